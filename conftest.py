@@ -1,0 +1,100 @@
+"""What the tests share: their options, their loop, and places to run things in."""
+
+import asyncio
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).parent
+RUNTIME_ROOT = Path("/dev/shm")
+FETCH_MICROPYTHON = ROOT / ".ci" / "micropython"
+FETCHED_MICROPYTHON = ROOT / ".micropython" / "micropython"
+
+# Deadlines would be wall-time assertions; on a build server the examples are always the same.
+hypothesis.settings.register_profile("dealtable", deadline=None, derandomize="CI" in os.environ)
+hypothesis.settings.load_profile("dealtable")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("dealtable")
+    group.addoption(
+        "--scale",
+        type=float,
+        default=0.02,
+        help="how much of the full counts to run: 1 for all of them (default: %(default)s)",
+    )
+    group.addoption(
+        "--target",
+        default="inproc",
+        metavar="inproc|sim|FILE",
+        help="what hil_tests run on: in process, boards behind ptys, or a bench file "
+        "naming real ports (default: %(default)s)",
+    )
+
+
+@pytest.fixture(scope="session")
+def scale(pytestconfig: pytest.Config) -> Callable[[int], int]:
+    """Scale a full count by --scale, to 1 at least: `for _ in range(scale(20_000))`."""
+    factor = pytestconfig.getoption("scale")
+    return lambda full: max(1, int(full * factor))
+
+
+@pytest.fixture(scope="session")
+def target(pytestconfig: pytest.Config) -> str:
+    """The --target of hil_tests: `inproc`, `sim` or the path of a bench file."""
+    return str(pytestconfig.getoption("target"))
+
+
+LoopFactory = Callable[[], asyncio.AbstractEventLoop]
+
+
+def pytest_asyncio_loop_factories(
+    config: pytest.Config, item: pytest.Item
+) -> Mapping[str, LoopFactory]:
+    """Give virtual time to tests marked `virtual` and to hil_tests in process."""
+    in_process = "hil_tests" in item.path.parts and config.getoption("target") == "inproc"
+    if in_process or item.get_closest_marker("virtual"):
+        from sim.virtual import VirtualLoop
+
+        return {"virtual": VirtualLoop}
+    return {"real": asyncio.new_event_loop}
+
+
+@pytest.fixture
+def runtime_dir() -> Iterator[Path]:
+    """A fresh folder in memory, for this user alone, with a name short enough for a socket."""
+    folder = Path(tempfile.mkdtemp(prefix="dt-", dir=RUNTIME_ROOT))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def find_micropython() -> str | None:
+    """Path of a MicroPython interpreter: named, installed, or fetched into the checkout."""
+    named = os.environ.get("DEALTABLE_MICROPYTHON")
+    fetched = str(FETCHED_MICROPYTHON) if FETCHED_MICROPYTHON.exists() else None
+    return named or shutil.which("micropython") or fetched
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Fetch MicroPython once, before a test's time runs, where tests need it."""
+    needed = any("micropython" in getattr(item, "fixturenames", ()) for item in session.items)
+    if needed and not session.config.option.collectonly and not find_micropython():
+        subprocess.run([FETCH_MICROPYTHON], check=False)
+
+
+@pytest.fixture(scope="session")
+def micropython() -> str:
+    """Path of the MicroPython interpreter; a test that needs one fails without it."""
+    path = find_micropython()
+    if path is None:
+        pytest.fail(
+            f"no MicroPython: {FETCH_MICROPYTHON} could not fetch it; install it and put it "
+            "on PATH, or name it in DEALTABLE_MICROPYTHON"
+        )
+    return path

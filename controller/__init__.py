@@ -1,0 +1,1 @@
+"""Everything that decides: rules, deals, journal, the processes and the command line."""

@@ -1,0 +1,131 @@
+"""What machine and gateway say to each other over the machine's Unix socket.
+
+The machine listens on `SOCKET_NAME` in its runtime directory, the gateway
+connects (a stream socket). Both send one JSON object a line, told apart by "to":
+
+* machine: `hello` first, the whole state next, then `feed` for all that becomes
+  public and `reply` for each command, in any order;
+* gateway: `command`, with a `ref` that is new on this connection.
+
+The machine may drop a gateway that does not follow this, and the gateway a
+machine; the gateway comes again by itself. Pure: no socket here.
+"""
+
+from typing import Final, TypeAlias, TypeVar
+
+import msgspec
+
+from controller.messages import Command, Event, Message, Reply, State
+
+SOCKET_NAME: Final = "machine.sock"
+
+MACHINE_LINE: Final = 1 << 20
+"""Most bytes of a line the machine sends: room for an opened record."""
+
+GATEWAY_LINE: Final = 1 << 16
+"""Most bytes of a line the gateway sends: four times a client's largest command."""
+
+
+class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
+    """The machine's first line: which table it is, and whether its boards are simulated."""
+
+    table: str
+    simulated: bool
+
+
+class FeedMessage(Message, frozen=True, tag_field="to", tag="feed"):
+    """Something public: `body` goes out under `topic` as it stands."""
+
+    topic: str
+    body: msgspec.Raw
+
+
+class ReplyMessage(Message, frozen=True, tag_field="to", tag="reply"):
+    """The machine's answer to the command of this `ref`."""
+
+    ref: int
+    body: Reply
+
+
+class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
+    """A client's command. `peer` is the CURVE key (Z85) it came in under, for the record:
+    roles and orders follow from the command's own signature."""
+
+    ref: int
+    peer: str
+    body: Command
+
+
+FromMachine: TypeAlias = HelloMessage | FeedMessage | ReplyMessage
+
+
+class BridgeError(Exception):
+    """The other side sent what this protocol does not have."""
+
+
+def state_topic(table: str) -> str:
+    """Return the topic of a table's public state."""
+    return f"state/{table}"
+
+
+def event_topic(table: str) -> str:
+    """Return the topic of a table's public events."""
+    return f"event/{table}"
+
+
+def public(value: State | Event) -> FeedMessage:
+    """Return what the machine sends to publish a state or an event."""
+    topic = state_topic if isinstance(value, State) else event_topic
+    return FeedMessage(topic(value.table), msgspec.Raw(msgspec.json.encode(value)))
+
+
+def to_line(message: FromMachine | CommandMessage) -> bytes:
+    """Return the line, closed by a newline, that carries `message`."""
+    return msgspec.json.encode(message) + b"\n"
+
+
+def from_machine(line: bytes) -> FromMachine:
+    """Return the message in a line the machine sent. Raises BridgeError."""
+    return _decoded(_FROM_MACHINE, line)
+
+
+def from_gateway(line: bytes) -> CommandMessage:
+    """Return the command in a line the gateway sent. Raises BridgeError."""
+    return _decoded(_FROM_GATEWAY, line)
+
+
+class Lines:
+    """Cuts a stream into lines of at most `limit` bytes each.
+
+    A peer that sends a longer one is no peer: `take` raises BridgeError, and the
+    connection is to be closed.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._rest = b""
+
+    def take(self, data: bytes) -> list[bytes]:
+        """Return the lines that `data` completes, in order and without their newlines."""
+        *lines, rest = data.split(b"\n")
+        if lines:
+            lines[0] = self._rest + lines[0]
+            self._rest = rest
+        else:
+            self._rest += rest
+        if max(map(len, (*lines, self._rest))) > self._limit:
+            raise BridgeError(f"a line of more than {self._limit} bytes")
+        return lines
+
+
+_T = TypeVar("_T")
+
+_FROM_MACHINE: Final[msgspec.json.Decoder[FromMachine]] = msgspec.json.Decoder(FromMachine)
+_FROM_GATEWAY: Final = msgspec.json.Decoder(CommandMessage)
+
+
+def _decoded(decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise BridgeError(f"a line that is no message: {wrong}") from wrong

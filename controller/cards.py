@@ -1,0 +1,86 @@
+"""Ranks, suits, faces, sets and seats: the words for cards that everything else uses.
+
+A face is one number, 0..53, the same as on the serial line (drivers/firmware/wire.py):
+suit * 13 + rank for spades, hearts, clubs, diamonds and ranks 2…A, then the two
+jokers. A face says nothing about the pack a card came from: twins are equal.
+"""
+
+Face = int
+
+RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
+SUITS = ("♠", "♥", "♣", "♦")
+SMALL_JOKER: Face = 52
+BIG_JOKER: Face = 53
+FACES = 54
+
+SEATS = ("N", "W", "S", "E")
+"""The seats in playing order: counter-clockwise."""
+POCKETS = (*SEATS, "tray")
+
+_JOKERS = {SMALL_JOKER: "SJ", BIG_JOKER: "BJ"}
+_SUIT_LETTERS = dict(zip("SHCD", SUITS, strict=True))
+_RANK_LETTERS = {"T": "10"}
+
+
+def face_text(face: Face) -> str:
+    """Return a face as people write it: "♠A", "♥10", "SJ" (small joker), "BJ" (big joker).
+
+    Raises ValueError for a number that is no face.
+    """
+    if not 0 <= face < FACES:
+        raise ValueError(f"a face is 0..{FACES - 1}, not {face}")
+    if face in _JOKERS:
+        return _JOKERS[face]
+    suit, rank = divmod(face, len(RANKS))
+    return SUITS[suit] + RANKS[rank]
+
+
+def parse_face(text: str) -> Face:
+    """Return the face written as `text`: "♠A" or "SA", "♥10", "H10" or "HT", "BJ".
+
+    "SJ" is the small joker, not the jack of spades: that one is "♠J" only.
+    Raises ValueError for anything else.
+    """
+    word = text.strip().upper()
+    if word in _TEXTS:
+        return _TEXTS[word]
+    suit = _SUIT_LETTERS.get(word[:1], word[:1])
+    rank = _RANK_LETTERS.get(word[1:], word[1:])
+    try:
+        return _TEXTS[suit + rank]
+    except KeyError:
+        raise ValueError(f'no card is called "{text}": write ♠A, H10, SJ or BJ') from None
+
+
+def next_seat(seat: str) -> str:
+    """Return who plays after `seat`: the neighbour on the right."""
+    return SEATS[(SEATS.index(seat) + 1) % 4]
+
+
+def partner(seat: str) -> str:
+    """Return who sits opposite `seat`."""
+    return SEATS[(SEATS.index(seat) + 2) % 4]
+
+
+def side_of(seat: str) -> str:
+    """Return the side `seat` plays for: "NS" or "EW"."""
+    return "NS" if seat in "NS" else "EW"
+
+
+def composition(packs: int, jokers: bool) -> tuple[int, ...]:
+    """Return how many of each of the 54 faces a set of `packs` packs holds."""
+    return (packs,) * SMALL_JOKER + (packs if jokers else 0,) * 2
+
+
+def pip_value(face: Face) -> int | None:
+    """Return the pips a turned-up card counts for: A 1, 2…10, J 11, Q 12, K 13.
+
+    None for a joker. No seed says what A, J, Q and K count: provisional (RULES 2.2).
+    """
+    if face in _JOKERS:
+        return None
+    rank = RANKS[face % len(RANKS)]
+    return {"A": 1, "J": 11, "Q": 12, "K": 13}.get(rank) or int(rank)
+
+
+_TEXTS = {face_text(face): face for face in range(FACES)}

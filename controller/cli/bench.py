@@ -1,0 +1,34 @@
+"""`dealtable bench`: figures against floors measured in the same run."""
+
+import click
+import msgspec
+
+from controller.trials.bench import Measured, figures, measure
+
+
+@click.command
+@click.argument("names", nargs=-1, metavar="[FIGURE...]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
+@click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
+def command(names: tuple[str, ...], as_json: bool, check: bool) -> None:
+    """Measure each FIGURE, or all of them: its cost as a multiple of a floor."""
+    known = figures()
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f"no figure is called {name}: {', '.join(known)}")
+    measured = [measure(known[name]) for name in names or known]
+    if as_json:
+        click.echo(msgspec.json.encode(measured))
+    else:
+        for one in measured:
+            click.echo(_line(one))
+    if check and not all(one.ok for one in measured):
+        raise SystemExit(1)
+
+
+def _line(one: Measured) -> str:
+    verdict = "" if one.ok else "  too much"
+    return (
+        f"{one.name:10} {one.us:>12.1f} µs  {one.times_floor:>6.2f} × its floor of "
+        f"{one.floor_us:.1f} µs, at most {one.most:g}: {figures()[one.name].says}{verdict}"
+    )

@@ -1,0 +1,51 @@
+"""How a command finds a table: its addresses, its key, and whose key to come with."""
+
+from pathlib import Path
+
+from nacl.utils import random as entropy
+
+from controller.cli import LineError
+from controller.gateway.certificates import CLIENTS
+from controller.gateway.client import Identity
+from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints
+from controller.roster import RosterError, read_certificate
+
+
+def endpoints_in(state_dir: Path) -> Endpoints:
+    """Return where the table of a state directory is. Raises LineError."""
+    try:
+        return read_endpoints(state_dir)
+    except NoEndpoints as error:
+        raise LineError(str(error)) from error
+
+
+def client_in(state_dir: Path, name: str) -> Identity:
+    """Return the client `name` of a state directory's clients/. Raises LineError."""
+    return identity_in(state_dir / CLIENTS / f"{name}.key_secret")
+
+
+def identity_in(secret_file: Path) -> Identity:
+    """Return whom a secret certificate makes of its holder. Raises LineError."""
+    try:
+        certificate = read_certificate(secret_file)
+    except RosterError as error:
+        raise LineError(str(error)) from error
+    if certificate.curve_secret is None:
+        raise LineError(f"{secret_file}: holds no secret-key; name the .key_secret file")
+    return Identity(certificate.name, certificate.curve, certificate.curve_secret, certificate.sign)
+
+
+def table_key(key_or_file: str) -> str:
+    """Return a table's public key in Z85, given as it is or as a file. Raises LineError."""
+    file = Path(key_or_file)
+    if not file.exists():
+        return key_or_file
+    try:
+        return read_certificate(file).curve
+    except RosterError as error:
+        raise LineError(str(error)) from error
+
+
+def command_ids() -> str:
+    """Return a command id that no other command has."""
+    return entropy(12).hex()

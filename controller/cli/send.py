@@ -1,0 +1,144 @@
+"""`dealtable send`: one command to a table, signed, and its answer."""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from controller.cli import LineError
+from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.commands import COMMANDS, Order
+from controller.gateway.client import Client, NoAnswer
+from controller.gateway.line import BadAddress
+from controller.messages import Phase, Reply, Role
+
+_UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), signed=True, bound=False)
+
+EXAMPLES: Final = """\b
+Examples:
+  dealtable send snapshot --state-dir state
+  dealtable send start_deal --as referee --state-dir state
+  dealtable send cut n=40 --as table --state-dir state
+  dealtable send release --as referee --deal 3 --attempt 7 --state-dir state
+  dealtable send events since=0 --json --state-dir state
+
+"""
+
+
+def _list_of_commands() -> str:
+    """Each command, and whose key may give it."""
+    rows = [
+        f"  {cmd:<14} {', '.join(role for role in Role if role in order.roles)}"
+        for cmd, order in COMMANDS.items()
+    ]
+    return "\n".join(["\b", "Commands, and the roles that may give them:", *rows])
+
+
+@click.command(epilog=EXAMPLES + _list_of_commands())
+@click.argument("cmd")
+@click.argument("args", nargs=-1, metavar="[NAME=VALUE]...")
+@click.option(
+    "--as",
+    "name",
+    metavar="ROLE",
+    help="Whose key: table, referee, chief, technician, or any file of clients/. "
+    "[default: observer for reading]",
+)
+@click.option(
+    "--state-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The table's state directory: it says where the table is and holds the keys.",
+)
+@click.option("--deal", type=int, help="The deal meant.  [default: the present one]")
+@click.option("--attempt", type=int, help="The attempt meant.  [default: the present one]")
+@click.option("--json", "as_json", is_flag=True, help="Print the reply as the table sent it.")
+def command(
+    cmd: str,
+    args: tuple[str, ...],
+    name: str | None,
+    state_dir: Path,
+    deal: int | None,
+    attempt: int | None,
+    as_json: bool,
+) -> None:
+    """Send one command to a table and print its answer.
+
+    A VALUE is JSON where it reads as JSON (40, true, {"N":27}), and text otherwise.
+    Ends with 0 when the table did it, 1 when it refused or did not answer.
+    """
+    if name is None and _order(cmd).signed:
+        raise click.UsageError(f"{cmd} is signed: say whose key with --as ROLE")
+    values = parse_args(args)
+    endpoints = endpoints_in(state_dir)
+    identity = client_in(state_dir, name or Role.OBSERVER)
+
+    async def ask() -> Reply:
+        async with Client(endpoints, identity, command_ids) as client:
+            return await ask_about_present(client, cmd, values, deal, attempt)
+
+    try:
+        reply = asyncio.run(ask())
+    except NoAnswer as error:
+        click.echo(f"no answer: {error}", err=True)
+        sys.exit(1)
+    except BadAddress as error:
+        raise LineError(str(error)) from None
+    show(reply, as_json)
+    sys.exit(0 if reply.ok else 1)
+
+
+async def ask_about_present(
+    client: Client,
+    cmd: str,
+    args: Mapping[str, Any],
+    deal: int | None = None,
+    attempt: int | None = None,
+) -> Reply:
+    """Ask `cmd` about the given deal and attempt, or the present ones where None.
+
+    Returns the table's reply, or that of the snapshot when it was refused. Raises NoAnswer.
+    """
+    if _order(cmd).bound and (deal is None or attempt is None):
+        snapshot = await client.ask("snapshot")
+        if not snapshot.ok or snapshot.result is None:
+            return snapshot
+        machine = snapshot.result["machine"]
+        deal = machine["deal"] if deal is None else deal
+        attempt = machine["attempt"] if attempt is None else attempt
+    return await client.ask(cmd, args, deal=deal, attempt=attempt)
+
+
+def _order(cmd: str) -> Order:
+    """The conditions of a command; one not known here is sent signed, and the table's business."""
+    return COMMANDS.get(cmd, _UNKNOWN)
+
+
+def parse_args(args: Sequence[str]) -> dict[str, Any]:
+    """Return NAME=VALUE words as a command's arguments. Raises click.UsageError."""
+    return dict(_parse_arg(arg) for arg in args)
+
+
+def show(reply: Reply, as_json: bool) -> None:
+    """Print a reply: JSON as it is, or one line for people (a refusal on stderr)."""
+    if as_json:
+        click.echo(msgspec.json.encode(reply))
+    elif reply.error is not None:
+        error = reply.error
+        click.echo(f"refused, {error.code}: {error.message}. {error.action}.", err=True)
+    else:
+        click.echo(msgspec.json.format(msgspec.json.encode(reply.result)) if reply.result else "ok")
+
+
+def _parse_arg(arg: str) -> tuple[str, Any]:
+    name, equals, text = arg.partition("=")
+    if not name or not equals:
+        raise click.UsageError(f"{arg!r}: an argument is NAME=VALUE")
+    try:
+        return name, msgspec.json.decode(text)
+    except msgspec.MsgspecError:
+        return name, text

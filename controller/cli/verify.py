@@ -1,0 +1,72 @@
+"""`dealtable verify`: check a journal again, and say what does not hold."""
+
+from pathlib import Path
+
+import click
+import msgspec
+
+from controller.journal.verify import JournalError, Report, verify
+
+EPILOG = """\b
+Examples:
+  dealtable verify state
+  dealtable verify state --head kept-at-noon.json
+  dealtable watch --state-dir state --json --topic event > events.jsonl
+  dealtable verify events.jsonl
+"""
+
+
+class NotAJournal(click.ClickException):
+    """A path that leads to no journal, no events or no head: one line, exit 2."""
+
+    exit_code = 2
+
+
+@click.command("verify", epilog=EPILOG)
+@click.argument("what", type=click.Path(path_type=Path), metavar="STATE_DIR|EVENTS")
+@click.option(
+    "--head",
+    "head_file",
+    type=click.Path(path_type=Path),
+    help="A head kept elsewhere: hex digits, or an event or state of the feed.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.pass_context
+def command(ctx: click.Context, what: Path, head_file: Path | None, as_json: bool) -> None:
+    """Check a journal, or events kept from a feed: chain, proofs, counts.
+
+    Every finding is one line. Exit 0: all holds; 1: a finding; 2: not a journal.
+    """
+    try:
+        report = verify(what, head_file)
+    except JournalError as error:
+        raise NotAJournal(str(error)) from error
+    if as_json:
+        click.echo(msgspec.json.encode(report))
+    else:
+        _show(report, with_head=head_file is not None)
+    ctx.exit(1 if report.findings else 0)
+
+
+def _show(report: Report, *, with_head: bool) -> None:
+    for standing in report.attempts:
+        click.echo(str(standing))
+    for finding in report.findings:
+        click.echo(str(finding))
+    ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]
+    if ended:
+        click.echo(
+            f"given up: {len(ended)}, of these {len(report.apart)} for reasons that no record shows"
+        )
+    click.echo(_summary(report, with_head))
+
+
+def _summary(report: Report, with_head: bool) -> str:
+    what = "journal" if report.whole else "events"
+    count = len(report.findings)
+    result = f"{count} finding{'s' * (count != 1)}" if count else "all holds"
+    hint = "" if with_head or not report.whole else "; a cut-off end shows only with --head"
+    return (
+        f"{what} of {report.table or 'an unnamed table'}: {report.entries} entries, "
+        f"{len(report.attempts)} attempts, head {report.head[:16]}…: {result}{hint}"
+    )

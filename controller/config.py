@@ -1,0 +1,203 @@
+"""The configuration of a table (table.toml) and of a simulated one (sim.toml).
+
+All that the file alone shows is checked here; whether a port, a board or a folder
+is really there is seen when the table runs, and is a fault then. Relative paths
+count from the file's folder.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta, field
+
+from controller import tomlfile
+
+RUNTIME_ROOT = Path("/run/dealtable")
+
+# Where a Unix socket in the runtime directory must still find room (107 bytes in all).
+_LONGEST_RUNTIME_DIR = 80
+
+Name = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$",
+        description="a name of at most 24 letters, digits, - and _",
+    ),
+]
+BoardId = Annotated[
+    str, Meta(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, lower case")
+]
+Version = Annotated[
+    str, Meta(pattern=r"^\d{1,3}\.\d{1,3}\.\d{1,3}$", description='a version like "0.1.0"')
+]
+Endpoint = Annotated[
+    str,
+    Meta(
+        pattern=r"^tcp://[^\s/:]+:(\*|\d{1,5})$",
+        description='an address like "tcp://*:5556", or with port * for any free one',
+    ),
+]
+Pins = Annotated[
+    str,
+    Meta(pattern=r"^(lgpio|mock|unix:.+)$", description='"lgpio", "mock" or "unix:PATH"'),
+]
+Pin = Annotated[int, Meta(ge=2, le=27, description="a GPIO number from 2 to 27")]
+Text = Annotated[str, Meta(min_length=1, description="text")]
+
+
+class ConfigError(tomlfile.FileError):
+    """A configuration file cannot be used; its text is one line that says why."""
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which table this is and where it keeps things.
+
+    `backend` says what its boards must be; `state_dir` lasts, `runtime_dir` lies in
+    memory: /run/dealtable/ID where the file does not say.
+    """
+
+    id: Name
+    profile: Text
+    backend: Literal["sim", "serial"]
+    state_dir: Path
+    match: Text = "practice"
+    runtime_dir: Path = Path()
+
+    def __post_init__(self) -> None:
+        """Fill in and check the runtime directory: in memory, and short enough for a socket."""
+        if self.runtime_dir == Path():
+            msgspec.structs.force_setattr(self, "runtime_dir", RUNTIME_ROOT / self.id)
+        if self.runtime_dir.is_relative_to(self.state_dir):
+            raise ValueError("runtime_dir: expected a path outside state_dir, in memory")
+        if len(str(self.runtime_dir).encode()) > _LONGEST_RUNTIME_DIR:
+            raise ValueError(f"runtime_dir: expected at most {_LONGEST_RUNTIME_DIR} bytes")
+
+
+class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where to look for a board, and who must be there.
+
+    `firmware` and `settings_crc` are compared with what the board says, where given.
+    """
+
+    port: Text
+    id: BoardId
+    baud: Annotated[int, Meta(ge=9600, le=4_000_000)] = 921_600
+    firmware: Version | None = None
+    settings_crc: Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)] | None = None
+
+
+class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the pins are, and which GPIO number each has (deploy/table.toml).
+
+    A seat has a green and a red button; `lamp_*` are the stack light.
+    """
+
+    pins: Pins
+    lid: Pin = 5
+    estop: Pin = 6
+    start: Pin = 13
+    north_green: Pin = 17
+    north_red: Pin = 27
+    west_green: Pin = 22
+    west_red: Pin = 10
+    south_green: Pin = 9
+    south_red: Pin = 11
+    east_green: Pin = 19
+    east_red: Pin = 26
+    lamp_red: Pin = 16
+    lamp_amber: Pin = 20
+    lamp_green: Pin = 21
+    buzzer: Pin = 12
+
+    def __post_init__(self) -> None:
+        """Refuse a GPIO number that is used twice."""
+        users: dict[int, str] = {}
+        for key, value in msgspec.structs.asdict(self).items():
+            if isinstance(value, int) and users.setdefault(value, key) != key:
+                raise ValueError(f"{key} = {value}: expected another pin than {users[value]}")
+
+
+class CardSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The set of cards in the machine when it starts."""
+
+    id: Name
+    back: Literal["A", "B"]
+
+
+class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Where the feed and the commands are served."""
+
+    feed: Endpoint = "tcp://*:5556"
+    commands: Endpoint = "tcp://*:5557"
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How long people may take before the referee is called, in seconds."""
+
+    cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
+    start_s: Annotated[float, Meta(ge=5, le=3600)] = 300.0
+
+
+class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole table.toml."""
+
+    table: Table
+    dealer: Board
+    reader: Board
+    panel: Panel
+    card_set: CardSet
+    gateway: Gateway = field(default_factory=Gateway)
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        """Refuse two boards that are said to be one."""
+        for key in ("port", "id"):
+            if getattr(self.dealer, key) == getattr(self.reader, key):
+                raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
+
+
+class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A simulated table: its name, its boards and what moves them.
+
+    `firmware` is the interpreter the boards run under. `attendant`: a simulated
+    person takes hands, loads cards and clears up. `control`: the Unix socket over
+    which tests and people move things; None for one in a fresh runtime directory.
+    """
+
+    id: Name = "T01"
+    firmware: Literal["cpython", "micropython"] = "cpython"
+    attendant: bool = True
+    dealer_id: BoardId = "00000000000000d1"
+    reader_id: BoardId = "00000000000000e1"
+    control: Path | None = None
+
+
+class Mechanics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The simulated mechanics: how many cards, how fast, how worn.
+
+    `speed` divides the mechanics' own times alone; 1 is 100 ms a card.
+    """
+
+    cards: Annotated[int, Meta(ge=4, le=216)] = 108
+    speed: Annotated[float, Meta(ge=0.1, le=1000)] = 1.0
+    seed: Annotated[int, Meta(ge=0)] = 0
+    wear: Literal["ideal", "worn", "hostile"] = "ideal"
+
+
+class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole sim.toml; each of `faults` is a fault of the simulator's menu."""
+
+    sim: SimTable = field(default_factory=SimTable)
+    mechanics: Mechanics = field(default_factory=Mechanics)
+    faults: list[dict[str, Any]] = field(default_factory=list, name="fault")
+
+
+def load_table(path: Path) -> TableConfig:
+    """Return the configuration in a table.toml. Raises ConfigError, one line."""
+    return tomlfile.read(path, TableConfig, ConfigError)
+
+
+def load_sim(path: Path) -> SimConfig:
+    """Return the configuration in a sim.toml. Raises ConfigError, one line."""
+    return tomlfile.read(path, SimConfig, ConfigError)

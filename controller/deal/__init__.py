@@ -1,0 +1,1 @@
+"""One attempt of one deal, as pure functions: sequence, ledger, 27-lock, reducer."""

@@ -1,0 +1,124 @@
+"""The ledger of cards: where each card of an attempt was seen, and nothing else.
+
+Totals are derived from it, never counted beside it. A ledger is a value; each
+sighting makes a new one. Places: index i from the hopper has place i. A card that
+lands in the tray leaves its place set aside; cards fed again from the tray take
+the set-aside places from the last to the first, then the places that no index
+reached, in order (DESIGN §6). So no verdict on a card moves another.
+"""
+
+from collections import Counter
+
+import msgspec
+
+SEATS = ("N", "W", "S", "E")
+TRAY = "tray"
+OUTLETS = (*SEATS, TRAY)
+# "At most 6 cards and two rounds of the tray, then a misdeal" (DESIGN §6).
+TRAY_CARDS = 6
+TRAY_ROUNDS = 2
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One feed index: what was seen of the card (or the doubled pair) that had it."""
+
+    index: int
+    place: int
+    from_tray: bool = False
+    doubled: bool = False
+    read: bool = False
+    why: str | None = None
+    route: str | None = None
+    gated: str | None = None
+    landed: str | None = None
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """All cards of one attempt, by feed index, and the places waiting for a card.
+
+    `aside` is a stack: the last place set aside is the next to be filled.
+    """
+
+    expected: int
+    cards: tuple[Card, ...] = ()
+    aside: tuple[int, ...] = ()
+
+    def card(self, index: int) -> Card | None:
+        """Return the card of a feed index, None where none was seen."""
+        return self.cards[index - 1] if 0 < index <= len(self.cards) else None
+
+    @property
+    def fed(self) -> int:
+        """Cards seen at the window, from the hopper."""
+        return sum(not card.from_tray for card in self.cards)
+
+    @property
+    def refed(self) -> int:
+        """Cards seen at the window, from the tray."""
+        return sum(card.from_tray for card in self.cards)
+
+    @property
+    def in_tray(self) -> int:
+        """Cards that lie in the tray: what landed there less what was fed from it.
+
+        A doubled index brought two, unless the hopper gave its full number all
+        the same: then the double was none.
+        """
+        doubles = sum(card.doubled for card in self.cards)
+        landed = sum(card.landed == TRAY for card in self.cards)
+        return landed + min(doubles, self.expected - self.fed) - self.refed
+
+    @property
+    def under_way(self) -> bool:
+        """Whether a card was seen at the window that has not landed yet."""
+        return any(card.landed is None for card in self.cards)
+
+    def landed(self) -> dict[str, int]:
+        """Return the cards in each outlet."""
+        seen = Counter(card.landed for card in self.cards)
+        return {seat: seen[seat] for seat in SEATS} | {TRAY: self.in_tray}
+
+    def places(self) -> dict[int, int]:
+        """Return index → place of every card that landed in a seat's pocket."""
+        return {card.index: card.place for card in self.cards if card.landed in SEATS}
+
+    def rounds(self, place: int) -> int:
+        """Return how often a card for this place was fed from the tray."""
+        return sum(card.from_tray and card.place == place for card in self.cards)
+
+
+def see(ledger: Ledger, index: int, *, from_tray: bool, doubled: bool) -> Ledger | None:
+    """Return the ledger with a card seen at the window; None where no place is left for it."""
+    aside = ledger.aside
+    if not from_tray:
+        place = index
+    elif aside:
+        *rest, place = aside
+        aside = tuple(rest)
+    else:
+        return None
+    if index != len(ledger.cards) + 1 or not 1 <= place <= ledger.expected:
+        return None
+    card = Card(index=index, place=place, from_tray=from_tray, doubled=doubled)
+    return msgspec.structs.replace(ledger, cards=(*ledger.cards, card), aside=aside)
+
+
+def note(ledger: Ledger, index: int, **seen: str | bool | None) -> Ledger:
+    """Return the ledger with fields of one known card replaced."""
+    card = msgspec.structs.replace(ledger.cards[index - 1], **seen)
+    cards = (*ledger.cards[: index - 1], card, *ledger.cards[index:])
+    return msgspec.structs.replace(ledger, cards=cards)
+
+
+def land(ledger: Ledger, index: int, outlet: str) -> Ledger:
+    """Return the ledger with a card landed; one in the tray sets its place aside."""
+    after = note(ledger, index, landed=outlet)
+    if outlet != TRAY:
+        return after
+    return msgspec.structs.replace(after, aside=(*after.aside, after.cards[index - 1].place))
+
+
+def set_unreached_aside(ledger: Ledger) -> Ledger:
+    """Return the ledger once the hopper is empty: places no index reached wait below the others."""
+    unreached = range(ledger.expected, ledger.fed, -1)
+    return msgspec.structs.replace(ledger, aside=(*unreached, *ledger.aside))

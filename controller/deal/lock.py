@@ -1,0 +1,40 @@
+"""The 27-lock: every condition under which four hands may be released.
+
+DESIGN decision 6. The dealer board keeps a lock of its own beside this one; a
+release needs both.
+"""
+
+from controller.deal.ledger import SEATS, Ledger
+from controller.deal.sightings import Settled
+
+
+def open_reasons(ledger: Ledger, sequence: str, settled: Settled) -> tuple[str, ...]:
+    """Return why the lock does not close, as names of the fault catalogue; empty: it holds."""
+    broken = [name for name, is_broken in _conditions(ledger, sequence, settled) if is_broken]
+    return tuple(dict.fromkeys([*broken, *settled.set_faults]))
+
+
+def _conditions(ledger: Ledger, sequence: str, settled: Settled) -> list[tuple[str, bool]]:
+    hand = ledger.expected // len(SEATS)
+    landed = ledger.landed()
+    counts = tuple(landed[seat] for seat in SEATS)
+    places = ledger.places()
+    strangers = [
+        card
+        for card in ledger.cards
+        if card.landed in SEATS and sequence[card.place - 1] != card.landed
+    ]
+    return [
+        ("HOPPER_NOT_EMPTY", not settled.hopper_empty),
+        ("PATH_NOT_CLEAR", not settled.path_empty),
+        ("COUNT_OVER", not settled.tray_empty),
+        ("WRONG_POCKET", bool(strangers)),
+        ("COUNT_SHORT", any(count < hand for count in counts)),
+        ("COUNT_OVER", any(count > hand for count in counts)),
+        ("COUNT_SHORT", sorted(places.values()) != list(range(1, ledger.expected + 1))),
+        ("EVENT_LOST", settled.board_fed != len(ledger.cards)),
+        ("EVENT_LOST", settled.board_landed != counts),
+        ("PULSE_COUNT", settled.reader_pulses != len(ledger.cards)),
+        ("SENSOR_STUCK", not all(settled.pockets_seen)),
+        ("BOARD_REFUSED", not settled.board_locked),
+    ]

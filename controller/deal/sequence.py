@@ -1,0 +1,94 @@
+"""The fair sequence of pockets: context, commitment, cut and what follows from them.
+
+PROOF.md beside this file says the same for a reader with any other language;
+vectors.json holds it to the byte. Nothing here knows a face.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+
+from controller.framing import lp
+
+SEED_BYTES = 32
+NONCE_BYTES = 32
+POCKET_LETTERS = "NWSE"
+
+
+def context(
+    table_key: str, match_id: str, deal: int, attempt: int, profile_hash: bytes, set_id: str
+) -> bytes:
+    """Return what an attempt is bound to, so that no proof fits another one.
+
+    `table_key` is the table's public key as text, `profile_hash` 32 raw bytes.
+    """
+    fields = (table_key, match_id, deal, attempt, profile_hash, set_id)
+    return b"".join(lp(field) for field in fields)
+
+
+def commitment(bound_to: bytes, seed: bytes) -> bytes:
+    """Return the 32 bytes that are published before anyone cuts."""
+    return hashlib.sha256(lp("dealtable/commit/1") + bound_to + lp(seed)).digest()
+
+
+def hands(committed: bytes, nonce: bytes, record: bytes) -> bytes:
+    """Return the 32 bytes that bind the hands: one face byte per place, hidden by `nonce`."""
+    return hashlib.sha256(lp("dealtable/hands/1") + lp(committed) + lp(nonce) + record).digest()
+
+
+def sequence(committed: bytes, seed: bytes, cut: int | None, cards: int) -> str:
+    """Return one pocket letter per place: `sequence[i - 1]` belongs to feed index i.
+
+    `cut` is the players' number, None for an uncut deal. Raises ValueError for a
+    number of cards that four pockets cannot share or a byte cannot draw.
+    """
+    return fair_order(_draws(committed, seed, cut), cards)
+
+
+def turned_up(committed: bytes, seed: bytes, cut: int | None, cards: int) -> Iterator[int]:
+    """Yield places (1…cards) to turn up, in order; the next where a rulebook says again."""
+    below = _draws(committed, seed, cut)
+    fair_order(below, cards)
+    while True:
+        yield below(cards) + 1
+
+
+def fair_order(below: Callable[[int], int], cards: int) -> str:
+    """Return the pockets shuffled by `below(bound)`, which draws evenly from 0…bound-1.
+
+    Every one of cards! / ((cards/4)!)^4 orders comes from equally many draws.
+    """
+    if cards < 4 or cards % 4 or cards > 256:
+        raise ValueError(f"four pockets share 4…256 cards, a multiple of four, not {cards}")
+    order = [letter for letter in POCKET_LETTERS for _ in range(cards // 4)]
+    for i in range(cards - 1, 0, -1):
+        j = below(i + 1)
+        order[i], order[j] = order[j], order[i]
+    return "".join(order)
+
+
+def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
+    """Return `below(bound)` over a stream of bytes; a byte past the last full run is thrown away.
+
+    Taking the remainder of every byte would favour small numbers.
+    """
+
+    def below(bound: int) -> int:
+        limit = 256 - 256 % bound
+        return next(byte for byte in stream if byte < limit) % bound
+
+    return below
+
+
+def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], int]:
+    cut_field = b"" if cut is None else str(cut).encode()
+    source = hashlib.shake_256(lp("dealtable/deal/1") + lp(committed) + lp(seed) + lp(cut_field))
+    return even_draws(_endless(source.digest))
+
+
+def _endless(first: Callable[[int], bytes]) -> Iterator[int]:
+    """Yield the bytes of an extendable output; 108 cards take about 121 of them."""
+    given, size = 0, 256
+    while True:
+        block = first(size)
+        yield from block[given:]
+        given, size = size, size * 2

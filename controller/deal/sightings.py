@@ -1,0 +1,122 @@
+"""What an attempt can see: events of the boards and the vault, without a face.
+
+A card is an index here, and its look a verdict.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class Look(StrEnum):
+    """The vault's verdict on one card, all that routing ever learns of it."""
+
+    ACCEPT = "accept"
+    REREAD = "reread"
+    TRAY = "tray"
+
+
+class Value(msgspec.Struct, frozen=True, gc=False):
+    """Something that was seen."""
+
+
+class Begun(Value, frozen=True):
+    """Both boards opened the attempt: pockets, path and tray were seen empty."""
+
+
+class Shuffled(Value, frozen=True):
+    """The shuffler finished its passes."""
+
+
+class AtReader(Value, frozen=True):
+    """A card stands in the window; `doubled`: the sensor saw two at once."""
+
+    index: int
+    doubled: bool = False
+
+
+class Verdict(Value, frozen=True):
+    """The vault looked at a card; `why` names the fault where it did not accept."""
+
+    index: int
+    look: Look
+    why: str | None = None
+
+
+class PairLate(Value, frozen=True):
+    """300 ms passed and only one of AT_READER and READ came for this index."""
+
+    index: int
+
+
+class Gated(Value, frozen=True):
+    """A card crossed the gate towards `outlet`, as the gate's own sensor says."""
+
+    index: int
+    outlet: str
+
+
+class LandedIn(Value, frozen=True):
+    """A card landed inside the window behind its own gate event."""
+
+    index: int
+    outlet: str
+
+
+class Strayed(Value, frozen=True):
+    """Something landed where no card was due."""
+
+    outlet: str
+
+
+class RanEmpty(Value, frozen=True):
+    """The hopper, or the tray where `tray`, has no card left and the path is clear."""
+
+    tray: bool = False
+
+
+class NotLanded(Value, frozen=True):
+    """A card crossed the gate and was not seen to land in its window."""
+
+    index: int
+
+
+class Broken(Value, frozen=True):
+    """The attempt cannot go on for a reason outside the cards: a name of the fault catalogue."""
+
+    reason: str
+
+
+class Settled(Value, frozen=True, kw_only=True):
+    """What boards and vault say once the last card has landed.
+
+    Sensors are levels seen now; `board_*` and `reader_*` are the boards' own
+    totals of this attempt; `set_faults` is the vault's verdict on the set, as
+    names of the fault catalogue.
+    """
+
+    hopper_empty: bool
+    path_empty: bool
+    tray_empty: bool
+    pockets_seen: tuple[bool, bool, bool, bool]
+    board_fed: int
+    board_landed: tuple[int, int, int, int]
+    board_locked: bool
+    reader_pulses: int
+    set_faults: tuple[str, ...]
+
+
+Seen = (
+    Begun
+    | Shuffled
+    | AtReader
+    | Verdict
+    | PairLate
+    | Gated
+    | LandedIn
+    | Strayed
+    | RanEmpty
+    | NotLanded
+    | Settled
+    | Broken
+)

@@ -1,0 +1,115 @@
+"""The fault catalogue (faults.toml): a closed set of names, each with code, cause and action."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+import msgspec
+
+Language = Literal["en", "zh"]
+Evidence = Mapping[str, object]
+
+
+class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """One row of the catalogue; faults.toml says what each field means."""
+
+    code: int
+    name: str
+    fault_class: Literal["transient", "operator", "service"] = msgspec.field(name="class")
+    misdeal: bool
+    counts_hold: bool
+    cause_en: str
+    action_en: str
+    cause_zh: str
+    action_zh: str
+
+    def cause(self, evidence: Evidence | None = None, language: Language = "en") -> str:
+        """Return what happened, with the evidence that is known."""
+        text = self.cause_zh if language == "zh" else self.cause_en
+        return _rendered(text, evidence or {}, language)
+
+    def action(self, evidence: Evidence | None = None, language: Language = "en") -> str:
+        """Return what to do now, with the evidence that is known."""
+        text = self.action_zh if language == "zh" else self.action_en
+        return _rendered(text, evidence or {}, language)
+
+
+def fault(name: str) -> Fault:
+    """Return the catalogue's row of that name. Raises LookupError where there is none."""
+    try:
+        return catalogue()[name]
+    except KeyError:
+        raise LookupError(f"no fault is called {name}") from None
+
+
+def catalogue() -> Mapping[str, Fault]:
+    """Return every fault by its name, in the order of their codes."""
+    return _file().faults
+
+
+def fault_name(error: BaseException) -> str:
+    """Return the name of the fault that an error of the drivers is.
+
+    Raises LookupError for an error that is none of theirs.
+    """
+    for kind in type(error).__mro__:
+        if kind.__name__ in _BY_DRIVER_ERROR:
+            return _BY_DRIVER_ERROR[kind.__name__]
+    raise LookupError(f"{type(error).__name__} is no error of the drivers")
+
+
+# By the names of their types, so that the catalogue needs no driver.
+_BY_DRIVER_ERROR = {
+    "PortMissing": "PORT_MISSING",
+    "PortBusy": "PORT_BUSY",
+    "BoardSilent": "BOARD_SILENT",
+    "LineLost": "LINE_LOST",
+    "SessionRenewed": "LINE_LOST",
+    "BoardReset": "BOARD_RESET",
+    "Refused": "BOARD_REFUSED",
+    "WrongBoard": "WRONG_BOARD",
+    "WrongKind": "WRONG_KIND",
+    "Swapped": "BOARDS_SWAPPED",
+    "WrongProtocol": "WRONG_PROTOCOL",
+    "WrongFirmware": "WRONG_FIRMWARE",
+    "WrongSettings": "WRONG_SETTINGS",
+    "BackendMismatch": "BACKEND_MISMATCH",
+    "PanelLost": "PANEL_LOST",
+}
+
+Words = dict[Language, dict[str, dict[str, str]]]
+
+
+class _File(msgspec.Struct, frozen=True):
+    words: Words
+    faults: dict[str, Fault]
+
+
+@cache
+def _file() -> _File:
+    text = resources.files("controller").joinpath("faults.toml").read_text(encoding="utf-8")
+    raw = tomllib.loads(text)
+    rows = msgspec.convert(raw["fault"], list[Fault])
+    return _File(msgspec.convert(raw["words"], Words), {row.name: row for row in rows})
+
+
+_OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def _rendered(text: str, evidence: Evidence, language: Language) -> str:
+    """Fill the placeholders in; leave out each [part] whose evidence is not known."""
+    words = _file().words[language]
+
+    def word(match: re.Match[str]) -> str:
+        value = str(evidence[match[1]])
+        return words.get(match[1], {}).get(value, value)
+
+    def part(match: re.Match[str]) -> str:
+        known = all(name in evidence for name in _PLACEHOLDER.findall(match[1]))
+        return _PLACEHOLDER.sub(word, match[1]) if known else ""
+
+    return _OPTIONAL.sub(part, text)

@@ -1,0 +1,34 @@
+"""Bytes that mean the same everywhere: length-prefixed fields and canonical JSON.
+
+Commitments, the journal's chain and signatures are all taken over these two
+forms (controller/deal/PROOF.md), so that a program in any language can take
+them again.
+"""
+
+import msgspec
+
+_LONGEST = 0xFFFF
+
+
+def lp(field: bytes | str | int) -> bytes:
+    """Return L(field): its length as two bytes, big-endian, then the field itself.
+
+    Text counts as UTF-8, a number as its decimal digits. Raises ValueError for a
+    field longer than 65535 bytes or a negative number.
+    """
+    if isinstance(field, int):
+        if field < 0:
+            raise ValueError(f"a field is never negative: {field}")
+        field = str(field)
+    raw = field.encode() if isinstance(field, str) else field
+    if len(raw) > _LONGEST:
+        raise ValueError(f"a field holds at most {_LONGEST} bytes, not {len(raw)}")
+    return len(raw).to_bytes(2, "big") + raw
+
+
+def canonical(value: object) -> bytes:
+    """Return `value` as JSON with sorted keys and no spaces, in UTF-8.
+
+    Raises TypeError for what JSON has no form for.
+    """
+    return msgspec.json.encode(value, order="sorted")

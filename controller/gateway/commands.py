@@ -1,0 +1,143 @@
+"""The commands' socket: a ROUTER whose clients each wait for a bounded number of answers."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+import structlog
+import zmq
+import zmq.asyncio
+
+from controller.bridge import CommandMessage, ReplyMessage
+from controller.gateway.requests import HARD_LARGEST, BadCommand, parse, refusal
+from controller.gateway.sockets import open_socket, post
+from controller.messages import Reply
+
+ANSWER_S: Final = 5.0
+"""How long the machine has for an answer."""
+MOST_WAITING: Final = 16
+"""Commands of one key that may wait for their answers at a time."""
+
+_OPTIONS: Final[dict[int, int]] = {
+    zmq.RCVHWM: 100,
+    zmq.SNDHWM: 100,
+    zmq.MAXMSGSIZE: HARD_LARGEST,
+}
+_log = structlog.get_logger("gateway")
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """A command that went to the machine, and the way back to who asked."""
+
+    envelope: list[bytes]
+    peer: str
+    command_id: str
+    timer: asyncio.TimerHandle
+
+
+class Commands:
+    """Passes commands to the machine and its answers back.
+
+    `forward` hands a command to the machine and returns False while it is away;
+    `admits` tells whether a CURVE key is still on the list (a connection outlives
+    its certificate's removal, so each command is checked again).
+    """
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        forward: Callable[[CommandMessage], bool],
+        admits: Callable[[str], bool],
+        answer_s: float = ANSWER_S,
+    ) -> None:
+        self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
+        self._forward = forward
+        self._admits = admits
+        self._answer_s = answer_s
+        self._waiting: dict[int, _Waiting] = {}
+        self._per_peer: Counter[str] = Counter()
+        self._last_ref = 0
+
+    async def serve(self) -> None:
+        """Take commands until cancelled."""
+        while True:
+            frames = await self.socket.recv_multipart(copy=False)
+            self._take(frames)
+            await asyncio.sleep(0)  # a flood of commands must not keep the loop
+
+    def answer(self, message: ReplyMessage) -> None:
+        """Pass the machine's reply to who asked; one that comes too late has nowhere to go."""
+        waiting = self._settle(message.ref)
+        if waiting is not None:
+            self._reply(waiting.envelope, message.body)
+
+    def machine_away(self) -> None:
+        """Tell all who wait that no answer will come."""
+        for ref in list(self._waiting):
+            self._give_up(ref, "MACHINE_AWAY")
+
+    def close(self) -> None:
+        """Close the socket and leave no timer."""
+        for waiting in self._waiting.values():
+            waiting.timer.cancel()
+        self._waiting.clear()
+        self.socket.close()
+
+    def _take(self, frames: list[zmq.Frame]) -> None:
+        peer = str(frames[-1]["User-Id"])
+        *envelope, payload = [frame.bytes for frame in frames]
+        try:
+            if not _is_plain(envelope):
+                del envelope[1:]
+                raise BadCommand(f"{len(frames) - 1} frames", "one")
+            command = parse(payload)
+            if self._per_peer[peer] >= MOST_WAITING:
+                raise BadCommand(f"{MOST_WAITING} commands waiting", "fewer at a time", command.id)
+        except BadCommand as bad:
+            reply = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
+            self._reply(envelope, reply)
+            return
+        if not self._admits(peer):
+            self._reply(envelope, refusal(command.id, "UNKNOWN_KEY"))
+            return
+        self._last_ref += 1
+        if not self._forward(CommandMessage(self._last_ref, peer, command)):
+            self._reply(envelope, refusal(command.id, "MACHINE_AWAY"))
+            return
+        self._wait(self._last_ref, envelope, peer, command.id)
+
+    def _wait(self, ref: int, envelope: list[bytes], peer: str, command_id: str) -> None:
+        timer = asyncio.get_running_loop().call_later(self._answer_s, self._too_late, ref)
+        self._waiting[ref] = _Waiting(envelope, peer, command_id, timer)
+        self._per_peer[peer] += 1
+
+    def _settle(self, ref: int) -> _Waiting | None:
+        waiting = self._waiting.pop(ref, None)
+        if waiting is None:
+            return None
+        waiting.timer.cancel()
+        self._per_peer[waiting.peer] -= 1
+        if not self._per_peer[waiting.peer]:
+            del self._per_peer[waiting.peer]
+        return waiting
+
+    def _too_late(self, ref: int) -> None:
+        _log.warning("machine late", after_s=self._answer_s)
+        self._give_up(ref, "MACHINE_LATE")
+
+    def _give_up(self, ref: int, name: str) -> None:
+        waiting = self._settle(ref)
+        if waiting is not None:
+            self._reply(waiting.envelope, refusal(waiting.command_id, name))
+
+    def _reply(self, envelope: list[bytes], reply: Reply) -> None:
+        post(self.socket, [*envelope, msgspec.json.encode(reply)])
+
+
+def _is_plain(envelope: list[bytes]) -> bool:
+    """Whether it holds the sender's identity and no more than the empty frame of a REQ."""
+    return len(envelope) == 1 or (len(envelope) == 2 and not envelope[1])

@@ -1,0 +1,80 @@
+"""Who may come in: ZeroMQ's authentication (ZAP) over the admitted certificates.
+
+libzmq asks here at every CURVE handshake of both sockets, before a byte of the
+client's is read. pyzmq's own authenticator does not say from where a refused key
+came, so this speaks the protocol itself (https://rfc.zeromq.org/spec/27).
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+
+import structlog
+import zmq
+import zmq.asyncio
+from zmq.utils import z85
+
+from controller.gateway.refusals import Refusals
+
+ENDPOINT: Final = "inproc://zeromq.zap.01"
+DOMAIN: Final = b"dealtable"
+
+_VERSION: Final = b"1.0"
+_log = structlog.get_logger("gateway")
+
+
+class Doorkeeper:
+    """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
+
+    `admits` tells whether a public CURVE key (Z85) is on the list now.
+    """
+
+    def __init__(self, context: zmq.asyncio.Context, admits: Callable[[str], bool]) -> None:
+        self._admits = admits
+        self._refusals = Refusals()
+        self._socket = context.socket(zmq.REP)
+        self._socket.linger = 0
+        self._socket.bind(ENDPOINT)
+
+    def guard(self, socket: zmq.asyncio.Socket, secret_key: str) -> None:
+        """Make `socket` a CURVE server with the table's secret key (Z85) and this doorkeeper.
+
+        Without the domain enforced libzmq would let everyone in, should the
+        doorkeeper ever be missing.
+        """
+        socket.curve_server = True
+        socket.curve_secretkey = secret_key.encode()
+        socket.zap_domain = DOMAIN
+        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
+
+    async def serve(self) -> None:
+        """Answer handshakes until cancelled."""
+        while True:
+            request = await self._socket.recv_multipart()
+            await self._socket.send_multipart(self._answer(request))
+
+    def close(self) -> None:
+        """Close the socket; open handshakes fail."""
+        self._socket.close()
+
+    def _answer(self, request: list[bytes]) -> list[bytes]:
+        _, number, domain, address, _, mechanism, *credentials = request
+        key = _key_text(credentials) if mechanism == b"CURVE" and domain == DOMAIN else None
+        if key is not None and self._admits(key):
+            return [_VERSION, number, b"200", b"OK", key.encode(), b""]
+        self._tell(key or f"({mechanism.decode(errors='replace')})", address.decode())
+        return [_VERSION, number, b"400", b"key refused", b"", b""]
+
+    def _tell(self, key: str, address: str) -> None:
+        unsaid = self._refusals.note(key, asyncio.get_running_loop().time())
+        if unsaid is not None:
+            more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
+            _log.warning("key refused", key=key, peer=address, **more)
+
+
+def _key_text(credentials: list[bytes]) -> str | None:
+    """The client's public key in Z85, or None for what is no key."""
+    if len(credentials) != 1 or len(credentials[0]) != 32:
+        return None
+    text: bytes = z85.encode(credentials[0])
+    return text.decode()

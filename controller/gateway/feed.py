@@ -1,0 +1,71 @@
+"""The feed: one XPUB socket, from which the state goes out again for whoever joins late."""
+
+import asyncio
+from typing import Final
+
+import zmq
+import zmq.asyncio
+
+from controller.bridge import BridgeError, FeedMessage, event_topic, state_topic
+from controller.gateway.sockets import open_socket, post
+
+JOIN_S: Final = 0.02
+"""How long joins are gathered before the state goes out for all of them at once."""
+
+_OPTIONS: Final[dict[int, int]] = {
+    zmq.XPUB_VERBOSE: 1,  # the second and third subscriber are told of, too
+    zmq.SNDHWM: 500,  # messages for one slow subscriber, then it misses some
+    zmq.RCVHWM: 100,
+    zmq.MAXMSGSIZE: 512,  # subscriptions are short
+}
+
+
+class Feed:
+    """Publishes what the machine says is public, and repeats its last state to joiners."""
+
+    def __init__(self, context: zmq.asyncio.Context, table: str) -> None:
+        self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
+        self._state_topic = state_topic(table)
+        self._topics = {self._state_topic, event_topic(table)}
+        self._state: list[bytes] | None = None
+        self._repeat: asyncio.TimerHandle | None = None
+
+    def publish(self, message: FeedMessage) -> None:
+        """Send `message` to its subscribers. Raises BridgeError for
+        a topic that is not its table's."""
+        if message.topic not in self._topics:
+            raise BridgeError(f"topic {message.topic[:80]!r}: expected {sorted(self._topics)}")
+        frames = [message.topic.encode(), bytes(message.body)]
+        if message.topic == self._state_topic:
+            self._state = frames
+        post(self.socket, frames)
+
+    def forget(self) -> None:
+        """Repeat the state no more: without its machine it is no longer the table's."""
+        self._state = None
+
+    async def serve(self) -> None:
+        """Take subscriptions until cancelled."""
+        while True:
+            subscription, *_ = await self.socket.recv_multipart()
+            if subscription[:1] == b"\x01" and self._wants_state(subscription[1:]):
+                self._joined()
+            await asyncio.sleep(0)  # a flood of subscriptions must not keep the loop
+
+    def close(self) -> None:
+        """Close the socket and leave no timer."""
+        if self._repeat is not None:
+            self._repeat.cancel()
+        self.socket.close()
+
+    def _wants_state(self, prefix: bytes) -> bool:
+        return self._state_topic.encode().startswith(prefix)
+
+    def _joined(self) -> None:
+        if self._repeat is None:
+            self._repeat = asyncio.get_running_loop().call_later(JOIN_S, self._send_again)
+
+    def _send_again(self) -> None:
+        self._repeat = None
+        if self._state is not None:
+            post(self.socket, self._state)

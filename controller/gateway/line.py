@@ -1,0 +1,126 @@
+"""A client's socket to one address, and how it stands: open, nobody there, key refused.
+
+ZeroMQ connects, and connects again, without a word; a refused key shows only on
+the socket's monitor. libzmq gives a refused address up for good, so that the line
+itself tries again: the key may be admitted meanwhile.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+import zmq
+import zmq.asyncio
+from zmq.utils.monitor import recv_monitor_message
+
+from controller.gateway.sockets import open_socket
+
+RETRY_S: Final = 5.0
+
+
+class BadAddress(Exception):
+    """An address or key that ZeroMQ cannot take."""
+
+
+class LineState(StrEnum):
+    """How a line stands. The text is for people."""
+
+    CONNECTING = "connecting"
+    OPEN = "connected"
+    DOWN = "nobody answers there"
+    KEY_REFUSED = "key refused"
+    OTHER_KEY = "different key: what answers there has not the table's key"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """CURVE keys in Z85: the table's public one, and the client's pair."""
+
+    server: str
+    public: str
+    secret: str = field(repr=False)
+
+
+class Line:
+    """One connecting socket with CURVE. `watch_over` must run for `state` to be true."""
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        kind: zmq.SocketType,
+        address: str,
+        keys: Keys,
+        on_change: Callable[[LineState], None],
+        retry_s: float = RETRY_S,
+    ) -> None:
+        """Connect. Raises BadAddress."""
+        self.state = LineState.CONNECTING
+        self._address = address
+        self._on_change = on_change
+        self._retry_s = retry_s
+        self._retry: asyncio.TimerHandle | None = None
+        self._unexplained = 0
+        self.socket = open_socket(context, kind)
+        self._monitor = self.socket.get_monitor_socket()
+        try:
+            self.socket.curve_serverkey = keys.server.encode()
+            self.socket.curve_publickey = keys.public.encode()
+            self.socket.curve_secretkey = keys.secret.encode()
+            self.socket.connect(address)
+        except zmq.ZMQError as error:
+            self.close()
+            raise BadAddress(f"{address} or its key cannot be used: {error}") from error
+
+    async def watch_over(self) -> None:
+        """Follow the socket's monitor until cancelled."""
+        while True:
+            seen = await recv_monitor_message(self._monitor)
+            self._note(zmq.Event(seen["event"]))
+
+    def close(self) -> None:
+        """Close socket and monitor and leave no timer."""
+        if self._retry is not None:
+            self._retry.cancel()
+        self.socket.disable_monitor()
+        self._monitor.close()
+        self.socket.close()
+
+    def _note(self, event: zmq.Event) -> None:
+        if event == zmq.Event.HANDSHAKE_SUCCEEDED:
+            self._unexplained = 0
+            self._become(LineState.OPEN)
+        elif event == zmq.Event.HANDSHAKE_FAILED_AUTH:
+            self._become(LineState.KEY_REFUSED)
+            self._try_later()
+        elif event in _NO_HANDSHAKE:
+            self._unexplained += 1
+            if self._unexplained > 1:  # once may be a gateway that just went
+                self._become(LineState.OTHER_KEY)
+        elif event == zmq.Event.CLOSED or (
+            event == zmq.Event.DISCONNECTED and self.state is LineState.OPEN
+        ):
+            self._become(LineState.DOWN)
+
+    def _become(self, state: LineState) -> None:
+        if state is not self.state:
+            self.state = state
+            self._on_change(state)
+
+    def _try_later(self) -> None:
+        if self._retry is None:
+            loop = asyncio.get_running_loop()
+            self._retry = loop.call_later(self._retry_s, self._connect_again)
+
+    def _connect_again(self) -> None:
+        self._retry = None
+        with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
+            self.socket.disconnect(self._address)
+        self.socket.connect(self._address)
+
+
+_NO_HANDSHAKE: Final = frozenset(
+    {zmq.Event.HANDSHAKE_FAILED_NO_DETAIL, zmq.Event.HANDSHAKE_FAILED_PROTOCOL}
+)

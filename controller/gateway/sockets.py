@@ -1,0 +1,38 @@
+"""What all the table's ZeroMQ sockets have in common."""
+
+import asyncio
+from typing import Final
+
+import zmq
+import zmq.asyncio
+
+HEARTBEAT_MS: Final = 1_000
+DEAD_AFTER_MS: Final = 3_000
+HANDSHAKE_MS: Final = 3_000
+
+OPTIONS: Final = {
+    zmq.LINGER: 0,
+    zmq.HEARTBEAT_IVL: HEARTBEAT_MS,
+    zmq.HEARTBEAT_TIMEOUT: DEAD_AFTER_MS,
+    zmq.HEARTBEAT_TTL: DEAD_AFTER_MS,
+    zmq.HANDSHAKE_IVL: HANDSHAKE_MS,
+}
+
+
+def open_socket(
+    context: zmq.asyncio.Context, kind: zmq.SocketType, more: dict[int, int] | None = None
+) -> zmq.asyncio.Socket:
+    """Return a socket that drops dead peers within `DEAD_AFTER_MS` and never lingers."""
+    socket = context.socket(kind)
+    for option, value in (OPTIONS | (more or {})).items():
+        socket.setsockopt(option, value)
+    return socket
+
+
+def post(socket: zmq.asyncio.Socket, frames: list[bytes]) -> None:
+    """Send at once or not at all: a peer that does not take its messages loses them."""
+    sent = socket.send_multipart(frames, flags=zmq.NOBLOCK)
+    assert isinstance(sent, asyncio.Future)  # and done: that is what NOBLOCK means
+    if isinstance(sent.exception(), zmq.Again):
+        return
+    sent.result()

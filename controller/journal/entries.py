@@ -1,0 +1,123 @@
+"""One entry of the journal, its bytes, and what of it may be public.
+
+An entry's body is the canonical JSON (controller/framing.py) of its eight fields.
+The chain is taken over these bytes, so they must come out the same in any
+language: an entry holds text, whole numbers up to 2^53, true, false, null, lists
+and objects. A fraction has no one way to be written, so there is none.
+"""
+
+from typing import Any
+
+import msgspec
+
+from controller.framing import canonical
+from controller.journal.errors import PrivateEntry
+from controller.messages import Event
+
+LARGEST_BODY = 0xFFFF
+"""Most bytes of a body: its length is chained as two bytes."""
+
+_LARGEST_INT = 2**53
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
+    """One thing that happened.
+
+    `n` counts from 1; `time` is UTC as ISO text, for people, and orders nothing;
+    `boot` is the daemon's (hex); `deal` and `attempt` are null where none is concerned.
+    """
+
+    n: int
+    time: str
+    boot: str
+    kind: str
+    public: bool
+    deal: int | None
+    attempt: int | None
+    data: dict[str, Any]
+
+
+class Chained(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An entry with its bytes and the chain before and behind it (32 bytes each)."""
+
+    entry: Entry
+    body: bytes
+    prev: bytes
+    head: bytes
+
+
+def encode(entry: Entry) -> bytes:
+    """Return the body of an entry.
+
+    Raises ValueError for data that JSON cannot carry the same way everywhere, or
+    for a body longer than LARGEST_BODY.
+    """
+    _check(entry.data, entry.kind)
+    body = canonical(entry)
+    if len(body) > LARGEST_BODY:
+        raise ValueError(f"{entry.kind}: an entry has at most {LARGEST_BODY} bytes")
+    return body
+
+
+def decode(body: bytes) -> Entry:
+    """Return the entry of a body; raises msgspec.MsgspecError for what is none."""
+    return _decoder.decode(body)
+
+
+def public_event(chained: Chained, table: str, simulated: bool) -> Event:
+    """Return a public entry as the feed carries it; raises PrivateEntry for a private one."""
+    entry = chained.entry
+    if not entry.public:
+        raise PrivateEntry(f"entry {entry.n} ({entry.kind}) is private")
+    return Event(
+        table=table,
+        boot=entry.boot,
+        n=entry.n,
+        time=entry.time,
+        simulated=simulated,
+        kind=entry.kind,
+        deal=entry.deal,
+        attempt=entry.attempt,
+        data=entry.data,
+        prev=chained.prev.hex(),
+        head=chained.head.hex(),
+    )
+
+
+def entry_of(event: Event) -> Entry:
+    """Return the entry that an event of the feed stands for; its body has the event's head."""
+    return Entry(
+        n=event.n,
+        time=event.time,
+        boot=event.boot,
+        kind=event.kind,
+        public=True,
+        deal=event.deal,
+        attempt=event.attempt,
+        data=event.data,
+    )
+
+
+def _check(value: object, kind: str) -> None:
+    """Raise ValueError for a value that two JSON writers might spell differently."""
+    if value is None or isinstance(value, bool | str):
+        return
+    if isinstance(value, int) and abs(value) <= _LARGEST_INT:
+        return
+    if isinstance(value, list | tuple):
+        for item in value:
+            _check(item, kind)
+        return
+    if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+        for item in value.values():
+            _check(item, kind)
+        return
+    raise ValueError(f"{kind}: an entry cannot hold {type(value).__name__} {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    """Numbers may be told; anything else might be a secret."""
+    return repr(value) if isinstance(value, int | float) else ""
+
+
+_decoder = msgspec.json.Decoder(Entry)

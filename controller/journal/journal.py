@@ -1,0 +1,169 @@
+"""The journal as the machine uses it: append now, learn later that it is kept."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from controller.journal.chain import Row, next_head
+from controller.journal.committer import Committed, Committer, Group
+from controller.journal.entries import Chained, Entry, decode, encode
+from controller.journal.errors import StorageFailed
+from controller.journal.store import Store
+
+
+def _nobody(_: Any) -> None:
+    """Stands where its owner has set no callback."""
+
+
+class Journal:
+    """Appends entries to a store through a committer; all its callbacks come on the loop.
+
+    `on_committed(entries)` gets every entry once, in order, after its commit. A
+    public entry is durable before that: what was on the feed cannot be lost with
+    the power. `on_failed(failure)` comes at most once; from then on entries are
+    still chained but never kept, and every `sync` raises StorageFailed.
+    """
+
+    def __init__(
+        self, store: Store, committer: Committer, *, wall: Callable[[], str], boot: str
+    ) -> None:
+        """Go on behind the store's last entry. `wall` gives UTC as ISO text; `boot` is hex.
+
+        Must be made on the running loop.
+        """
+        self.on_committed: Callable[[Sequence[Chained]], None] = _nobody
+        self.on_failed: Callable[[StorageFailed], None] = _nobody
+        self._store = store
+        self._committer = committer
+        self._wall = wall
+        self._boot = boot
+        self._last, self._head = store.last()
+        self._committed = self._synced = self._sync_asked = self._last
+        self._appended: list[Chained] = []
+        self._handed_over: deque[Chained] = deque()
+        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._failure: StorageFailed | None = None
+        committer.start(self._on_answer)
+
+    @property
+    def last(self) -> int:
+        """Number of the newest entry; 0 in an empty journal."""
+        return self._last
+
+    @property
+    def head(self) -> bytes:
+        """Head of the chain behind the newest entry, 32 bytes."""
+        return self._head
+
+    @property
+    def committed(self) -> int:
+        """Number of the newest entry that outlives this process."""
+        return self._committed
+
+    @property
+    def synced(self) -> int:
+        """Number of the newest entry that outlives a power cut."""
+        return self._synced
+
+    def append(
+        self,
+        kind: str,
+        data: Mapping[str, Any],
+        *,
+        deal: int | None = None,
+        attempt: int | None = None,
+        public: bool,
+    ) -> Chained:
+        """Number and chain an entry and return it; it is kept once flushed or synced.
+
+        Raises ValueError for data an entry cannot hold (entries.py).
+        """
+        entry = Entry(
+            n=self._last + 1,
+            time=self._wall(),
+            boot=self._boot,
+            kind=kind,
+            public=public,
+            deal=deal,
+            attempt=attempt,
+            data=dict(data),
+        )
+        body = encode(entry)
+        head = next_head(self._head, body)
+        # Decoded again: whoever folds it must see what a reader of the file will see.
+        chained = Chained(entry=decode(body), body=body, prev=self._head, head=head)
+        self._last, self._head = entry.n, head
+        if self._failure is None:
+            self._appended.append(chained)
+        return chained
+
+    def flush(self) -> None:
+        """Hand over all that was appended, to be committed; synced if any of it is public."""
+        if self._appended:
+            self._hand_over(durable=any(item.entry.public for item in self._appended))
+
+    async def sync(self) -> None:
+        """Return when everything appended so far is durable.
+
+        Raises StorageFailed where it is not and never will be.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._synced >= self._last:
+            return
+        if self._sync_asked < self._last:
+            self._hand_over(durable=True)
+        done = asyncio.get_running_loop().create_future()
+        self._waiting.append((self._last, done))
+        await done
+
+    async def close(self) -> None:
+        """Sync, then close committer and store. Raises StorageFailed, closed all the same."""
+        try:
+            await self.sync()
+        finally:
+            self._committer.close()
+            self._store.close()
+
+    def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
+        """Yield committed entries behind number `after`, at most `limit` of them."""
+        return self._store.entries(after, limit)
+
+    def _hand_over(self, *, durable: bool) -> None:
+        rows = [Row(item.entry.n, item.body, item.head) for item in self._appended]
+        self._handed_over.extend(self._appended)
+        self._appended.clear()
+        if durable:
+            self._sync_asked = self._last
+        self._committer.commit(Group(rows, self._last, durable))
+
+    def _on_answer(self, answer: Committed | StorageFailed) -> None:
+        if isinstance(answer, StorageFailed):
+            self._fail(answer)
+            return
+        self._committed = max(self._committed, answer.last)
+        if answer.durable:
+            self._synced = answer.last
+        self._publish()
+        while self._waiting and self._waiting[0][0] <= self._synced:
+            _, done = self._waiting.popleft()
+            if not done.done():
+                done.set_result(None)
+
+    def _publish(self) -> None:
+        ready = []
+        while self._handed_over and self._handed_over[0].entry.n <= self._committed:
+            ready.append(self._handed_over.popleft())
+        if ready:
+            self.on_committed(ready)
+
+    def _fail(self, failure: StorageFailed) -> None:
+        self._failure = failure
+        self._appended.clear()
+        self._handed_over.clear()
+        while self._waiting:
+            _, done = self._waiting.popleft()
+            if not done.done():
+                done.set_exception(failure)
+        self.on_failed(failure)

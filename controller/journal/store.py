@@ -1,0 +1,256 @@
+"""The journal's file: one SQLite table in write-ahead mode that only ever grows.
+
+Triggers refuse every UPDATE and DELETE, and an INSERT anywhere but behind the last
+row: a mistake in this program cannot change the past either. Against somebody with
+the file in his hands there are the chain and the heads others have seen (chain.py),
+not these.
+"""
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Self
+
+from controller.journal.chain import ZERO, Break, Row, follow
+from controller.journal.entries import Chained, decode
+from controller.journal.errors import JournalError, StorageFailed
+
+STORE_NAME = "journal.db"
+LOCK_NAME = "journal.lock"
+
+_APPLICATION_ID = 0x4445414C
+"""The letters DEAL in the file's header."""
+_VERSION = 1
+_SCHEMA = {
+    "journal": "CREATE TABLE journal(n INTEGER PRIMARY KEY, body BLOB NOT NULL, "
+    "head BLOB NOT NULL) STRICT",
+    "journal_never_updates": "CREATE TRIGGER journal_never_updates BEFORE UPDATE ON journal "
+    "BEGIN SELECT RAISE(ABORT, 'a journal only grows'); END",
+    "journal_never_deletes": "CREATE TRIGGER journal_never_deletes BEFORE DELETE ON journal "
+    "BEGIN SELECT RAISE(ABORT, 'a journal only grows'); END",
+    # Also against REPLACE, which deletes without asking the trigger above.
+    "journal_grows_at_its_end": "CREATE TRIGGER journal_grows_at_its_end BEFORE INSERT ON journal "
+    "WHEN NEW.n <> (SELECT coalesce(max(n), 0) + 1 FROM journal) "
+    "BEGIN SELECT RAISE(ABORT, 'a journal only grows at its end'); END",
+}
+_IN_MEMORY = ":memory:"
+_APPEND = "INSERT INTO journal(n, body, head) VALUES (?, ?, ?)"
+
+
+class Store:
+    """An open journal file; one at a time may append to it.
+
+    `open` and `in_memory` make one. `write` may be called from a thread of its
+    own, as long as nobody else calls it: reading has another connection.
+    """
+
+    def __init__(self, path: str, connection: sqlite3.Connection, lock: int | None) -> None:
+        """Take an open connection, and the descriptor of the lock where there is a file."""
+        self._path = path
+        self._writer = connection
+        self._lock = lock
+        self._reader = connection if path == _IN_MEMORY else None
+
+    @classmethod
+    def open(cls, state_dir: Path, factory: type[sqlite3.Connection] = sqlite3.Connection) -> Self:
+        """Open the journal in `state_dir`, or begin one, and check the whole chain.
+
+        All that was read is durable afterwards. Raises JournalError with one line
+        for a foreign or damaged file, a broken chain, or a second writer.
+        """
+        path = state_dir / STORE_NAME
+        lock = _take_lock(state_dir / LOCK_NAME)
+        connection = None
+        try:
+            connection = _connect(path, factory)
+            _prepare(connection)
+            store = cls(str(path), connection, lock)
+            store._check_chain(state_dir)
+            _sync_directory(state_dir)
+        except (sqlite3.Error, OSError) as error:
+            _abandon(connection, lock)
+            raise JournalError(f"{path} is not a journal that can be used: {error}") from error
+        except JournalError as error:
+            _abandon(connection, lock)
+            raise JournalError(f"{path}: {error}") from error
+        return store
+
+    @classmethod
+    def in_memory(cls) -> Self:
+        """Return a journal that is gone with its process, for simulated deals by the thousand."""
+        connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
+        _prepare(connection)
+        return cls(_IN_MEMORY, connection, None)
+
+    def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
+        """Yield the committed entries behind number `after`, at most `limit` rows.
+
+        The chain was checked when the file was opened, and is not again here.
+        """
+        reader = self._reader or self._open_reader()
+        # One row earlier: its head is the `prev` of the first.
+        first = max(after, 1)
+        rows = reader.execute(
+            "SELECT n, body, head FROM journal WHERE n >= ? ORDER BY n LIMIT ?",
+            (first, -1 if limit is None else limit + 1 + after - first),
+        )
+        prev = ZERO
+        for n, body, head in rows:
+            if n > after:
+                yield Chained(entry=decode(body), body=body, prev=prev, head=head)
+            prev = head
+
+    def last(self) -> tuple[int, bytes]:
+        """Return number and head of the newest committed entry; (0, ZERO) in an empty journal."""
+        newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
+        return newest.fetchone() or (0, ZERO)
+
+    def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+        """Append rows in one transaction; with `durable`, return only once the disk has them.
+
+        A durable write carries everything written before it to the disk as well:
+        the write-ahead log is one file. Raises StorageFailed; the rows are then
+        not in the journal, or not known to be, and writing on is not safe.
+        """
+        db = self._writer
+        try:
+            # In write-ahead mode FULL syncs the log at each commit, NORMAL only when the log
+            # is copied into the file.
+            db.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            db.execute("BEGIN IMMEDIATE")
+            db.executemany(_APPEND, rows)
+            if durable and not rows:
+                # A commit of nothing would sync nothing: write the header's page again.
+                db.execute(f"PRAGMA user_version = {_VERSION}")
+            db.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            with contextlib.suppress(sqlite3.Error):
+                db.execute("ROLLBACK")
+            raise StorageFailed(f"{self._path} cannot be written: {error}") from error
+
+    def close(self) -> None:
+        """Close the file and let another writer in."""
+        if self._reader not in (None, self._writer):
+            self._reader.close()
+        _abandon(self._writer, self._lock)
+
+    def _open_reader(self) -> sqlite3.Connection:
+        self._reader = sqlite3.connect(
+            f"{Path(self._path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+        )
+        return self._reader
+
+    def _check_chain(self, state_dir: Path) -> None:
+        rows = self._writer.execute("SELECT n, body, head FROM journal ORDER BY n")
+        for item in follow(Row(*row) for row in rows):
+            if isinstance(item, Break):
+                raise JournalError(
+                    f"the chain is broken at entry {item.n}: {item.what}; "
+                    f"see `dealtable verify {state_dir}`"
+                )
+        self._writer.execute("PRAGMA synchronous = FULL")
+        self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+@contextlib.contextmanager
+def read_rows(path: Path) -> Iterator[Iterator[Row]]:
+    """Open a journal file for reading alone, also beside its daemon; gives the rows as they lie.
+
+    Raises JournalError for a file that is no journal, is damaged, or is missing.
+    """
+    try:
+        with contextlib.closing(_connect_to_read(path)) as db:
+            _refuse_foreign(db)
+            damage = [text for (text,) in db.execute("PRAGMA integrity_check") if text != "ok"]
+            if damage:
+                raise JournalError(f"{path}: the file is damaged: {damage[0]}")
+            rows = db.execute("SELECT n, body, head FROM journal ORDER BY n")
+            yield (Row(*row) for row in rows)
+    except sqlite3.Error as error:
+        raise JournalError(f"{path} is not a journal that can be read: {error}") from error
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    if not path.is_file():
+        raise JournalError(f"{path}: there is no journal")
+    log = path.with_name(path.name + "-wal")
+    # Without a log the file alone is the whole journal, and reading it so leaves nothing behind,
+    # also where nothing may be written. A daemon that starts now writes to its log first.
+    how = "mode=ro" if log.exists() else "immutable=1"
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True)
+
+
+def _connect(path: Path, factory: type[sqlite3.Connection]) -> sqlite3.Connection:
+    # For this user alone from its first byte; the log takes the file's mode.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    # The writer thread takes the connection over; it is never used by two at a time.
+    return sqlite3.connect(path, isolation_level=None, check_same_thread=False, factory=factory)
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    """Begin an empty file as a journal; refuse one that is something else."""
+    empty = db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
+    if empty and _header(db) == (0, 0):
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+        db.execute(f"PRAGMA user_version = {_VERSION}")
+        for statement in _SCHEMA.values():
+            db.execute(statement)
+        db.execute("COMMIT")
+    _refuse_foreign(db)
+
+
+def _refuse_foreign(db: sqlite3.Connection) -> None:
+    application_id, version = _header(db)
+    if application_id != _APPLICATION_ID:
+        raise JournalError("this is a database, but not a journal")
+    if version != _VERSION:
+        raise JournalError(f"its format is {version}, this program writes {_VERSION}")
+    if dict(db.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+        raise JournalError("its tables are not those of a journal: somebody changed the file")
+
+
+def _header(db: sqlite3.Connection) -> tuple[int, int]:
+    (application_id,) = db.execute("PRAGMA application_id").fetchone()
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    return application_id, version
+
+
+def _take_lock(path: Path) -> int:
+    """Lock a file beside the journal: SQLite would let two writers take turns."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise JournalError(f"the journal's folder cannot be used: {error}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.pread(lock, 20, 0).decode(errors="replace").strip() or "unknown"
+        os.close(lock)
+        raise JournalError(
+            f"another daemon (process {holder}) writes the journal in {path.parent}: stop it first"
+        ) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return lock
+
+
+def _abandon(connection: sqlite3.Connection | None, lock: int | None) -> None:
+    if connection is not None:
+        connection.close()
+    if lock is not None:
+        os.close(lock)
+
+
+def _sync_directory(path: Path) -> None:
+    """Make the names of new files as durable as what is in them."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

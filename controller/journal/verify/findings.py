@@ -1,0 +1,74 @@
+"""What `verify` says: findings, one attempt's standing, the whole report."""
+
+from typing import Literal
+
+import msgspec
+
+Grade = Literal["sequence", "hands"]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that does not hold: at which entry, what it is, what it means."""
+
+    n: int | None
+    what: str
+    means: str
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        where = "journal" if self.n is None else f"entry {self.n}"
+        return f"{where}: {self.what}: {self.means}"
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """What holds of one attempt.
+
+    `grade` is null while its seed is not revealed. `gates` says whether single
+    cards were compared with the sequence, or only counts. `unshown` are its
+    reasons that no record can show: such attempts are counted apart. `withdrawn`:
+    its hands were held, and then not released.
+    """
+
+    attempt: int
+    deal: int | None
+    outcome: str | None
+    withdrawn: bool
+    reasons: list[str]
+    unshown: list[str]
+    uncut: bool
+    grade: Grade | None
+    gates: bool
+
+    def __str__(self) -> str:
+        """One line for a person."""
+        end = "withdrawn" if self.withdrawn else self.outcome or "not over"
+        reasons = f" ({', '.join(self.reasons)})" if self.reasons else ""
+        uncut = ", uncut" if self.uncut else ""
+        return f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade()}"
+
+    def _grade(self) -> str:
+        if self.grade is None:
+            return "nothing to check yet: its seed is not revealed"
+        cards = "every gate" if self.gates else "counts only, no gates in this file"
+        if self.grade == "hands":
+            return f"grade hands: sequence ({cards}) and opened hands hold"
+        return f"grade sequence: {cards}"
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """What `verify` found.
+
+    `head` is the last head (hex); `whole`: of a journal, not of a feed's events.
+    """
+
+    table: str | None
+    whole: bool
+    entries: int
+    head: str
+    attempts: list[Standing]
+    findings: list[Finding]
+
+    @property
+    def apart(self) -> list[Standing]:
+        """Return the attempts given up for reasons that no record can show."""
+        return [standing for standing in self.attempts if standing.unshown]

@@ -1,0 +1,113 @@
+"""Where entries come from: a journal's file, or events that somebody kept from the feed."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from controller.journal.chain import HEAD_BYTES, Break, follow, next_head
+from controller.journal.entries import Chained, encode, entry_of
+from controller.journal.errors import JournalError
+from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.verify.findings import Finding
+from controller.messages import Event
+
+_SQLITE = b"SQLite format 3\0"
+_CHANGED = "a row was changed, taken out, put in or moved here"
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Entries in order, and what was wrong on the way to them.
+
+    `whole`: private entries are there too, and none may be missing.
+    """
+
+    whole: bool
+    entries: list[Chained]
+    findings: list[Finding]
+
+
+def read(path: Path) -> Source:
+    """Read a state directory, a journal's file, or a file of events as `watch --json` prints them.
+
+    Raises JournalError for what is none of these.
+    """
+    if path.is_dir():
+        path = path / STORE_NAME
+    try:
+        with path.open("rb") as file:
+            is_journal = file.read(len(_SQLITE)) == _SQLITE
+    except OSError as error:
+        raise JournalError(f"{path} cannot be read: {error.strerror}") from error
+    return _journal(path) if is_journal or path.name == STORE_NAME else _events(path)
+
+
+def _journal(path: Path) -> Source:
+    source = Source(True, [], [])
+    try:
+        with read_rows(path) as rows:
+            for item in follow(rows):
+                if isinstance(item, Break):
+                    source.findings.append(Finding(item.n, item.what, _CHANGED))
+                else:
+                    source.entries.append(item)
+    except JournalError as error:
+        source.findings.append(Finding(None, str(error), "the file was damaged or replaced"))
+    if not source.entries:
+        source.findings.append(Finding(None, "it has no entry", "all of its rows were taken out"))
+    return source
+
+
+def _events(path: Path) -> Source:
+    source = Source(False, [], [])
+    events = sorted(_decoded(path), key=lambda event: event.n)
+    tables = sorted({event.table for event in events})
+    if not events:
+        raise JournalError(f"{path} holds no event: it is neither a journal nor a feed's log")
+    if len(tables) > 1:
+        raise JournalError(f"{path} holds events of {', '.join(tables)}: give one table's alone")
+    before: Chained | None = None
+    for event in events:
+        chained = _chained(event)
+        if before is not None and chained == before:
+            continue
+        source.findings.extend(_breaks(chained, before))
+        source.entries.append(chained)
+        before = chained
+    return source
+
+
+def _decoded(path: Path) -> Iterator[Event]:
+    """Yield the events of a log; states, which `watch` prints among them, are passed over."""
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            message = msgspec.json.decode(line)
+            if isinstance(message, dict) and "machine" in message:
+                continue
+            event = msgspec.convert(message, Event)
+            _chained(event)
+        except (ValueError, RecursionError) as error:
+            raise JournalError(f"{path}: line {number} is no event of a feed: {error}") from error
+        yield event
+
+
+def _chained(event: Event) -> Chained:
+    entry = entry_of(event)
+    prev, head = bytes.fromhex(event.prev), bytes.fromhex(event.head)
+    if len(prev) != HEAD_BYTES or len(head) != HEAD_BYTES:
+        raise ValueError(f"a head has {HEAD_BYTES} bytes")
+    return Chained(entry=entry, body=encode(entry), prev=prev, head=head)
+
+
+def _breaks(chained: Chained, before: Chained | None) -> Iterable[Finding]:
+    n = chained.entry.n
+    if next_head(chained.prev, chained.body) != chained.head:
+        yield Finding(n, "its head does not follow from its text", "the event was changed")
+    if before is None:
+        return
+    if n == before.entry.n:
+        yield Finding(n, "there are two events of this number", "one of them is not the table's")
+    elif n == before.entry.n + 1 and chained.prev != before.head:
+        yield Finding(n, "it does not follow from the event before it", _CHANGED)

@@ -1,0 +1,1 @@
+"""The machine process: ports, pins, faces, state and journal; no network."""

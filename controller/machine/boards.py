@@ -1,0 +1,90 @@
+"""The table's two boards: looked for, checked, and looked for again until they are right.
+
+A board that is absent, silent or not the one the configuration pins is a latched
+fault; the daemon lives on. A port is opened again only once `may_reopen` returns:
+opening one can reset a board, so that no card may be in the path.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from controller.faults import fault_name
+from drivers.errors import DriverError, LineLost, Mismatch, PortBusy, PortMissing
+from drivers.events import Board
+from drivers.identity import Welcome
+from drivers.link.link import Link
+
+RETRY_S = 1.0
+"""How long a board that was not right is left alone before it is asked again."""
+
+Evidence = Mapping[str, str]
+
+
+class Watcher(Protocol):
+    """Who is told about the boards."""
+
+    def board_up(self, board: Board, welcome: Welcome) -> None:
+        """Take a board that answered and is the right one."""
+
+    def board_down(self, board: Board, name: str, evidence: Evidence) -> None:
+        """Take the fault of a board that cannot be used, as the catalogue names it."""
+
+
+class BoardLine:
+    """One board behind its link. `events` give, by boot id, what the journal has of it."""
+
+    def __init__(
+        self,
+        link: Link,
+        port: str,
+        *,
+        watcher: Watcher,
+        taken: Callable[[], Mapping[int, int]],
+        kept: Callable[[], Mapping[int, int]],
+        may_reopen: Callable[[], Awaitable[None]],
+    ) -> None:
+        self.link = link
+        self._port = port
+        self._watcher = watcher
+        self._taken, self._kept = taken, kept
+        self._may_reopen = may_reopen
+        self._lost = asyncio.Event()
+        link.on_down = self._on_down
+
+    async def watch(self) -> None:
+        """Keep the line open until cancelled."""
+        try:
+            while True:
+                await self._open()
+                await self._lost.wait()
+                await self._may_reopen()
+        finally:
+            self.link.close()
+
+    async def _open(self) -> None:
+        while True:
+            self._lost.clear()
+            try:
+                welcome = await self.link.open(self._taken(), self._kept())
+            except DriverError as error:
+                self._report(error, absent=True)
+                await asyncio.sleep(RETRY_S)
+            else:
+                self._watcher.board_up(self.link.board, welcome)
+                return
+
+    def _on_down(self, error: LineLost) -> None:
+        self._lost.set()
+        self._report(error, absent=False)
+
+    def _report(self, error: DriverError, *, absent: bool) -> None:
+        name = fault_name(error)
+        if absent and name == "LINE_LOST":
+            name = "BOARD_SILENT"  # the port is there, nobody speaks on it
+        evidence = {"board": self.link.board, "port": self._port, "why": str(error)}
+        if isinstance(error, Mismatch):
+            evidence |= {"expected": error.expected, "found": error.found}
+        elif isinstance(error, PortMissing | PortBusy):
+            evidence["port"] = error.path
+        self._watcher.board_down(self.link.board, name, evidence)

@@ -1,0 +1,128 @@
+"""The dealing loop: what the boards see goes into the attempt, what it asks for goes out.
+
+Called inside the serial ports' read callbacks; whatever follows from an event is
+on the line before that callback returns. Blind: it may not import the vault or
+the cards, and a verdict is all it is told about one.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from controller.deal import effects as todo
+from controller.deal.attempt import Attempt, Stage, new_attempt, step
+from controller.deal.ledger import OUTLETS
+from controller.deal.sightings import Broken, PairLate, Seen
+from controller.machine.sightings import sighting
+from drivers.events import Code, Event, Outlet, Source
+from drivers.link import frames
+
+PAIR_S = 0.3
+"""A card that only one of window and reader saw goes to the tray after this long."""
+
+
+class Dealing:
+    """Carries one attempt from BEGIN to its end, over two boards.
+
+    `dealer` and `reader` put a command on their board's line; `stop` stops all
+    motion. `on_check` is called when the last card has landed; its answer comes
+    back through `see(Settled…)`. `on_end` is called once, when the lock holds or
+    the attempt is refused; `on_change` after every event that moved a count.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        sequence: str,
+        passes: int,
+        *,
+        dealer: Callable[[frames.Command], None],
+        reader: Callable[[frames.Command], None],
+        stop: Callable[[], None],
+        on_check: Callable[[], None],
+        on_end: Callable[[Attempt], None],
+        on_change: Callable[[], None],
+    ) -> None:
+        self.number = number
+        self.attempt = new_attempt(sequence, passes)
+        self._dealer, self._reader, self._stop = dealer, reader, stop
+        self._on_check, self._on_end, self._on_change = on_check, on_end, on_change
+        self._loop = asyncio.get_running_loop()
+        self._doubled = 0
+        self._pair: asyncio.TimerHandle | None = None
+        self._carry_out: dict[type[Any], Callable[[Any], None]] = {
+            todo.Shuffle: lambda e: dealer(frames.Shuffle(number, e.passes)),
+            todo.Feed: self._feed,
+            todo.Route: self._route,
+            todo.Reread: lambda e: reader(frames.Reread(number, e.index)),
+            todo.AwaitPair: self._await_pair,
+            todo.Check: lambda e: on_check(),
+            todo.Hold: lambda e: self._end(),
+            todo.Refuse: self._refuse,
+        }
+
+    def on_event(self, event: Event) -> None:
+        """Take an event of the dealer board; one of another attempt is recorded elsewhere."""
+        if event.attempt != self.number:
+            return
+        if event.code is Code.DOUBLE:
+            self._doubled = event.index
+            return
+        seen = sighting(event, doubled=event.index == self._doubled)
+        if seen is not None:
+            self.see(seen)
+
+    def see(self, seen: Seen) -> None:
+        """Let the attempt take a sighting, and do at once what it asks for."""
+        self.attempt, effects = step(self.attempt, seen)
+        for effect in effects:
+            self._carry_out[type(effect)](effect)
+        self._on_change()
+
+    def broken(self, reason: str) -> None:
+        """End the attempt for a reason outside the cards."""
+        self.see(Broken(reason))
+
+    def resume(self) -> None:
+        """Say again where to be: after a new session, or when a board missed its host.
+
+        Commands are absolute, so that what was done already is not done twice.
+        """
+        attempt = self.attempt
+        if attempt.stage is Stage.SHUFFLING:
+            self._dealer(frames.Shuffle(self.number, attempt.passes))
+        if attempt.stage not in (Stage.DEALING, Stage.REFEEDING):
+            return
+        self._feed(todo.Feed(attempt.upto, tray=attempt.stage is Stage.REFEEDING))
+        waiting = attempt.ledger.cards[-1:]
+        for card in waiting:
+            if card.route is not None and card.gated is None:
+                self._route(todo.Route(card.index, card.route))
+            elif card.route is None:
+                self._reader(frames.Reread(self.number, card.index))
+
+    def close(self) -> None:
+        """Leave no timer behind."""
+        if self._pair is not None:
+            self._pair.cancel()
+            self._pair = None
+
+    def _feed(self, feed: todo.Feed) -> None:
+        source = Source.TRAY if feed.tray else Source.HOPPER
+        self._dealer(frames.Feed(self.number, source, feed.upto))
+
+    def _route(self, route: todo.Route) -> None:
+        self.close()
+        self._dealer(frames.Route(self.number, route.index, Outlet(OUTLETS.index(route.outlet))))
+
+    def _await_pair(self, wait: todo.AwaitPair) -> None:
+        self.close()
+        self._pair = self._loop.call_later(PAIR_S, self.see, PairLate(wait.index))
+
+    def _refuse(self, refuse: todo.Refuse) -> None:
+        self._stop()
+        self._end()
+
+    def _end(self) -> None:
+        self.close()
+        self._on_end(self.attempt)

@@ -1,0 +1,241 @@
+"""The machine: its parts put together, whatever is at the other end of its ports.
+
+The process around it (controller/cli/run.py) and the trials (controller/trials)
+build it from the same pieces; only ports, pins, committer, entropy and wall clock
+differ.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from controller.config import Board as BoardConfig
+from controller.config import TableConfig
+from controller.journal.fold import last_taken
+from controller.journal.journal import Journal
+from controller.machine.attempt_run import Fixtures
+from controller.machine.boards import BoardLine
+from controller.machine.front import Front
+from controller.machine.orders import OrderDesk
+from controller.machine.public import About, public_state
+from controller.machine.publisher import Publisher
+from controller.machine.record import Record
+from controller.machine.table import Table
+from controller.machine.wire_log import WireLog
+from controller.messages import Command, Event, Reply, State
+from controller.roster import Roster
+from controller.rules.profile import Profile
+from controller.vault.keyfile import KeyFile
+from controller.vault.vault import Vault
+from drivers.dealer import Dealer
+from drivers.events import Back, Board
+from drivers.identity import Pinned, Welcome, check
+from drivers.link.link import Link
+from drivers.link.port import Port
+from drivers.reader import Reader
+
+VERSION = "0.1.0"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a machine is given: everything that differs between a table and a trial.
+
+    `entropy` gives fresh bytes; `boot` names this run of the daemon (hex). `publish`
+    takes what is public, in order. `chief` is the key attempt keys are sealed to.
+    """
+
+    journal: Journal
+    ports: Mapping[Board, Port]
+    roster: Roster
+    table_key: str
+    chief: bytes
+    key_file: KeyFile
+    entropy: Callable[[int], bytes]
+    wall: Callable[[], str]
+    boot: str
+    publish: Callable[[State | Event], None]
+
+
+class Machine:
+    """One table's machine on the running loop. `run` lives until cancelled."""
+
+    def __init__(self, config: TableConfig, profile: Profile, given: Surroundings) -> None:
+        self._config, self._profile, self._given = config, profile, given
+        simulated = config.table.backend == "sim"
+        self._about = About(
+            table=config.table.id,
+            boot=given.boot,
+            simulated=simulated,
+            profile=profile.name,
+            card_set=config.card_set.id,
+        )
+        self._seq = 0
+        self.publisher = Publisher(self.publish_state)
+        self.record = Record(
+            given.journal,
+            table=config.table.id,
+            simulated=simulated,
+            on_public=given.publish,
+            on_state=self._changed,
+        )
+        self._pinned: dict[Board, Pinned] = {
+            "dealer": _pinned("dealer", config.dealer, simulated),
+            "reader": _pinned("reader", config.reader, simulated),
+        }
+        self.dealer = Dealer(self._link("dealer"))
+        self.reader = Reader(self._link("reader"))
+        self._wire_log = WireLog(
+            given.journal,
+            seal=lambda attempt: self.table.seal_of(attempt),
+            kept=self._board_may_forget,
+        )
+        self._taken = last_taken(chained.entry for chained in given.journal.entries())
+        self.desk = OrderDesk(
+            self.record,
+            given.roster,
+            given.table_key,
+            boot=given.boot,
+            phase=lambda: self.table.phase,
+            reading={"snapshot": self._snapshot, "events": self._events},
+        )
+        self.table = Table(self._fixtures())
+        self.front = Front(
+            record=self.record,
+            desk=self.desk,
+            phase=lambda: self.table.phase,
+            broken=self.table.broken,
+        )
+        self._lines = [
+            self._line(self.dealer.link, config.dealer.port),
+            self._line(self.reader.link, config.reader.port),
+        ]
+        self._connect()
+
+    async def run(self) -> None:
+        """Watch the boards and deal, until cancelled or the journal cannot be written.
+
+        Raises StorageFailed.
+        """
+        about = self._about
+        opened = {
+            "table": about.table,
+            "table_key": self._given.table_key,
+            "simulated": about.simulated,
+            "version": VERSION,
+        }
+        self.record.write("opened", opened)
+        await self.record.sync()
+        parts = [self.table.deal_on(), *(line.watch() for line in self._lines)]
+        tasks = [asyncio.ensure_future(part) for part in parts]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            for task in done:
+                task.result()
+        finally:
+            self._wire_log.write()  # while the attempt that can seal it still lives
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._wire_log.close()
+            self.publisher.close()
+            self.front.close()
+
+    async def order(self, command: Command) -> Reply:
+        """Return the answer to a command, whoever sent it."""
+        return await self.desk.submit(command)
+
+    def state(self) -> State:
+        """Return the public state as of now, numbered."""
+        self._seq += 1
+        run = self.table.run
+        return public_state(
+            self._about,
+            self.record.state,
+            self.table.phase,
+            seq=self._seq,
+            time=self._given.wall(),
+            head=self.record.head,
+            fed=run.fed if run is not None else 0,
+        )
+
+    def _changed(self) -> None:
+        self.publisher.changed()
+        self.front.show()
+
+    def publish_state(self) -> None:
+        """Put the whole public state on the feed."""
+        self._given.publish(self.state())
+
+    def _fixtures(self) -> Fixtures:
+        config, given, profile = self._config, self._given, self._profile
+        back = Back[config.card_set.back]
+        return Fixtures(
+            record=self.record,
+            wire_log=self._wire_log,
+            vault=Vault(profile.deck.composition(), back),
+            key_file=given.key_file,
+            chief=given.chief,
+            dealer=self.dealer,
+            reader=self.reader,
+            desk=self.desk,
+            profile=profile,
+            table_key=given.table_key,
+            match_id=config.table.match,
+            card_set=config.card_set.id,
+            back=config.card_set.back,
+            entropy=given.entropy,
+            cut_s=config.limits.cut_s,
+            on_change=self._changed,
+        )
+
+    def _link(self, board: Board) -> Link:
+        other: Board = "reader" if board == "dealer" else "dealer"
+
+        def right_one(welcome: Welcome) -> None:
+            check(welcome, self._pinned[board], self._pinned[other])
+
+        return Link(
+            self._given.ports[board],
+            board,
+            session_ids=lambda: int.from_bytes(self._given.entropy(4), "big"),
+            check=right_one,
+        )
+
+    def _line(self, link: Link, port: str) -> BoardLine:
+        return BoardLine(
+            link,
+            port,
+            watcher=self.table,
+            taken=lambda: self._taken,
+            kept=lambda: self._taken,
+            may_reopen=self.table.may_reopen,
+        )
+
+    def _connect(self) -> None:
+        table = self.table
+        self.dealer.on_event = table.on_dealer_event
+        self.reader.on_event = table.on_read
+        for link in (self.dealer.link, self.reader.link):
+            link.on_renewed = lambda welcome: table.renewed()
+            link.on_refused = table.refused
+
+    def _board_may_forget(self, board: str, boot: int, number: int) -> None:
+        self._taken = self._taken | {boot: number}
+        link = self.dealer.link if board == "dealer" else self.reader.link
+        link.kept(number, boot)
+
+    def _snapshot(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        snapshot: dict[str, Any] = msgspec.to_builtins(self.state())
+        return snapshot
+
+    def _events(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        since = args.get("since", 0)
+        return {"events": self.record.public_events(since if type(since) is int else 0)}
+
+
+def _pinned(kind: Board, board: BoardConfig, simulated: bool) -> Pinned:
+    return Pinned(kind, board.id, simulated, board.firmware, board.settings_crc)

@@ -1,0 +1,150 @@
+"""The machine's Unix socket: what is public goes out, commands come in.
+
+The only door of the machine process. Whoever connects must be the same user or
+root (the peer's uid is the kernel's word, not the peer's).
+"""
+
+import asyncio
+import os
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import structlog
+
+from controller.bridge import (
+    GATEWAY_LINE,
+    SOCKET_NAME,
+    BridgeError,
+    CommandMessage,
+    FromMachine,
+    HelloMessage,
+    Lines,
+    ReplyMessage,
+    from_gateway,
+    public,
+    to_line,
+)
+from controller.messages import Command, Event, Reply, State
+
+MOST_UNSENT = 1 << 22
+"""Bytes a gateway may leave unread; one that does not keep up is let go and comes again."""
+
+_PEER = struct.Struct("3i")  # pid, uid, gid of SO_PEERCRED
+_log = structlog.get_logger("machine")
+
+
+class Outlet:
+    """Serves one table's public words to whatever gateways are connected.
+
+    `order` answers commands; `state` gives the whole public state, for a gateway
+    that has just come.
+    """
+
+    def __init__(
+        self,
+        hello: HelloMessage,
+        *,
+        order: Callable[[Command], Awaitable[Reply]],
+        state: Callable[[], State],
+    ) -> None:
+        self._hello = hello
+        self._order = order
+        self._state = state
+        self._gateways: set[_Gateway] = set()
+
+    async def serve(self, runtime_dir: Path) -> None:
+        """Listen in `runtime_dir` until cancelled; the socket's file goes too. Raises OSError."""
+        path = runtime_dir / SOCKET_NAME
+        # A killed machine leaves its socket; the journal's lock says that there is only one of us.
+        path.unlink(missing_ok=True)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_unix_server(lambda: _Gateway(self), str(path))
+        path.chmod(0o600)
+        try:
+            await server.serve_forever()
+        finally:
+            for gateway in list(self._gateways):
+                gateway.close()
+            path.unlink(missing_ok=True)
+
+    def publish(self, value: State | Event) -> None:
+        """Send what is public to every gateway."""
+        if self._gateways:
+            line = to_line(public(value))
+            for gateway in list(self._gateways):
+                gateway.send(line)
+
+    def joined(self, gateway: "_Gateway") -> None:
+        """Tell a new gateway who is here and how things stand."""
+        self._gateways.add(gateway)
+        gateway.send(to_line(self._hello))
+        gateway.send(to_line(public(self._state())))
+
+    def left(self, gateway: "_Gateway") -> None:
+        """Forget a gateway."""
+        self._gateways.discard(gateway)
+
+    async def answer(self, gateway: "_Gateway", message: CommandMessage) -> None:
+        """Carry out a command and send its answer back."""
+        reply = await self._order(message.body)
+        line: FromMachine = ReplyMessage(message.ref, reply)
+        gateway.send(to_line(line))
+
+
+class _Gateway(asyncio.Protocol):
+    """One connection from a gateway."""
+
+    def __init__(self, outlet: Outlet) -> None:
+        self._outlet = outlet
+        self._lines = Lines(GATEWAY_LINE)
+        self._transport: asyncio.Transport | None = None
+        self._answers: set[asyncio.Task[None]] = set()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        uid = _peer_uid(transport.get_extra_info("socket"))
+        if uid not in (os.getuid(), 0):
+            _log.warning("stranger at the machine's socket", uid=uid)
+            transport.abort()
+            return
+        self._transport = transport
+        self._outlet.joined(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self._outlet.left(self)
+        for answer in self._answers:
+            answer.cancel()
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for line in self._lines.take(data):
+                message = from_gateway(line)
+                task = asyncio.ensure_future(self._outlet.answer(self, message))
+                self._answers.add(task)
+                task.add_done_callback(self._answers.discard)
+        except BridgeError as error:
+            _log.warning("gateway let go", why=str(error))
+            self.close()
+
+    def send(self, line: bytes) -> None:
+        """Send a line, or let a gateway go that reads too slowly."""
+        if self._transport is None:
+            return
+        if self._transport.get_write_buffer_size() > MOST_UNSENT:
+            _log.warning("gateway let go", why="it does not read what it is sent")
+            self.close()
+            return
+        self._transport.write(line)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+
+def _peer_uid(peer: socket.socket) -> int:
+    raw = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+    _, uid, _ = _PEER.unpack(raw)
+    return int(uid)

@@ -1,0 +1,66 @@
+"""What the dealer board's events mean for an attempt: one table, no decisions.
+
+Faces never come this way: the reader's events go to the vault.
+"""
+
+from collections.abc import Callable
+
+from controller.deal.ledger import OUTLETS
+from controller.deal.sightings import (
+    AtReader,
+    Broken,
+    Gated,
+    LandedIn,
+    NotLanded,
+    RanEmpty,
+    Seen,
+    Shuffled,
+    Strayed,
+)
+from drivers.events import Code, Event, JamAt, Source, StoppedBy
+
+# Why a stop of the board ends the attempt; the ones missing here end nothing by themselves:
+# HOST and MEMORY_FULL are ours, and a board that missed its host goes on when told to.
+_STOPS = {
+    StoppedBy.ESTOP: "ESTOP_PRESSED",
+    StoppedBy.LID: "LID_OPENED",
+    StoppedBy.JAM: "JAM",
+    StoppedBy.STALL: "STALL",
+}
+
+
+def sighting(event: Event, doubled: bool) -> Seen | None:
+    """Return what an event of the dealer board tells the attempt; None: nothing.
+
+    `doubled`: a DOUBLE of the same index came before.
+    """
+    read = _MEANING.get(event.code)
+    return None if read is None else read(event, doubled)
+
+
+def _outlet(event: Event) -> str:
+    # A gate that is between two pockets has no outlet: no card may be where it is.
+    return OUTLETS[event.place] if event.place < len(OUTLETS) else "nowhere"
+
+
+def _jam(event: Event, _: bool) -> Seen:
+    return NotLanded(event.index) if event.place == JamAt.LANDING else Broken("JAM")
+
+
+def _stopped(event: Event, _: bool) -> Seen | None:
+    reason = _STOPS.get(StoppedBy(event.place))
+    return None if reason is None else Broken(reason)
+
+
+_MEANING: dict[Code, Callable[[Event, bool], Seen | None]] = {
+    Code.SHUFFLED: lambda event, _: Shuffled(),
+    Code.AT_READER: lambda event, doubled: AtReader(event.index, doubled),
+    Code.GATE: lambda event, _: Gated(event.index, _outlet(event)),
+    Code.LANDED: lambda event, _: LandedIn(event.index, _outlet(event)),
+    Code.STRAY: lambda event, _: Strayed(_outlet(event)),
+    Code.HOPPER_EMPTY: lambda event, _: RanEmpty(tray=event.place == Source.TRAY),
+    Code.JAM: _jam,
+    Code.STALL: lambda event, _: Broken("STALL"),
+    Code.STOPPED: _stopped,
+    Code.LID: lambda event, _: Broken("LID_OPENED") if event.place else None,
+}

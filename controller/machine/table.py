@@ -1,0 +1,220 @@
+"""The table: two boards, one attempt after the other, and people's orders between them.
+
+Everything here runs on the machine process's one loop. What it decides stands in
+the parts it holds together; what it adds is their order in time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+from controller.journal.fold import attempts
+from controller.machine.attempt_run import AttemptRun, Fixtures
+from controller.machine.boards import Evidence
+from controller.machine.left_over import revealed, voided
+from controller.machine.orders import Order
+from controller.machine.public import shown_phase
+from controller.messages import Outcome, Phase
+from controller.vault.sealing import AttemptKey
+from drivers.dealer import Status
+from drivers.errors import DriverError, Refused
+from drivers.events import Board, Code, Event, Read, StoppedBy
+from drivers.identity import Welcome
+
+POLL_S = 0.5
+"""How often the sensors are asked between attempts: is the set back in the hopper?"""
+TWICE = 2
+"""Misdeals in a row after which the referee decides, not the machine."""
+
+
+class Table:
+    """Runs deals until cancelled. The boards tell it (boards.Watcher) who is there."""
+
+    def __init__(self, fixtures: Fixtures) -> None:
+        self._at = fixtures
+        self._up: dict[Board, Welcome] = {}
+        self._faults: dict[Board, str] = {}
+        self._ready = asyncio.Event()
+        self.run: AttemptRun | None = None
+
+    # What the boards say.
+
+    def board_up(self, board: Board, welcome: Welcome) -> None:
+        """Take a board that is the right one: its fault, if it had one, is mended."""
+        self._up[board] = welcome
+        name = self._faults.pop(board, None)
+        if name is not None:
+            self._at.record.clear(name, board)
+        for left_over, of in self._at.record.latched:
+            if of == board:
+                self._at.record.clear(left_over, of)
+        if len(self._up) == 2:
+            self._ready.set()
+            self._at.on_change()
+
+    def board_down(self, board: Board, name: str, evidence: Evidence) -> None:
+        """Take a board that cannot be used: the attempt under way is over."""
+        self._up.pop(board, None)
+        self._ready.clear()
+        known = self._faults.get(board)
+        if known is not None and known != name:
+            self._at.record.clear(known, board)
+        self._faults[board] = name
+        self._at.record.latch(name, dict(evidence))
+        self.broken(name)
+
+    def renewed(self) -> None:
+        """A board is in a new session: it forgot no event, but what it was told last."""
+        if self.run is not None:
+            self.run.resume()
+
+    def refused(self, refused: Refused) -> None:
+        """A command that nobody waits for was refused."""
+        self.broken("BOARD_REFUSED")
+
+    def broken(self, reason: str) -> None:
+        """End the attempt under way, if there is one, for a reason outside the cards."""
+        if self.run is not None:
+            self.run.broken(reason)
+
+    def on_dealer_event(self, event: Event) -> None:
+        """Take an event of the dealer board, inside the read callback."""
+        if self.run is not None:
+            self.run.on_dealer_event(event)
+        if event.code is Code.STOPPED and event.place == StoppedBy.HOST_SILENT:
+            self.renewed()
+        self._at.wire_log.add(event)
+
+    def on_read(self, event: Event) -> None:
+        """Take an event of the reader board, inside the read callback."""
+        if self.run is not None and isinstance(event, Read):
+            self.run.on_read(event)
+        self._at.wire_log.add(event)
+
+    def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
+        """Return what closes faces of an attempt, None where its key is gone."""
+        if self.run is not None and self.run.number == attempt:
+            return self.run.seal
+        return None
+
+    async def may_reopen(self) -> None:
+        """Return once opening a port can do no harm: the attempt under way is written off."""
+        if self.run is not None:
+            await self.run.over.wait()
+
+    async def leave(self, limit_s: float) -> None:
+        """End the attempt under way, if its hands are not safe yet: the daemon is stopping.
+
+        Waits `limit_s` seconds at most for its last entry.
+        """
+        if self.run is not None and not self.run.over.is_set():
+            self.run.broken("STOPPED")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(limit_s):
+                    await self.run.over.wait()
+
+    @property
+    def phase(self) -> Phase:
+        """The phase that people see."""
+        return shown_phase(self._at.record.state, boards_up=self._ready.is_set())
+
+    # One deal after the other.
+
+    async def deal_on(self) -> None:
+        """Deal, from order to order, until cancelled. Raises StorageFailed."""
+        await self._take_over()
+        while True:
+            await self._ready.wait()
+            start, uncut = None, None
+            if self._again:
+                await self._cleared_up()
+            if not self._again or self._at.record.state.misdeals_in_a_row >= TWICE:
+                start = await self._at.desk.take("start_deal")
+                uncut = start.args.get("reason") if start.args.get("uncut") else None
+            await self._one_attempt(start, uncut)
+
+    @property
+    def _again(self) -> bool:
+        """Whether the next attempt is another one of the same deal."""
+        return self._at.record.state.outcome in (Outcome.MISDEAL, Outcome.VOID)
+
+    async def _one_attempt(self, start: Order | None, uncut: str | None) -> None:
+        state = self._at.record.state
+        deal = (state.deal or 0) + (0 if self._again else 1)
+        run = self.run = AttemptRun(self._at, deal or 1, state.attempts + 1)
+        try:
+            self._at.record.clear("TWO_MISDEALS")
+            outcome = await run.run(uncut, start)
+            if outcome is Outcome.OK and await run.release():
+                await self._set_back()
+                await run.reveal()
+            else:
+                self._call_for_clearing(self._at.record.state.proofs[-1].reasons)
+        finally:
+            self.run = None
+
+    def _call_for_clearing(self, reasons: list[str]) -> None:
+        """Tell people why there are no hands, until the cards are back."""
+        for reason in reasons:
+            self._at.record.latch(reason)
+        if self._at.record.state.misdeals_in_a_row >= TWICE:
+            self._at.record.latch("TWO_MISDEALS")
+
+    async def _set_back(self) -> None:
+        """Wait until the hands were taken and the set lies in the hopper again."""
+        async for status in self._looks():
+            if any(status.sees_pockets):
+                continue
+            if status.lift_up:
+                await self._retract()
+            elif status.sees_hopper and status.clear and not status.lid_open:
+                return
+
+    async def _cleared_up(self) -> None:
+        """Wait until nothing lies where no card may be, and the set is in the hopper."""
+        async for status in self._looks():
+            closed = not (status.lid_open or status.estop)
+            if status.clear and status.sees_hopper and closed and not status.lift_up:
+                break
+        for name, board in self._at.record.latched:
+            if not board and name != "TWO_MISDEALS":
+                self._at.record.clear(name)
+
+    async def _looks(self) -> AsyncIterator[Status]:
+        """Yield the dealer board's status, again and again, whenever there is one."""
+        while True:
+            await self._ready.wait()
+            try:
+                yield await self._at.dealer.status()
+            except DriverError:
+                await self._ready.wait()
+            await asyncio.sleep(POLL_S)
+
+    async def _retract(self) -> None:
+        try:
+            await self._at.dealer.retract()
+        except DriverError:
+            return  # a hand in the way, or a line that went: the next look tells
+
+    async def _take_over(self) -> None:
+        """Bring what an earlier run of the daemon left open to its end."""
+        state = self._at.record.state
+        released = state.phase is Phase.RELEASED
+        if not (released or state.unfinished or state.phase is Phase.HELD):
+            return
+        assert state.attempt is not None
+        entries = (chained.entry for chained in self._at.record.journal.entries())
+        progress = attempts(entries)[state.attempt]
+        raw = self._at.key_file.read(state.attempt)
+        key = None if raw is None else AttemptKey(raw, self._at.entropy)
+        if released:
+            await self._set_back()
+            closing = revealed(progress, key) if key else iter([("closed", {})])
+        else:
+            closing = voided(progress, key)
+        for kind, data in closing:
+            self._at.record.write(kind, data, deal=state.deal, attempt=state.attempt)
+        await self._at.record.sync()
+        self._at.key_file.remove(state.attempt)
+        if not released:
+            self._call_for_clearing(self._at.record.state.proofs[-1].reasons)

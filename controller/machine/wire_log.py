@@ -1,0 +1,91 @@
+"""What the boards said, on its way into the journal: a group of events an entry.
+
+Written 2 ms after a group is full, so that nothing stands between an event and its
+ROUTE; a slow disk costs memory, never a card. A board keeps an event until it is
+told that it is synced, so that a group which is lost with the process comes again.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from controller.journal.journal import Journal
+from controller.journal.wire_group import GROUP, groups, pack
+from drivers.events import Code, Event
+from drivers.firmware.wire import EVENT_MEMORY
+
+DEFER_S = 0.002
+# What each card brings; these wait until a group is full, anything else does not.
+_OF_EACH_CARD = frozenset({Code.AT_READER, Code.READ, Code.GATE, Code.LANDED})
+# A board keeps EVENT_MEMORY events: before half of them wait for a sync, one is made.
+_UNSYNCED = EVENT_MEMORY // 2
+
+
+class WireLog:
+    """Collects events of both boards and journals them.
+
+    `seal(attempt)` returns what closes the faces of an attempt, or None where its
+    key is gone. `kept(board, boot, number)` tells a board what it may forget.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        *,
+        seal: Callable[[int], Callable[[bytes], bytes] | None],
+        kept: Callable[[str, int, int], None],
+    ) -> None:
+        self._journal = journal
+        self._seal = seal
+        self._kept = kept
+        self._waiting: list[Event] = []
+        self._newest: dict[str, Event] = {}
+        self._unsynced = 0
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._syncing: asyncio.Task[None] | None = None
+
+    def add(self, event: Event) -> None:
+        """Take an event; cheap, called inside the read callback."""
+        self._waiting.append(event)
+        urgent = event.code not in _OF_EACH_CARD or len(self._waiting) >= GROUP
+        if urgent and self._timer is None:
+            self._timer = self._loop.call_later(DEFER_S, self._on_time)
+
+    def write(self) -> None:
+        """Append what waits to the journal, now."""
+        self._cancel()
+        events, self._waiting = self._waiting, []
+        for group in groups(events):
+            attempt = group[0].attempt
+            self._journal.append(
+                "wire", pack(group, self._seal(attempt)), attempt=attempt or None, public=False
+            )
+        self._unsynced += len(events)
+        self._newest |= {event.board: event for event in events}
+
+    async def sync(self) -> None:
+        """Make all of it durable and let the boards forget it. Raises StorageFailed."""
+        self.write()
+        newest = dict(self._newest)
+        self._unsynced = 0
+        await self._journal.sync()
+        for board, event in newest.items():
+            self._kept(board, event.boot, event.number)
+
+    async def close(self) -> None:
+        """Leave no timer and no task behind; what waits is appended."""
+        self.write()
+        if self._syncing is not None:
+            await asyncio.wait({self._syncing})
+
+    def _on_time(self) -> None:
+        self.write()
+        if self._unsynced < _UNSYNCED:
+            self._journal.flush()
+        elif self._syncing is None or self._syncing.done():
+            self._syncing = self._loop.create_task(self.sync())
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,1 @@
+"""The rulebooks: pure functions, one data file per profile."""

@@ -1,0 +1,74 @@
+"""Signed commands: who asked, for which table, deal and attempt, with which arguments.
+
+A client signs with the Ed25519 key of its certificate; the machine alone checks
+(it also knows the signer's role, controller/roster.py). The signature covers
+every field but `key` and `sig` themselves, and the table's public CURVE key, so
+that an order given to one table is worth nothing at another.
+"""
+
+import msgspec
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
+
+from controller.framing import canonical, lp
+from controller.messages import Command
+
+_CONTEXT = "dealtable/command/1"
+_KEY_BYTES = 32
+_SIG_BYTES = 64
+
+
+class BadSignature(Exception):
+    """A command without a signature, or with one that does not belong to it."""
+
+
+def message(table_key: str, command: Command) -> bytes:
+    """Return the bytes a signature stands for.
+
+    `table_key` is the table's public CURVE key in Z85, as endpoints.json and
+    keys/table.key give it. A null deal or attempt counts as empty text. Raises
+    ValueError for a negative number or a field longer than 65535 bytes.
+    """
+    fields: tuple[bytes | str | int, ...] = (
+        _CONTEXT,
+        table_key,
+        command.id,
+        _or_empty(command.deal),
+        _or_empty(command.attempt),
+        command.cmd,
+        canonical(command.args),
+    )
+    return b"".join(lp(field) for field in fields)
+
+
+def sign(command: Command, table_key: str, seed: bytes) -> Command:
+    """Return `command` with `key` and `sig` of the signer whose 32-byte Ed25519 seed is given."""
+    key = SigningKey(seed)
+    signature = key.sign(message(table_key, command)).signature
+    return msgspec.structs.replace(command, key=key.verify_key.encode().hex(), sig=signature.hex())
+
+
+def check(command: Command, table_key: str) -> None:
+    """Return if `command.sig` is the signature of `command.key` over this command at this table.
+
+    Whether that key may do so is the roster's question. Raises BadSignature.
+    """
+    if command.key is None or command.sig is None:
+        raise BadSignature(f"{command.cmd} is not signed")
+    try:
+        key = VerifyKey(_from_hex(command.key, _KEY_BYTES))
+        key.verify(message(table_key, command), _from_hex(command.sig, _SIG_BYTES))
+    except (ValueError, BadSignatureError) as wrong:
+        raise BadSignature(f"the signature of {command.cmd} does not fit: {wrong}") from wrong
+
+
+def _or_empty(number: int | None) -> int | str:
+    return "" if number is None else number
+
+
+def _from_hex(text: str, size: int) -> bytes:
+    """One spelling alone: lower case without spaces, so that a signature has one form."""
+    raw = bytes.fromhex(text)
+    if len(raw) != size or raw.hex() != text:
+        raise ValueError(f"expected {2 * size} lower-case hex digits")
+    return raw

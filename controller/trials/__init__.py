@@ -1,0 +1,1 @@
+"""The table run against its simulator: figures, campaigns, statistics."""

@@ -1,0 +1,244 @@
+"""Simulated tables as they really run: a sim process with its boards, and each table's daemon.
+
+What `demo`, `bench deal` and the tests of whole processes have in common. Nothing of
+a hall is left behind: its processes are ended by their own pids, last started first.
+"""
+
+import asyncio
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import msgspec
+
+from controller.cli.reach import client_in, command_ids
+from controller.gateway.client import Client
+from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints
+from controller.messages import Role
+
+MEMORY = Path("/dev/shm")
+POLL_S = 0.02
+PATIENCE_S = 30.0
+_LEAVE_S = 10.0
+
+
+class HallError(Exception):
+    """A process of the hall did not come up, or ended by itself; one line says which."""
+
+
+@dataclass(frozen=True)
+class HallPlan:
+    """What a hall is made of. `port`: the first table's feed is there, its commands one above,
+    the next table's behind; None takes free ones."""
+
+    state_dir: Path
+    tables: int = 1
+    speed: float = 1.0
+    seed: int = 0
+    firmware: str = "cpython"
+    faults: Sequence[str] = ()
+    port: int | None = None
+
+
+class Control:
+    """People's hands at one simulated table, over its control socket."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    async def do(self, deed: str, **args: Any) -> Any:
+        """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
+        try:
+            reader, writer = await asyncio.open_unix_connection(self._path)
+        except OSError as error:
+            raise HallError(f"the simulator is not there: {error}") from error
+        try:
+            writer.write(msgspec.json.encode({"do": deed, "with": args}) + b"\n")
+            answer = msgspec.json.decode(await reader.readline())
+        finally:
+            writer.close()
+        if not answer["ok"]:
+            raise HallError(answer["error"])
+        return answer.get("result")
+
+
+class RunningTable:
+    """One table of a hall: where it is, who may talk to it, whose hands move it."""
+
+    def __init__(self, info: dict[str, Any], state_dir: Path, config: Path) -> None:
+        self.id: str = info["table"]
+        self.state_dir = state_dir
+        self.config = config
+        self.control = Control(info["control"])
+        self.daemon: asyncio.subprocess.Process | None = None
+
+    @property
+    def endpoints(self) -> Endpoints:
+        """Where its gateway is. Raises NoEndpoints."""
+        return read_endpoints(self.state_dir)
+
+    def client(self, role: Role, topics: Sequence[str] = ("",)) -> Client:
+        """Return a client with the key of a role."""
+        return Client(
+            self.endpoints, client_in(self.state_dir, role.value), command_ids, topics=topics
+        )
+
+    async def start_daemon(self, limit_s: float = PATIENCE_S) -> None:
+        """Start `dealtable run` and wait for its gateway. Raises HallError."""
+        log = self.state_dir / "daemon.log"
+        with log.open("ab") as file:
+            self.daemon = await _start("run", "--config", str(self.config), stderr=file)
+        await _until(self._is_open, self.daemon, f"the daemon of table {self.id}", log, limit_s)
+
+    async def stop_daemon(self) -> int:
+        """End the daemon as Ctrl-C does; return its exit status."""
+        assert self.daemon is not None
+        return await _end(self.daemon)
+
+    def _is_open(self) -> bool:
+        try:
+            return bool(self.endpoints)
+        except NoEndpoints:
+            return False
+
+
+@asynccontextmanager
+async def hall(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
+    """Run a hall for the block: the sim process, and every table's daemon. Raises HallError."""
+    plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with AsyncExitStack() as stack:
+        runtime_dir = stack.enter_context(memory_folder())
+        tables = await stack.enter_async_context(simulator(plan, runtime_dir))
+        for table in tables:
+            await table.start_daemon()
+            stack.push_async_callback(table.stop_daemon)
+        yield tables
+
+
+@asynccontextmanager
+async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[RunningTable]]:
+    """Run the sim process alone, and give its tables, configured but without daemons."""
+    faults = [word for fault in plan.faults for word in ("--fault", fault)]
+    config = runtime_dir / "sim.toml"
+    config.write_text(f"[mechanics]\nseed = {plan.seed}\n", encoding="utf-8")
+    sim = await _start(
+        "sim",
+        *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
+        *("--tables", str(plan.tables), "--speed", str(plan.speed), "--firmware", plan.firmware),
+        *faults,
+        stdout=asyncio.subprocess.PIPE,
+    )
+    try:
+        assert sim.stdout is not None
+        tables = []
+        for number in range(plan.tables):
+            line = await sim.stdout.readline()
+            if not line:
+                raise HallError("the simulator ended by itself; its last words stand above")
+            tables.append(_configured(msgspec.json.decode(line), plan, runtime_dir, number))
+        yield tables
+    finally:
+        await _end(sim)
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """Give a fresh folder in memory with a short name, removed at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="dt-", dir=MEMORY))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _configured(
+    info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
+) -> RunningTable:
+    """Write a table's configuration beside its state."""
+    name = info["table"]
+    state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
+    state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    ports = ("*", "*")
+    if plan.port is not None:
+        ports = (str(plan.port + 2 * number), str(plan.port + 2 * number + 1))
+    config = state_dir / "table.toml"
+    config.write_text(
+        f"""\
+[table]
+id = "{name}"
+profile = "international-000"
+backend = "sim"
+state_dir = "."
+runtime_dir = "{runtime_dir / f"{name}.run"}"
+
+[dealer]
+port = "{info["dealer"]}"
+id = "{info["dealer_id"]}"
+
+[reader]
+port = "{info["reader"]}"
+id = "{info["reader_id"]}"
+
+[panel]
+pins = "unix:{info["pins"]}"
+
+[card_set]
+id = "S1"
+back = "A"
+
+[gateway]
+feed = "tcp://127.0.0.1:{ports[0]}"
+commands = "tcp://127.0.0.1:{ports[1]}"
+""",
+        encoding="utf-8",
+    )
+    return RunningTable(info, state_dir, config)
+
+
+async def _start(
+    *words: str, stdout: int | None = None, stderr: IO[bytes] | None = None
+) -> asyncio.subprocess.Process:
+    """Start `dealtable` with these words, apart from this terminal's Ctrl-C."""
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-m", "controller.cli", *words),
+        stdout=stdout,
+        stderr=stderr,
+        process_group=0,
+    )
+
+
+async def _end(process: asyncio.subprocess.Process) -> int:
+    """Ask a process to end; end it where it does not. Return its exit status."""
+    if process.returncode is None:
+        process.send_signal(signal.SIGTERM)
+    try:
+        async with asyncio.timeout(_LEAVE_S):
+            return await process.wait()
+    except TimeoutError:
+        process.kill()
+        return await process.wait()
+
+
+async def _until(
+    there: Callable[[], bool],
+    process: asyncio.subprocess.Process,
+    what: str,
+    log: Path,
+    limit_s: float,
+) -> None:
+    """Wait until `there()`. Raises HallError when the process ends first, or at the limit."""
+    try:
+        async with asyncio.timeout(limit_s):
+            while not there():
+                if process.returncode is not None:
+                    raise HallError(f"{what} ended by itself; see {log}")
+                await asyncio.sleep(POLL_S)
+    except TimeoutError:
+        raise HallError(f"{what} is not there after {limit_s:g} s") from None

@@ -1,0 +1,170 @@
+"""The people at a simulated table: they see its feed, sign orders, and use their hands.
+
+They know no more than people do. What a deal really gave is asked of the mechanics
+afterwards, so that a table that lies about itself is found out.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from controller.cards import POCKETS
+from controller.deal.ledger import SEATS
+from controller.gateway.client import Client
+from controller.messages import Fairness, Landed, Outcome, Phase, Role, State
+from controller.trials.hall import RunningTable
+
+CUT = 41
+_FAILED = (Outcome.MISDEAL, Outcome.VOID)
+_SET_WRONG = frozenset(
+    {"COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK"}
+)
+
+
+class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
+    """An attempt that gave no hands."""
+
+    attempt: int
+    outcome: Outcome
+    reason: str
+    reasons: list[str]
+
+
+class Dealt(msgspec.Struct, frozen=True, kw_only=True):
+    """One deal as it went. `landed` is where the mechanics say that the cards are."""
+
+    table: str
+    deal: int
+    attempt: int
+    outcome: Outcome
+    fed: int
+    landed: Landed
+    misdeals: list[Misdeal]
+    commitment: str
+    seed: str
+    cut: int | None
+    wall_s: float
+    wrong: str | None
+
+
+class Players:
+    """A referee and four players at one table, one deal after the other.
+
+    `on_state` sees every state that comes.
+    """
+
+    def __init__(
+        self,
+        table: RunningTable,
+        referee: Client,
+        player: Client,
+        on_state: Callable[[State], None] = lambda state: None,
+    ) -> None:
+        self.table = table
+        self._referee, self._player = referee, player
+        self._on_state = on_state
+        self._state: State | None = None
+
+    async def deal(self) -> Dealt:
+        """Play one deal, however many attempts it takes, until its proof is open."""
+        before = self._state.counters.deals if self._state is not None else None
+        misdeals: dict[int, Misdeal] = {}
+        held: dict[str, Any] | None = None
+        async for state in self._states():
+            machine, proof = state.machine, state.fairness[-1] if state.fairness else None
+            before = state.counters.deals if before is None else before
+            failed = proof if proof is not None and proof.outcome in _FAILED else None
+            if failed is not None and failed.attempt not in misdeals:
+                misdeals[failed.attempt] = _misdeal(failed)
+                await self._clear_up(failed.reasons)
+            if machine.phase is Phase.EMPTY and state.counters.deals == before:
+                await self._referee.ask("start_deal")
+            elif machine.phase is Phase.COMMITTED:
+                await self._player.ask(
+                    "cut", {"n": CUT}, deal=machine.deal, attempt=machine.attempt
+                )
+            elif machine.phase is Phase.HELD:
+                held = held or await self.table.control.do("truth")
+                await self._referee.ask("release", deal=machine.deal, attempt=machine.attempt)
+            elif machine.phase is Phase.RELEASED:
+                await self._take_and_return()
+            elif proof is not None and proof.reveal is not None and held is not None:
+                return _dealt(self.table.id, state, held, list(misdeals.values()))
+        raise AssertionError("a feed does not end")
+
+    async def _states(self) -> AsyncIterator[State]:
+        async for heard in self._player.feed():
+            if heard.topic.startswith("state/"):
+                self._state = msgspec.json.decode(heard.body, type=State)
+                self._on_state(self._state)
+                yield self._state
+
+    async def _take_and_return(self) -> None:
+        """Lift the hands out; once the lift is down again, lay the set into the hopper."""
+        truth = await self.table.control.do("truth")
+        if truth["lift_up"]:
+            if any(truth["pockets"][:4]):
+                await self.table.control.do("take_hands")
+        elif any(truth["hands"]):
+            await self.table.control.do("load")
+
+    async def _clear_up(self, reasons: list[str]) -> None:
+        """Take all cards out; where the set is in doubt, bring another one."""
+        wrong_set = _SET_WRONG & set(reasons)
+        await self.table.control.do("change_set" if wrong_set else "collect")
+
+
+@asynccontextmanager
+async def players(
+    table: RunningTable, on_state: Callable[[State], None] = lambda state: None
+) -> AsyncIterator[Players]:
+    """Sit people down at a table for the block."""
+    async with AsyncExitStack() as stack:
+        referee = await stack.enter_async_context(table.client(Role.REFEREE))
+        player = await stack.enter_async_context(table.client(Role.TABLE, topics=("state/",)))
+        yield Players(table, referee, player, on_state)
+
+
+def _misdeal(proof: Fairness) -> Misdeal:
+    return Misdeal(
+        attempt=proof.attempt,
+        outcome=proof.outcome or Outcome.VOID,
+        reason=proof.reasons[0],
+        reasons=list(proof.reasons),
+    )
+
+
+def _dealt(table: str, state: State, truth: dict[str, Any], misdeals: list[Misdeal]) -> Dealt:
+    proof = state.fairness[-1]
+    assert proof.reveal is not None
+    landed = {pocket: len(cards) for pocket, cards in zip(POCKETS, truth["pockets"], strict=True)}
+    return Dealt(
+        table=table,
+        deal=proof.deal,
+        attempt=proof.attempt,
+        outcome=Outcome.OK,
+        fed=state.machine.fed,
+        landed=msgspec.convert(landed, Landed),
+        misdeals=misdeals,
+        commitment=proof.commitment,
+        seed=proof.reveal.seed,
+        cut=proof.reveal.cut,
+        wall_s=round(truth["last_landing_s"] - truth["first_feed_s"], 4),
+        wrong=_wrong(state, truth, landed),
+    )
+
+
+def _wrong(state: State, truth: dict[str, Any], landed: dict[str, int]) -> str | None:
+    """Return what does not fit between the table's word and the mechanics; None: all fits."""
+    said = state.machine.landed
+    if said is None or msgspec.to_builtins(said) != landed:
+        return f"the table says {said}, the mechanics {landed}"
+    faces = Counter(card["face"] for pocket in truth["pockets"] for card in pocket)
+    if len(faces) != 54 or set(faces.values()) != {2}:
+        return "the hands are no two packs"
+    if {len(truth["pockets"][seat]) for seat in range(len(SEATS))} != {27}:
+        return f"the hands are not of 27 cards: {landed}"
+    return None

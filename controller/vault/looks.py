@@ -1,0 +1,106 @@
+"""A verdict on one card, out of what the reader saw of it and nothing else.
+
+A second look comes at once where the first was poor, and a third; then the tray,
+where the card lies differently. The first decision stands: what the reader says
+of the card afterwards changes nothing, so that events told twice, or after a
+restart, lead to the same route.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from controller.cards import FACES, Face
+from controller.deal.sightings import Look
+
+LOOKS = 3
+"""A first look and two more."""
+SURE = 128
+"""The least confidence, of 255, that counts as a reading."""
+
+
+class Reading(Protocol):
+    """A READ event of the reader board, as drivers/events.py has it."""
+
+    @property
+    def attempt(self) -> int:
+        """The board's attempt when it happened."""
+
+    @property
+    def index(self) -> int:
+        """The card's number in the attempt."""
+
+    @property
+    def face(self) -> int:
+        """0…53, anything else: unreadable."""
+
+    @property
+    def back(self) -> int:
+        """The back the engine saw: A 0, B 1, foreign 2."""
+
+    @property
+    def face_up(self) -> int:
+        """1 for a card that lay face up."""
+
+    @property
+    def confidence(self) -> int:
+        """0…255."""
+
+
+class Read(msgspec.Struct, frozen=True, gc=False):
+    """What the reader saw once; not for a log: `repr` tells nothing."""
+
+    face: int
+    back: int
+    face_up: bool
+    confidence: int
+
+    def __repr__(self) -> str:
+        """Hide the face."""
+        return "Read(…)"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Hide it from rich too, which asks every Struct field by field."""
+        return []
+
+
+class Decision(NamedTuple):
+    """What a card's looks come to: `why` is a fault name where it was not accepted."""
+
+    look: Look
+    why: str | None = None
+
+
+def read_of(event: Reading) -> Read:
+    """Return what an event says the reader saw."""
+    return Read(event.face, event.back, bool(event.face_up), event.confidence)
+
+
+def flaw(read: Read, back: int) -> str | None:
+    """Return why one look does not do, as a fault name; None for a good one.
+
+    `back` is the back of the named set. A card that lies face up has been seen by
+    everybody, whatever else is wrong with it; where no face was seen, the back was
+    not either.
+    """
+    if read.face_up:
+        return "FACE_UP"
+    if not 0 <= read.face < FACES:
+        return "UNREADABLE"
+    if read.back != back:
+        return "FOREIGN_BACK"
+    return None if read.confidence >= SURE else "UNREADABLE"
+
+
+def decide(reads: Sequence[Read], back: int) -> Decision:
+    """Return the verdict on a card after these looks at it, in order, one at least."""
+    flaws = [flaw(read, back) for read in reads[:LOOKS]]
+    if None in flaws:
+        return Decision(Look.ACCEPT)
+    return Decision(Look.TRAY if len(flaws) == LOOKS else Look.REREAD, flaws[-1])
+
+
+def face_of(reads: Sequence[Read], back: int) -> Face | None:
+    """Return the face of an accepted card: the first good look's. None for any other."""
+    return next((read.face for read in reads[:LOOKS] if flaw(read, back) is None), None)

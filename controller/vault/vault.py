@@ -1,0 +1,121 @@
+"""The vault of one attempt: it takes every face in, and lets verdicts out.
+
+Nothing of it may be logged, and nothing outside this package may hold a face
+until the rules make it public.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from controller.cards import FACES, Face
+from controller.deal.sightings import Look, Verdict
+from controller.vault.looks import Decision, Read, Reading, decide, face_of, read_of
+
+NO_FACE = 0xFF
+"""The byte of a place whose card nobody could read."""
+
+
+class Vault:
+    """What the reader saw of the cards of the present attempt, by feed index.
+
+    `composition` says how many of each of the 54 faces the set has, `back` the
+    set's back as the reader board numbers it (A 0, B 1).
+    """
+
+    def __init__(self, composition: Sequence[int], back: int) -> None:
+        """Take what a right set looks like."""
+        if len(composition) != FACES:
+            raise ValueError(f"a composition has {FACES} numbers, not {len(composition)}")
+        self._composition = tuple(composition)
+        self._back = back
+        self._attempt: int | None = None
+        self._reads: dict[int, list[Read]] = {}
+
+    def __repr__(self) -> str:
+        """Say how much it holds, never what."""
+        return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
+
+    @property
+    def attempt(self) -> int | None:
+        """The attempt whose faces it holds."""
+        return self._attempt
+
+    def begin(self, attempt: int) -> None:
+        """Forget every face and take in those of this attempt."""
+        self._attempt = attempt
+        self._reads = {}
+
+    def forget(self) -> None:
+        """Forget every face: the attempt is over."""
+        self._attempt = None
+        self._reads = {}
+
+    def read(self, event: Reading) -> Verdict:
+        """Take in a READ and return the verdict on its card.
+
+        Raises ValueError for a read of another attempt: its caller must not count it.
+        """
+        if event.attempt != self._attempt:
+            raise ValueError(f"a read of attempt {event.attempt} during {self._attempt}")
+        self._reads.setdefault(event.index, []).append(read_of(event))
+        decision = self._decide(event.index)
+        return Verdict(event.index, decision.look, decision.why)
+
+    def set_verdict(self, places: Mapping[int, int], cards: int) -> tuple[str, ...]:
+        """Return what is wrong with the set, as fault names; empty for a right one.
+
+        `places` is index → place of the cards that landed in a seat's pocket, `cards`
+        how many a set has. Ask once every card was fed: a card that never came is missing.
+        A card that is still in the tray is not missing: its own flaw is the reason.
+        """
+        unread = ["UNREADABLE" for index in places if self._face(index) is None]
+        in_tray = self._flaws_behind(max(places, default=0)) if len(places) < cards else []
+        have = Counter(self._face(index) for index in places)
+        over = any(have[face] > due for face, due in enumerate(self._composition))
+        short = any(have[face] < due for face, due in enumerate(self._composition))
+        reasons = [*unread, *in_tray]
+        if short and (over or not reasons):
+            reasons.append("MISSING_CARD")
+        if over:
+            reasons.append("THIRD_COPY")
+        return tuple(dict.fromkeys(reasons))
+
+    def record(self, places: Mapping[int, int], cards: int) -> bytes:
+        """Return one face byte per place, NO_FACE where no read card lies."""
+        record = bytearray([NO_FACE]) * cards
+        for index, place in places.items():
+            face = self._face(index)
+            record[place - 1] = NO_FACE if face is None else face
+        return bytes(record)
+
+    def turned_up(
+        self, places: Mapping[int, int], draws: Iterator[int], redo: Collection[Face] = ()
+    ) -> tuple[int, Face]:
+        """Return place and face of the turned-up card: the first drawn whose face may stay.
+
+        `draws` are places, from controller/deal/sequence.py; `redo` the faces for which a
+        rulebook turns again. Raises ValueError where a drawn place has no card.
+        """
+        faces = {place: self._face(index) for index, place in places.items()}
+        for place in draws:
+            face = faces.get(place)
+            if face is None:
+                raise ValueError(f"no card that was read lies at place {place}")
+            if face not in redo:
+                return place, face
+        raise ValueError("the draws ended before a card could stay turned up")
+
+    def _decide(self, index: int) -> Decision:
+        reads = self._reads.get(index)
+        return decide(reads, self._back) if reads else Decision(Look.REREAD, "UNREADABLE")
+
+    def _face(self, index: int) -> Face | None:
+        return face_of(self._reads.get(index, ()), self._back)
+
+    def _flaws_behind(self, last_placed: int) -> list[str]:
+        """Return the flaws of the cards fed after the last that found a pocket.
+
+        The tray gives its last card first, so one that stays bad is the last one fed.
+        """
+        behind = [self._decide(index) for index in sorted(self._reads) if index > last_placed]
+        return [decision.why for decision in behind if decision.why is not None]

@@ -1,0 +1,154 @@
+"""The dealer board as a typed object: shuffler, feeder, gate, pockets and lift.
+
+`on_event` is a plain function called inside the read callback; `route` and `stop`
+write and return; everything else ends with the board's acknowledgement, or raises
+Refused (the board says why), SessionRenewed (ask `status`, decide anew) or
+LineLost. Every command says where to be, so that twice is once.
+"""
+
+import struct
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from drivers.errors import WrongProtocol
+from drivers.events import Doing, Event, Outlet, Source
+from drivers.firmware import wire
+from drivers.link import frames
+from drivers.link.link import Link
+
+_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_DEALER])
+_POCKETS = (wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)
+_SETTINGS = {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()}
+
+
+class Status(Struct, frozen=True, gc=False):
+    """What the dealer board knows of its attempt, and what its sensors see now.
+
+    `fed` counts cards seen at the window; `holding` is the index of the card held
+    there, 0 for none, and `route` where that card was told to go. `landed` counts
+    landings at N, W, S, E and the tray. `events` is the number of its last event.
+    `locked`: its own 27-lock would release.
+    """
+
+    attempt: int
+    doing: Doing
+    source: Source
+    upto: int
+    fed: int
+    holding: int
+    route: Outlet | None
+    landed: tuple[int, int, int, int, int]
+    strays: int
+    doubles: int
+    sees_pockets: tuple[bool, bool, bool, bool]
+    sees_tray: bool
+    sees_hopper: bool
+    sees_window: bool
+    sees_path: bool
+    sees_shuffler: bool
+    lid_open: bool
+    estop: bool
+    lift_up: bool
+    events: int
+    locked: bool
+
+    @property
+    def clear(self) -> bool:
+        """Tell whether BEGIN would find pockets, tray, window and path empty."""
+        return not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
+
+
+def status_from(body: bytes) -> Status:
+    """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
+    try:
+        attempt, doing, source, upto, fed, holding, route, *landed, sensors, events, locked = (
+            _BODY.unpack(body)
+        )
+        n, w, s, e, tray, strays, doubles = landed
+        pockets = [bool(sensors & bit) for bit in _POCKETS]
+        return Status(
+            attempt=attempt,
+            doing=Doing(doing),
+            source=Source(source),
+            upto=upto,
+            fed=fed,
+            holding=holding,
+            route=None if route == wire.NOWHERE else Outlet(route),
+            landed=(n, w, s, e, tray),
+            strays=strays,
+            doubles=doubles,
+            sees_pockets=(pockets[0], pockets[1], pockets[2], pockets[3]),
+            sees_tray=bool(sensors & wire.SEES_TRAY),
+            sees_hopper=bool(sensors & wire.SEES_HOPPER),
+            sees_window=bool(sensors & wire.SEES_WINDOW),
+            sees_path=bool(sensors & wire.SEES_PATH),
+            sees_shuffler=bool(sensors & wire.SEES_SHUFFLER),
+            lid_open=bool(sensors & wire.SEES_LID_OPEN),
+            estop=bool(sensors & wire.SEES_ESTOP),
+            lift_up=bool(sensors & wire.SEES_LIFT_UP),
+            events=events,
+            locked=bool(locked),
+        )
+    except (struct.error, ValueError) as error:
+        raise WrongProtocol("dealer", "a dealer's STATUS", body.hex() or "nothing") from error
+
+
+class Dealer:
+    """The dealer board behind `link`; its owner opens and closes the link."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    @property
+    def on_event(self) -> Callable[[Event], None]:
+        """What is called with each event, inside the read callback."""
+        return self.link.on_event
+
+    @on_event.setter
+    def on_event(self, on_event: Callable[[Event], None]) -> None:
+        self.link.on_event = on_event
+
+    async def begin(self, attempt: int, cards: int, per: int) -> None:
+        """Begin an attempt: `cards` cards, `per` to a pocket."""
+        await self.link.do(frames.Begin(attempt, cards, per))
+
+    async def shuffle(self, attempt: int, passes: int) -> None:
+        """Start shuffling until `passes` passes are done; SHUFFLED says when."""
+        await self.link.do(frames.Shuffle(attempt, passes))
+
+    async def feed(self, attempt: int, source: Source, upto: int) -> None:
+        """Start feeding from `source`, up to card `upto`; each waits for its route."""
+        await self.link.do(frames.Feed(attempt, source, upto))
+
+    def route(self, attempt: int, index: int, pocket: Outlet) -> None:
+        """Send card `index` to `pocket`; on the line before this returns."""
+        self.link.post(frames.Route(attempt, index, pocket))
+
+    async def release(self, attempt: int) -> None:
+        """Start lifting the hands out; RELEASED says when they are up."""
+        await self.link.do(frames.Release(attempt))
+
+    async def retract(self) -> None:
+        """Start lowering the lift; refused while a pocket is seen occupied."""
+        await self.link.do(frames.Retract())
+
+    async def purge(self, attempt: int) -> None:
+        """Start moving what is in the path into the tray."""
+        await self.link.do(frames.Purge(attempt))
+
+    async def selftest(self) -> None:
+        """Start the test of motors and sensors of an empty machine."""
+        await self.link.do(frames.Selftest())
+
+    async def configure(self, setting: str, value: int) -> None:
+        """Change a setting by its name in wire.DEALER_SETTINGS; KeyError for another name."""
+        await self.link.do(frames.Configure(_SETTINGS[setting], value))
+
+    async def status(self) -> Status:
+        """Return what the board knows and sees now."""
+        return status_from((await self.link.do(frames.AskStatus())).body)
+
+    def stop(self) -> None:
+        """Stop all motion at once; commands under way end with SessionRenewed."""
+        self.link.stop()

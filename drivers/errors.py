@@ -1,0 +1,147 @@
+"""Everything the drivers raise: a closed set of types, each with its evidence.
+
+Each message is one line that says what is wrong, where, and with which values.
+The number and the advice for people come from the fault catalogue, by the name
+of the type.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from drivers.firmware import wire
+
+if TYPE_CHECKING:
+    from drivers.events import Board
+    from drivers.link.frames import Command
+
+
+class DriverError(Exception):
+    """Any of the errors below; nothing else is raised about the hardware."""
+
+
+class PortMissing(DriverError):
+    """The port is not there, or what is there is no serial port."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"port {path} cannot be opened: {why}")
+        self.path = path
+        self.why = why
+
+
+class PortBusy(DriverError):
+    """Another program holds the port."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"port {path} is held by another program")
+        self.path = path
+
+
+class LineLost(DriverError):
+    """The board can no longer be reached, or the link was closed."""
+
+    def __init__(self, board: Board, why: str) -> None:
+        super().__init__(f"line to the {board} board lost: {why}")
+        self.board = board
+        self.why = why
+
+
+class SessionRenewed(LineLost):
+    """The command's session ended and a new one is open: ask STATUS, decide anew."""
+
+    def __init__(self, board: Board, why: str) -> None:
+        super().__init__(board, f"{why}; a new session is open")
+
+
+class BoardReset(LineLost):
+    """The board restarted without being asked: its boot id changed."""
+
+    def __init__(self, board: Board, expected: int, found: int) -> None:
+        became = f"became {found:08x}" if found != expected else "began again"
+        super().__init__(board, f"it restarted, boot {expected:08x} {became}")
+        self.expected = expected
+        self.found = found
+
+
+class Result(IntEnum):
+    """What a board answered to a command: DONE, or why it refuses."""
+
+    DONE = wire.DONE
+    NOT_CLEAR = wire.NOT_CLEAR
+    WRONG_ATTEMPT = wire.WRONG_ATTEMPT
+    WRONG_INDEX = wire.WRONG_INDEX
+    ROUTE_DIFFERS = wire.ROUTE_DIFFERS
+    NOT_LOCKED = wire.NOT_LOCKED
+    LID_OPEN = wire.LID_OPEN
+    ESTOP = wire.ESTOP
+    BUSY = wire.BUSY
+    BAD_VALUE = wire.BAD_VALUE
+    UNKNOWN = wire.UNKNOWN
+    MEMORY = wire.MEMORY
+
+
+class Refused(DriverError):
+    """The board refuses a command; it was not done and is not repeated."""
+
+    def __init__(self, board: Board, command: Command, result: Result) -> None:
+        super().__init__(f"the {board} board refuses {command}: {result.name}")
+        self.board = board
+        self.command = command
+        self.result = result
+
+
+class Mismatch(DriverError):
+    """What answers is not what the configuration pins; both values are named."""
+
+    what = "identity"
+
+    def __init__(self, board: Board, expected: str, found: str) -> None:
+        super().__init__(
+            f"{board} board: {self.what} is {found}, the configuration expects {expected}"
+        )
+        self.board = board
+        self.expected = expected
+        self.found = found
+
+
+class WrongKind(Mismatch):
+    """A dealer board where the reader belongs, or the reverse."""
+
+    what = "kind"
+
+
+class WrongBoard(Mismatch):
+    """A board of the right kind, but not this table's."""
+
+    what = "unique id"
+
+
+class Swapped(Mismatch):
+    """The table's two boards stand in each other's place."""
+
+    what = "unique id (the two boards are swapped)"
+
+
+class WrongProtocol(Mismatch):
+    """The board's firmware speaks another version of the wire."""
+
+    what = "protocol"
+
+
+class WrongFirmware(Mismatch):
+    """The board runs another firmware than the one pinned."""
+
+    what = "firmware"
+
+
+class WrongSettings(Mismatch):
+    """The board's settings are not the ones pinned."""
+
+    what = "settings CRC"
+
+
+class BackendMismatch(Mismatch):
+    """A simulated board where a real one is configured, or the reverse."""
+
+    what = "backend"

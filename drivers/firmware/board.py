@@ -1,0 +1,293 @@
+"""What both boards share: the session, the numbered commands, the events, the heartbeat.
+
+A board is a core without a clock and without a port: `step(now_ms, rx) -> tx`, and
+`deadline()` says when it wants to be stepped at the latest. It may be stepped late,
+twice or for nothing. What the frames mean stands in drivers/link/PROTOCOL.md.
+"""
+
+import struct
+
+from . import wire
+from .codec import Decoder, encode
+from .hal import Hal
+from .memory import EventMemory
+from .settings import Settings
+from .version import FIRMWARE_VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Events a board leaves free for what it must still say when it starts nothing new any more.
+RESERVE = 32
+MOST = 255  # the most that a count of one byte can say
+LAST_NUMBER = 0xFFFF  # of a command; the next one is 1 again
+_LIFE = ">II"
+_LIFE_SIZE = struct.calcsize(_LIFE)
+
+
+class Board:
+    """One board's core; a subclass brings its commands, its pins and its totals.
+
+    `boot` is a number this board never used before, `reset_cause` one of wire.RESET_…,
+    `fw_hash` the shell's hash over the package's files, `stored` what `to_store`
+    returned before the reset.
+    """
+
+    kind = 0
+
+    def __init__(
+        self,
+        hal: Hal,
+        boot: int,
+        reset_cause: int = 0,
+        fw_hash: bytes = bytes(8),
+        stored: bytes = b"",
+    ) -> None:
+        self.hal = hal
+        self.boot = boot
+        self.settings = Settings(self.kind)
+        self.memory = EventMemory()
+        self.session = 0  # 0: none
+        self.attempt = 0  # 0: none
+        self.now = 0  # the latest moment stepped to
+        self.at = 0  # the moment of the edge being worked on; else now
+        self.life_in = 0  # cards fed (dealer) or pulses counted (reader) since the board was made
+        self.life_out = 0  # cards landed, or reads sent
+        self.overflowed = False  # an event was lost because the memory was full
+        self._reset_cause = reset_cause
+        self._fw_hash = fw_hash
+        self._decoder = Decoder()
+        self._number = 0  # of the last command done in this session
+        self._reply = b""
+        self._heard = 0
+        self._spoke = 0
+        self._silent = False
+        self._tx: list[bytes] = []
+        self._levels: dict[str, int] = {}
+        self._restore(stored)
+        self._stored = self.packed()
+        # A numbered command's work: the fields of its body in, a result out.
+        self.commands: dict[int, Callable[..., int]] = {
+            wire.CONFIGURE: self._configure,
+            wire.STATUS: self._status,
+        }
+
+    # What a subclass brings.
+
+    def totals(self) -> tuple[int, int]:
+        """Return the running totals of the attempt: in and out."""
+        raise NotImplementedError
+
+    def doing(self) -> int:
+        """Return what the board is doing, one of wire.IDLE …"""
+        raise NotImplementedError
+
+    def busy(self) -> bool:
+        """Return whether anything is under way that a changed setting could upset."""
+        raise NotImplementedError
+
+    def status(self) -> bytes:
+        """Return the body of a STATUS."""
+        raise NotImplementedError
+
+    def on_edge(self, name: str, value: int) -> None:
+        """Take one edge, of the moment `self.at`; they come in order."""
+        raise NotImplementedError
+
+    def on_time(self, until_ms: int) -> None:
+        """Do what was due at or before `until_ms`."""
+        raise NotImplementedError
+
+    def on_answers(self) -> None:
+        """Take what an engine behind the board has said."""
+
+    def on_silence(self) -> None:
+        """The host has not been heard for silence_ms: say so when it is back."""
+        self.emit(wire.STOPPED, place=wire.HOST_SILENT)
+
+    def on_stop(self) -> None:
+        """The host says STOP."""
+
+    def advance(self) -> None:
+        """Start whatever may start now."""
+
+    def next_ms(self) -> int:
+        """Return the board's own next deadline, or NEVER."""
+        raise NotImplementedError
+
+    # The core.
+
+    def step(self, now_ms: int, rx: bytes) -> bytes:
+        """Take the bytes that arrived, do what is due, and return the bytes to send.
+
+        An engine's answers are to what earlier steps asked, so they come first. Edges
+        come before frames: a command is judged by what the sensors have already seen.
+        """
+        self.now = now = max(self.now, now_ms)
+        self.on_answers()
+        for at, name, value in self.hal.edges():
+            self.at = min(at, now)
+            self.on_time(self.at - 1)
+            self._levels[name] = value
+            self.on_edge(name, value)
+        self.at = now
+        self.on_time(now)
+        if rx:
+            for payload in self._decoder.feed(rx):
+                self._take(payload)
+        self._listen()
+        self.advance()
+        self._speak()
+        tx = b"".join(self._tx)
+        self._tx = []
+        return tx
+
+    def deadline(self) -> int:
+        """Return the moment (ms, as `step` counts) of the next step at the latest."""
+        if not self.session or self._silent:
+            return self.next_ms()
+        return min(
+            self.next_ms(),
+            self._heard + self.settings["silence_ms"],
+            self._spoke + self.settings["alive_ms"],
+            self.memory.deadline(),
+        )
+
+    def level(self, name: str) -> int:
+        """Return an input as it stood at the edge being worked on."""
+        value = self._levels.get(name)
+        return self.hal.read(name) if value is None else value
+
+    def emit(self, code: int, index: int = 0, place: int = 0, more: bytes = b"") -> None:
+        """Remember one event of this attempt; the memory sends it when its turn comes."""
+        if not self.memory.room():
+            self.overflowed = True
+            return
+        total_in, total_out = self.totals()
+        fields = (self.attempt, code, min(total_in, MOST), min(total_out, MOST), index, place)
+        number = self.memory.last + 1
+        self.memory.add(struct.pack(wire.BODIES[wire.EVENT], self.boot, number, *fields) + more)
+
+    def short_of_memory(self) -> bool:
+        """Return whether so many events wait to be kept that nothing new may start."""
+        return self.memory.room() < RESERVE
+
+    def packed(self) -> bytes:
+        """Return the settings and life totals as `stored` takes them."""
+        return struct.pack(_LIFE, self.life_in, self.life_out) + self.settings.packed()
+
+    def to_store(self) -> bytes:
+        """Return what the shell should store now, or b"" (nothing new, or not at rest)."""
+        packed = self.packed()
+        if packed == self._stored or self.busy():
+            return b""
+        self._stored = packed
+        return packed
+
+    def _restore(self, stored: bytes) -> None:
+        if len(stored) >= _LIFE_SIZE:
+            self.life_in, self.life_out = struct.unpack(_LIFE, stored[:_LIFE_SIZE])
+            self.settings.restore(stored[_LIFE_SIZE:])
+
+    # Frames from the host.
+
+    def _take(self, payload: bytes) -> None:
+        if len(payload) < wire.HOST_HEADER_SIZE:
+            return
+        header = payload[: wire.HOST_HEADER_SIZE]
+        kind, session, number, seen, kept = struct.unpack(wire.HOST_HEADER, header)
+        body = payload[wire.HOST_HEADER_SIZE :]
+        layout = wire.BODIES.get(kind)
+        if layout is None or kind >= wire.WELCOME or len(body) != struct.calcsize(layout):
+            return
+        if kind == wire.HELLO:
+            self._hello(session)
+        elif session != self.session or not session:
+            body = struct.pack(wire.BODIES[wire.NO_SESSION], self.boot, self.session)
+            self._send(wire.NO_SESSION, body, session)
+        else:
+            self._hear()
+            self.memory.acknowledge(seen, kept, self.now)
+            if kind == wire.STOP:
+                self.on_stop()
+            elif kind >= wire.BEGIN:
+                self._numbered(kind, number, struct.unpack(layout, body))
+
+    def _hello(self, session: int) -> None:
+        if not session:
+            return
+        if session != self.session:
+            self.session = session
+            self._number = 0
+            self._reply = b""
+            self.memory.renew()
+        self._hear()
+        body = struct.pack(
+            wire.BODIES[wire.WELCOME],
+            self.kind,
+            self.hal.kind,
+            self.hal.uid,
+            bytes(FIRMWARE_VERSION),
+            self._fw_hash,
+            wire.PROTOCOL_HASH,
+            self.boot,
+            self.settings.crc(),
+            self._reset_cause,
+            self.attempt,
+            self.memory.last,
+            self.life_in,
+            self.life_out,
+            self.memory.kept,
+        )
+        self._send(wire.WELCOME, body, session)
+
+    def _hear(self) -> None:
+        self._heard = self.now
+        if self._silent:
+            self._silent = False
+            self.memory.again()
+
+    def _numbered(self, kind: int, number: int, fields: tuple[int, ...]) -> None:
+        """Do a command once; say the remembered reply again; drop what is out of order."""
+        if number == self._number % LAST_NUMBER + 1:
+            work = self.commands.get(kind)
+            result = work(*fields) if work else wire.UNKNOWN
+            self._number = number
+            self._reply = struct.pack(wire.BODIES[wire.ACK], number, result)
+            if kind == wire.STATUS and result == wire.DONE:
+                self._reply += self.status()
+        elif number != self._number or not number:
+            return
+        self._send(wire.ACK, self._reply, self.session)
+
+    def _configure(self, setting: int, value: int) -> int:
+        if self.busy():
+            return wire.BUSY
+        return wire.DONE if self.settings.change(setting, value) else wire.BAD_VALUE
+
+    def _status(self) -> int:
+        return wire.DONE
+
+    # The line's time.
+
+    def _listen(self) -> None:
+        if not self.session or self._silent:
+            return
+        if self.now >= self._heard + self.settings["silence_ms"]:
+            self._silent = True
+            self.on_silence()
+
+    def _speak(self) -> None:
+        """Send what is due. A board that does not hear its host keeps its words for later."""
+        if not self.session or self._silent:
+            return
+        for body in self.memory.due(self.now):
+            self._send(wire.EVENT, body, self.session)
+        if not self._tx and self.now >= self._spoke + self.settings["alive_ms"]:
+            fields = (self.boot, self.memory.last, self.doing())
+            self._send(wire.ALIVE, struct.pack(wire.BODIES[wire.ALIVE], *fields), self.session)
+
+    def _send(self, kind: int, body: bytes, session: int) -> None:
+        self._spoke = self.now
+        self._tx.append(encode(struct.pack(wire.BOARD_HEADER, kind, session) + body))

@@ -1,0 +1,399 @@
+"""The dealer board's core: motion of cards, and the board's own share of safety.
+
+It knows no faces and takes no decision about a deal. It moves a card only as far
+as the host's words for that very card allow, says what its sensors saw, stops by
+itself when the host falls silent, and keeps its own 27-lock before RELEASE.
+"""
+
+import struct
+
+from . import lock, wire
+from .board import MOST, Board
+from .feeding import Feeding
+from .hal import Hal
+from .landing import Landings
+from .motors import GateSweep, Lift, Shuffler
+
+NOT_HALTED = 0xFF
+MOST_CARDS = 240
+
+LANDS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
+POCKETS = {"pocket_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
+SEES = (
+    ("pocket_0", wire.SEES_NORTH),
+    ("pocket_1", wire.SEES_WEST),
+    ("pocket_2", wire.SEES_SOUTH),
+    ("pocket_3", wire.SEES_EAST),
+    ("pocket_4", wire.SEES_TRAY),
+    ("hopper", wire.SEES_HOPPER),
+    ("window", wire.SEES_WINDOW),
+    ("exit", wire.SEES_PATH),
+    ("lid", wire.SEES_LID_OPEN),
+    ("estop", wire.SEES_ESTOP),
+    ("lift", wire.SEES_LIFT_UP),
+    ("shuffler", wire.SEES_SHUFFLER),
+)
+
+
+class Dealer(Board):
+    """The dealer board; step it, and give it a HAL with the names of hal.py."""
+
+    kind = wire.KIND_DEALER
+
+    def __init__(
+        self,
+        hal: Hal,
+        boot: int,
+        reset_cause: int = 0,
+        fw_hash: bytes = bytes(8),
+        stored: bytes = b"",
+    ) -> None:
+        super().__init__(hal, boot, reset_cause, fw_hash, stored)
+        self.cards = 0
+        self.per = 0
+        self.spoiled = False  # something happened after which this attempt is never released
+        self.feeding = Feeding(self, hal)
+        self.landings = Landings()
+        self._shuffler = Shuffler(self, hal)
+        self._lift = Lift(self, hal)
+        self._sweep = GateSweep(self, hal)
+        self._motions = (self.feeding, self._shuffler, self._lift, self._sweep)
+        self._halted = NOT_HALTED
+        self._jammed = False
+        self._started = False  # the first FEED was taken
+        self._released = False
+        self._doubles = 0
+        self.commands.update(
+            {
+                wire.BEGIN: self._begin,
+                wire.SHUFFLE: self._shuffle,
+                wire.FEED: self._feed,
+                wire.ROUTE: self._route,
+                wire.RELEASE: self._release,
+                wire.RETRACT: self._retract,
+                wire.PURGE: self._purge,
+                wire.SELFTEST: self._selftest,
+            }
+        )
+        self._watched = {
+            "window": self.feeding.on_window,
+            "exit": self.feeding.on_exit,
+            "double": self.feeding.on_double,
+            "tray_feed": self.feeding.on_tray,
+            "shuffled": self._shuffler.on_shuffled,
+            "lift": self._lift.on_lift,
+            "lid": self._on_lid,
+            "estop": self._on_estop,
+        }
+
+    # What the parts ask and tell.
+
+    def is_halted(self) -> bool:
+        """Return whether motion was stopped, until a command begins it again."""
+        return self._halted != NOT_HALTED
+
+    def in_attempt(self) -> bool:
+        """Return whether an attempt was begun and its hands not released."""
+        return self.attempt != 0 and not self._released
+
+    def any_sees(self, names: tuple[str, ...]) -> bool:
+        """Return whether any of these sensors sees something now."""
+        return any(self.hal.read(name) for name in names)
+
+    def all_see(self, names: tuple[str, ...]) -> bool:
+        """Return whether each of these sensors sees something now."""
+        return all(self.hal.read(name) for name in names)
+
+    def halt(self, reason: int) -> None:
+        """Stop all motion and say why, one of wire.BY_HOST …; once for one reason."""
+        self.feeding.stop(finish_pass=reason == wire.HOST_SILENT)
+        self._shuffler.stop()
+        self._sweep.stop()
+        if self._halted != reason:
+            self._halted = reason
+            self.emit(wire.STOPPED, place=reason)
+
+    def jam(self, place: int, index: int) -> None:
+        """A card does not move on, or did not land. Only a person's hand helps."""
+        if place != wire.AT_SHUFFLER:
+            self._jammed = self.spoiled = True
+            self.landings.lost(index)
+        self.emit(wire.JAM, index, place)
+        self.halt(wire.BY_JAM)
+
+    def stall(self, motor: int) -> None:
+        """A motor did not bring its part to where its sensor is."""
+        self.emit(wire.STALL, place=motor)
+        self.halt(wire.BY_STALL)
+
+    def on_arrived(self, index: int) -> None:
+        """A card stands in the window: tell the reader by its wire, and the host."""
+        self.life_in += 1
+        self.hal.set("trigger", 1)
+        self.hal.set("trigger", 0)
+        self.emit(wire.AT_READER, index)
+
+    def on_passed(self, index: int) -> None:
+        """A card is behind the gate: where it goes is what the gate's sensor says."""
+        outlet = self.level("gate_at")
+        self.emit(wire.GATE, index, outlet)
+        self.landings.passed(index, outlet)
+
+    def on_left(self, index: int) -> None:
+        """The card has left the gate altogether: from here it falls."""
+        self.landings.falls(index, self.at + self.settings["landing_window_ms"])
+
+    def on_lifted(self) -> None:
+        """The hands are out."""
+        self._released = True
+        self.emit(wire.RELEASED)
+
+    # What the shared part asks.
+
+    def totals(self) -> tuple[int, int]:
+        """Return cards seen at the window, and landings counted."""
+        return self.feeding.fed, self.landings.total()
+
+    def busy(self) -> bool:
+        """Return whether anything moves, or is in flight."""
+        return (
+            self.feeding.moving()
+            or self._shuffler.running()
+            or self._lift.moving()
+            or self._sweep.running()
+            or self.landings.in_flight()
+        )
+
+    def doing(self) -> int:
+        """Return one of wire.IDLE …"""
+        if self._lift.moving():
+            return wire.LIFTING
+        if self.is_halted() and self.in_attempt():
+            return wire.STOPPED_STATE
+        return wire.SHUFFLING if self._shuffler.running() else self.feeding.doing()
+
+    def status(self) -> bytes:
+        """Return the body of a STATUS."""
+        sensors = 0
+        for name, bit in SEES:
+            if self.hal.read(name):
+                sensors |= bit
+        held = self.feeding.held()
+        return struct.pack(
+            wire.STATUS_BODIES[wire.KIND_DEALER],
+            self.attempt,
+            self.doing(),
+            self.feeding.source,
+            self.feeding.upto,
+            self.feeding.fed,
+            held,
+            self.feeding.routes[held] if held else wire.NOWHERE,
+            *[min(count, MOST) for count in self.landings.landed],
+            min(self.landings.strays, MOST),
+            min(self._doubles, MOST),
+            sensors,
+            self.memory.last,
+            1 if lock.holds(self) else 0,
+        )
+
+    def on_edge(self, name: str, value: int) -> None:
+        """Take one edge."""
+        if name in LANDS:
+            if value:
+                self._on_landing(LANDS[name])
+        elif name in POCKETS:
+            self.emit(wire.POCKET, 1 if value else 0, POCKETS[name])
+        elif name in self._watched:
+            self._watched[name](value)
+
+    def on_time(self, until_ms: int) -> None:
+        """End what should have ended by now."""
+        for motion in self._motions:
+            if motion.next_ms() <= until_ms:
+                motion.on_time(until_ms)
+        if self.landings.next_ms() <= until_ms:
+            for index in self.landings.overdue(until_ms):
+                self.jam(wire.AT_LANDING, index)
+
+    def on_silence(self) -> None:
+        """The host is not heard: feed no more, and hold the card."""
+        self.halt(wire.HOST_SILENT)
+
+    def on_stop(self) -> None:
+        """The host says STOP."""
+        self.halt(wire.BY_HOST)
+
+    def advance(self) -> None:
+        """Start whatever may start now."""
+        self.feeding.advance()
+        self._sweep.advance()
+
+    def next_ms(self) -> int:
+        """Return the next limit of a motion or a flight, or NEVER."""
+        return min(
+            self.feeding.next_ms(),
+            self.landings.next_ms(),
+            self._shuffler.next_ms(),
+            self._lift.next_ms(),
+            self._sweep.next_ms(),
+        )
+
+    # Sensors.
+
+    def _on_landing(self, outlet: int) -> None:
+        if not self.in_attempt():
+            return  # a hand takes cards out of a pocket
+        index = self.landings.land(outlet)
+        if index is not None:
+            self.life_out += 1
+            if self.feeding.on_landed(index, outlet):
+                self.landings.expect_twin(self.at + self.settings["landing_window_ms"])
+            self.emit(wire.LANDED, index, outlet)
+        elif outlet == wire.TRAY and self.landings.is_twin(self.at):
+            return
+        elif not self.hal.read("lid"):
+            self.landings.strays += 1
+            self.spoiled = True
+            self.emit(wire.STRAY, place=outlet)
+
+    def _on_lid(self, value: int) -> None:
+        self.emit(wire.LID, place=value)
+        if value:
+            if self._started and not self._released:
+                self.spoiled = True  # from the first FEED to RELEASE an open lid voids the attempt
+            self.halt(wire.BY_LID)
+
+    def _on_estop(self, value: int) -> None:
+        if value:
+            self.halt(wire.BY_ESTOP)
+
+    # Commands. Each says where to be, so that one repeated in a later session changes nothing.
+
+    def _unsafe(self) -> int:
+        """Return why nothing may move now, or DONE."""
+        if self.hal.read("estop"):
+            return wire.ESTOP
+        return wire.LID_OPEN if self.hal.read("lid") else wire.DONE
+
+    def _may_move(self, attempt: int) -> int:
+        """Return why this attempt's cards may not be moved now, or DONE."""
+        if not self.in_attempt() or attempt != self.attempt:
+            return wire.WRONG_ATTEMPT
+        return self._unsafe()
+
+    def _begin(self, attempt: int, cards: int, per: int) -> int:
+        if attempt == self.attempt and attempt:
+            return wire.DONE if (cards, per) == (self.cards, self.per) else wire.BAD_VALUE
+        if attempt < self.attempt:
+            return wire.WRONG_ATTEMPT
+        if not attempt or not 0 < cards <= MOST_CARDS or cards != per * wire.TRAY:
+            return wire.BAD_VALUE
+        unsafe = self._unsafe()
+        if unsafe:
+            return unsafe
+        if self.busy():
+            return wire.BUSY
+        if not lock.path_clear(self):
+            return wire.NOT_CLEAR
+        if self.short_of_memory():
+            return wire.MEMORY
+        self.attempt, self.cards, self.per = attempt, cards, per
+        self.spoiled = self.overflowed = False
+        self._halted = NOT_HALTED
+        self._jammed = self._started = self._released = False
+        self._doubles = 0
+        self.feeding.clear()
+        self.landings.clear()
+        self._shuffler.clear()
+        return wire.DONE
+
+    def _shuffle(self, attempt: int, passes: int) -> int:
+        refused = self._may_move(attempt)
+        if refused:
+            return refused
+        if passes <= self._shuffler.done:
+            return wire.DONE
+        if self._started:
+            return wire.NOT_CLEAR
+        if self._sweep.running():
+            return wire.BUSY
+        if self.short_of_memory():
+            return wire.MEMORY
+        self._halted = NOT_HALTED
+        self._shuffler.shuffle(passes)
+        return wire.DONE
+
+    def _feed(self, attempt: int, source: int, upto: int) -> int:
+        refused = self._may_move(attempt)
+        if refused:
+            return refused
+        if source not in (wire.HOPPER, wire.FROM_TRAY):
+            return wire.BAD_VALUE
+        if self._jammed or not (self._started or lock.path_clear(self)):
+            return wire.NOT_CLEAR
+        if self._shuffler.running() or self._sweep.running():
+            return wire.BUSY
+        if source != self.feeding.source and self.feeding.bringing():
+            return wire.BUSY
+        if self.short_of_memory():
+            return wire.MEMORY
+        self._started = True
+        self._halted = NOT_HALTED
+        self.feeding.feed(source, upto)
+        return wire.DONE
+
+    def _route(self, attempt: int, index: int, pocket: int) -> int:
+        if attempt != self.attempt or not attempt:
+            return wire.WRONG_ATTEMPT
+        if pocket >= wire.OUTLETS:
+            return wire.BAD_VALUE
+        return self.feeding.route(index, pocket)
+
+    def _release(self, attempt: int) -> int:
+        if attempt != self.attempt or not attempt:
+            return wire.WRONG_ATTEMPT
+        if self._released or self._lift.moving():
+            return wire.DONE
+        unsafe = self._unsafe()
+        if unsafe:
+            return unsafe
+        if not lock.holds(self):
+            return wire.NOT_LOCKED
+        self._halted = NOT_HALTED
+        self._lift.move(1)
+        self._lift.on_lift(self.hal.read("lift"))
+        return wire.DONE
+
+    def _retract(self) -> int:
+        unsafe = self._unsafe()
+        if unsafe:
+            return unsafe
+        if self.any_sees(lock.POCKETS):
+            return wire.NOT_CLEAR
+        self._lift.move(0)
+        self._lift.on_lift(self.hal.read("lift"))
+        return wire.DONE
+
+    def _purge(self, attempt: int) -> int:
+        if attempt != self.attempt and self.attempt:
+            return wire.WRONG_ATTEMPT
+        unsafe = self._unsafe()
+        if unsafe:
+            return unsafe
+        if self.busy():
+            return wire.BUSY
+        if self.feeding.purge():
+            self.spoiled = True
+            self._halted = NOT_HALTED
+        return wire.DONE
+
+    def _selftest(self) -> int:
+        unsafe = self._unsafe()
+        if unsafe:
+            return unsafe
+        if self.busy():
+            return wire.BUSY
+        if not self.feeding.at_rest() or not lock.path_clear(self):
+            return wire.NOT_CLEAR
+        self._sweep.start()
+        return wire.DONE

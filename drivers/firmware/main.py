@@ -1,0 +1,136 @@
+"""The shell around a board's core: on the chip, and as a process of CPython or MicroPython.
+
+As a process: `python -m drivers.firmware.main dealer|reader UID BOOT`, or
+`micropython -m firmware.main …` with MICROPYPATH=drivers. UID is 16 hex digits,
+BOOT a number never used before. The line is stdin and stdout (a raw pty), the pins are
+descriptor 3; the process ends with them.
+
+On the chip /main.py holds `from firmware.main import chip; chip()`.
+"""
+
+import binascii
+import os
+import select
+import sys
+import time
+
+from .board import Board
+from .dealer import Dealer
+from .hal_lines import Gone, LinesHal
+from .reader import Reader
+from .streams import Stream, open_stream
+from .version import firmware_hash
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MICROPYTHON = sys.implementation.name == "micropython"
+BOARDS = {"dealer": Dealer, "reader": Reader}
+PINS = 3
+# The longest wait where every event is a descriptor's, and where the line is unplugged.
+LONG_MS = 1000
+UNPLUGGED_MS = 20
+
+
+class Clock:
+    """Whole milliseconds since it was made; they do not wrap as the chip's do."""
+
+    def __init__(self) -> None:
+        self._now = 0
+        self._last = self._ticks()
+
+    def now_ms(self) -> int:
+        """Return the present moment; call it at least once an hour."""
+        ticks = self._ticks()
+        if MICROPYTHON:
+            self._now += time.ticks_diff(ticks, self._last)  # type: ignore[attr-defined]
+        else:
+            self._now += ticks - self._last
+        self._last = ticks
+        return self._now
+
+    def _ticks(self) -> int:
+        if MICROPYTHON:
+            return time.ticks_ms()  # type: ignore[attr-defined,no-any-return]
+        return time.monotonic_ns() // 1_000_000
+
+
+def run(board: Board, hal: LinesHal, line: Stream, pins: Stream) -> None:
+    """Run a board's core on a line and a stream of pins. Raises Gone when the pins end.
+
+    A line that nobody has open is no reason to end: it is looked at again and again.
+    """
+    clock = Clock()
+    plugged, alone = select.poll(), select.poll()
+    plugged.register(line.source, select.POLLIN)
+    plugged.register(pins.source, select.POLLIN)
+    alone.register(pins.source, select.POLLIN)
+    while True:
+        rx = line.read()
+        now = clock.now_ms()
+        hal.take(now)
+        tx = board.step(now, rx or b"")
+        if tx and rx is not None:
+            line.write(tx)
+        longest = UNPLUGGED_MS if rx is None else LONG_MS
+        wait = max(0, min(board.deadline() - clock.now_ms(), longest))
+        (alone if rx is None else plugged).poll(wait)
+
+
+def own_hash() -> bytes:
+    """Return the firmware hash of the files this program runs from."""
+    folder = __file__[: __file__.rfind("/")] if "/" in __file__ else "."
+    names = [name for name in os.listdir(folder) if name.endswith(".py")]
+    return firmware_hash([(name, load(folder + "/" + name)) for name in names])
+
+
+def load(path: str) -> bytes:
+    """Return a file's content, b"" when there is none."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def save(path: str, content: bytes) -> None:
+    """Write a file so that a cut of the power leaves the old one or the new one."""
+    with open(path + ".new", "wb") as file:
+        file.write(content)
+    os.rename(path + ".new", path)
+
+
+def process(arguments: list[str]) -> None:
+    """Be the board that the arguments say, until the pins end."""
+    if len(arguments) != 3 or arguments[0] not in BOARDS:
+        sys.stderr.write("usage: main dealer|reader UID BOOT (UID: 16 hex digits)\n")
+        sys.exit(2)
+    kind, uid, boot = arguments
+    line, pins = open_stream(0, 1), open_stream(PINS, PINS)
+    hal = LinesHal(binascii.unhexlify(uid), pins)
+    board = BOARDS[kind](hal, int(boot), 0, own_hash())
+    try:
+        run(board, hal, line, pins)
+    except Gone:
+        return
+
+
+def chip() -> None:
+    """Be the board that the file `board` on the chip says (dealer or reader), for ever."""
+    import micropython
+
+    from . import hal_rp2
+
+    micropython.kbd_intr(-1)  # the line is binary: a 3 is a byte, not Control-C
+    kind = load("board").decode().strip()
+    boot = int(load("boot") or b"0") + 1
+    save("boot", b"%d" % boot)
+    hal: Any = hal_rp2.HALS[kind]()
+    board = BOARDS[kind](hal, boot, hal.reset_cause(), own_hash(), load("store"))
+    line = Stream(sys.stdin.buffer, sys.stdout.buffer)
+    hal_rp2.run(board, hal, line, Clock(), save)
+
+
+if __name__ == "__main__":
+    process(sys.argv[1:])

@@ -1,0 +1,87 @@
+"""The events a board remembers until the host has them safe.
+
+Two acknowledgements, both cumulative: `seen` (the host decoded it; it is not sent
+again) and `kept` (the host has it on disk; it may be forgotten). Pure: bodies and
+milliseconds in, bodies to send out.
+"""
+
+from . import wire
+
+# Later than any moment a board lives to see.
+NEVER = 1 << 62
+
+
+class EventMemory:
+    """Numbers events from 1, in order and without a gap, and says which to send now."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.seen = 0
+        self.kept = 0
+        self._sent = 0  # the newest that went out in this session
+        self._bodies: list[bytes] = []  # of the events kept + 1 … last
+        self._wait_ms = wire.RESEND_MIN_MS
+        self._resend_at = NEVER
+
+    def room(self) -> int:
+        """Return how many more events fit."""
+        return wire.EVENT_MEMORY - len(self._bodies)
+
+    def add(self, body: bytes) -> None:
+        """Remember the body of event number last + 1. Only called while there is room."""
+        self.last += 1
+        self._bodies.append(body)
+
+    def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
+        """Take both numbers of a host frame; neither goes back, none beyond `last` counts."""
+        self._forget(kept)
+        if self.seen < seen <= self.last:
+            self.seen = seen
+            self._sent = max(self._sent, seen)
+            self._wait_ms = wire.RESEND_MIN_MS
+            self._resend_at = NEVER
+            if self._sent > seen:
+                self._wait(now_ms)
+
+    def renew(self) -> None:
+        """Begin a session: everything that is not kept counts as unseen."""
+        self.seen = self._sent = self.kept
+        self._wait_ms = wire.RESEND_MIN_MS
+        self._resend_at = NEVER
+
+    def again(self) -> None:
+        """The host is back after a silence: what it has not seen is due at once."""
+        self._wait_ms = wire.RESEND_MIN_MS
+        self._resend_at = 0 if self._sent > self.seen else NEVER
+
+    def due(self, now_ms: int) -> list[bytes]:
+        """Return the bodies to send now, oldest first, at most EVENT_WINDOW of them."""
+        bodies = []
+        if now_ms >= self._resend_at:
+            bodies = self._between(self.seen, self._sent)
+            self._wait(now_ms)
+        until = min(self.last, self.seen + wire.EVENT_WINDOW)
+        if until > self._sent:
+            bodies = bodies + self._between(self._sent, until)
+            self._sent = until
+            if self._resend_at == NEVER:
+                self._wait(now_ms)
+        return bodies
+
+    def deadline(self) -> int:
+        """Return when unseen events are due again, or NEVER."""
+        return self._resend_at
+
+    def _wait(self, now_ms: int) -> None:
+        self._resend_at = now_ms + self._wait_ms
+        self._wait_ms = min(2 * self._wait_ms, wire.RESEND_MAX_MS)
+
+    def _between(self, after: int, until: int) -> list[bytes]:
+        return self._bodies[after - self.kept : until - self.kept]
+
+    def _forget(self, kept: int) -> None:
+        if self.kept < kept <= self.last:
+            del self._bodies[: kept - self.kept]
+            self.kept = kept
+            self.seen = max(self.seen, kept)
+            self._sent = max(self._sent, kept)

@@ -1,0 +1,139 @@
+"""The reader board's core: counts the pulses of the trigger wire and asks the engine at each.
+
+The engine (a code reader or a smart camera) stands behind the HAL. The board says
+what it answered, or that it did not; it decides nothing about a card.
+"""
+
+import struct
+
+from . import wire
+from .board import MOST, Board
+from .hal import ReaderHal
+from .memory import NEVER
+
+NOTHING = (wire.UNREADABLE, wire.BACK_FOREIGN, 0, 0)
+ANSWER = len(NOTHING)
+
+
+class Reader(Board):
+    """The reader board; step it, and give it a HAL with the names of hal.py."""
+
+    kind = wire.KIND_READER
+
+    def __init__(
+        self,
+        hal: ReaderHal,
+        boot: int,
+        reset_cause: int = 0,
+        fw_hash: bytes = bytes(8),
+        stored: bytes = b"",
+    ) -> None:
+        super().__init__(hal, boot, reset_cause, fw_hash, stored)
+        self.pulses = 0  # of this attempt: the index of the card in the window
+        self.reads = 0
+        self._engine = hal
+        self._cards = (0, 0)
+        self._shot = 0
+        self._limit = NEVER  # until when the engine may answer; NEVER: it was not asked
+        self.commands.update(
+            {
+                wire.BEGIN: self._begin,
+                wire.REREAD: self._reread,
+                wire.SELFTEST: self._selftest,
+            }
+        )
+
+    def totals(self) -> tuple[int, int]:
+        """Return pulses counted, and reads sent."""
+        return self.pulses, self.reads
+
+    def doing(self) -> int:
+        """Return wire.HOLDING while the engine looks at a card, else IDLE."""
+        return wire.IDLE if self._limit == NEVER else wire.HOLDING
+
+    def busy(self) -> bool:
+        """Return whether the engine was asked and has not answered."""
+        return self._limit != NEVER
+
+    def status(self) -> bytes:
+        """Return the body of a STATUS."""
+        return struct.pack(
+            wire.STATUS_BODIES[wire.KIND_READER],
+            self.attempt,
+            self.doing(),
+            min(self.pulses, MOST),
+            min(self.reads, MOST),
+            self.memory.last,
+        )
+
+    def on_edge(self, name: str, value: int) -> None:
+        """A pulse: the next card stands in the window."""
+        if name != "pulse" or not value or not self.attempt or self.pulses == MOST:
+            return
+        if self.busy():
+            self._read(NOTHING)  # the card before this one went unanswered
+        self.pulses += 1
+        self.life_in += 1
+        self._shoot()
+
+    def on_answers(self) -> None:
+        """Take the engine's answer to the latest shot; any other is too late and dropped."""
+        for answer in self._engine.answers():
+            latest = len(answer) == ANSWER or answer[ANSWER] == self._shot
+            if self.busy() and latest:
+                self._read(answer)
+
+    def on_time(self, until_ms: int) -> None:
+        """The engine did not answer in time."""
+        if self._limit <= until_ms:
+            self._read(NOTHING)
+
+    def next_ms(self) -> int:
+        """Return when the engine's time is over, or NEVER."""
+        return self._limit
+
+    def _shoot(self) -> None:
+        self._shot += 1
+        self._limit = self.now + self.settings["read_limit_ms"]
+        self.hal.set("shoot", self._shot)
+
+    def _read(self, answer: tuple[int, ...]) -> None:
+        self._limit = NEVER
+        face, back, face_up, confidence = answer[:ANSWER]
+        if not 0 <= face < wire.FACES:
+            face = wire.UNREADABLE
+        if back not in (wire.BACK_A, wire.BACK_B):
+            back = wire.BACK_FOREIGN
+        self.reads += 1
+        self.life_out += 1
+        confidence = max(0, min(confidence, MOST))
+        more = struct.pack(wire.READ_BODY, face, back, 1 if face_up else 0, confidence)
+        self.emit(wire.READ, self.pulses, 0, more)
+
+    # Commands.
+
+    def _begin(self, attempt: int, cards: int, per: int) -> int:
+        if attempt == self.attempt and attempt:
+            return wire.DONE if (cards, per) == self._cards else wire.BAD_VALUE
+        if attempt < self.attempt:
+            return wire.WRONG_ATTEMPT
+        if not attempt or not cards or cards != per * wire.TRAY:
+            return wire.BAD_VALUE
+        if self.short_of_memory():
+            return wire.MEMORY
+        self.attempt = attempt
+        self._cards = (cards, per)
+        self.pulses = self.reads = 0
+        self._limit = NEVER
+        return wire.DONE
+
+    def _reread(self, attempt: int, index: int) -> int:
+        if attempt != self.attempt or not attempt:
+            return wire.WRONG_ATTEMPT
+        if not index or index != self.pulses:
+            return wire.WRONG_INDEX
+        self._shoot()
+        return wire.DONE
+
+    def _selftest(self) -> int:
+        return wire.BUSY if self.busy() else wire.DONE

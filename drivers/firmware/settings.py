@@ -1,0 +1,48 @@
+"""The settings a CONFIGURE may change, and the CRC by which a host pins them."""
+
+import binascii
+import struct
+
+from . import wire
+
+_PACKED = ">BI"
+_SIZE = struct.calcsize(_PACKED)
+
+
+class Settings:
+    """The values of one kind of board, by name; each within the bounds of wire.SETTINGS."""
+
+    def __init__(self, kind: int) -> None:
+        self._table = wire.SETTINGS[kind]
+        self._values = {name: default for name, default, _, _ in self._table.values()}
+
+    def __getitem__(self, name: str) -> int:
+        return self._values[name]
+
+    def change(self, setting: int, value: int) -> bool:
+        """Set one by its id; False where the id is unknown or the value out of bounds."""
+        if setting not in self._table:
+            return False
+        name, _, least, most = self._table[setting]
+        if not least <= value <= most:
+            return False
+        self._values[name] = value
+        return True
+
+    def packed(self) -> bytes:
+        """Return every id and value, by id: what is stored and what the CRC is taken over."""
+        rows = [
+            struct.pack(_PACKED, setting, self._values[self._table[setting][0]])
+            for setting in sorted(self._table)
+        ]
+        return b"".join(rows)
+
+    def restore(self, packed: bytes) -> None:
+        """Take what `packed` returned on an earlier day; unknown or wild values are left out."""
+        for at in range(0, len(packed) - _SIZE + 1, _SIZE):
+            setting, value = struct.unpack(_PACKED, packed[at : at + _SIZE])
+            self.change(setting, value)
+
+    def crc(self) -> int:
+        """Return the CRC-32 of `packed`."""
+        return binascii.crc32(self.packed())

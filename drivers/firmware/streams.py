@@ -1,0 +1,69 @@
+"""Byte streams that can be waited for: a pty, the chip's USB serial, a socket's descriptor.
+
+Unbuffered on every interpreter, because poll knows nothing of what a buffer holds.
+MicroPython reads one byte at a time: its read waits until all bytes are there.
+"""
+
+import select
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+PIECE = 1 if sys.implementation.name == "micropython" else 4096
+# The most that one read returns, so that noise cannot keep a board from its motors.
+MOST_READ = 4096
+# Written in pieces, so that a line nobody reads never blocks a board.
+PIECE_OUT = 64
+
+
+class Stream:
+    """One end of a line; `source` and `sink` are unbuffered files."""
+
+    def __init__(self, source: "BinaryIO", sink: "BinaryIO") -> None:
+        self.source = source
+        self._sink = sink
+        self._readable = select.poll()
+        self._readable.register(source, select.POLLIN)
+        self._writable = select.poll()
+        self._writable.register(sink, select.POLLOUT)
+
+    def read(self) -> bytes | None:
+        """Return what has arrived, perhaps b"", without waiting; None: nobody is there."""
+        data = b""
+        while len(data) < MOST_READ:
+            ready = self._readable.poll(0)
+            if not ready:
+                return data
+            try:
+                piece = self.source.read(PIECE) if ready[0][1] & select.POLLIN else b""
+            except OSError:
+                piece = b""
+            if not piece:
+                return data or None
+            data += piece
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Write what the line takes; the rest is lost, as on a cable that is not plugged in."""
+        while data:
+            ready = self._writable.poll(0)
+            if not ready or not ready[0][1] & select.POLLOUT:
+                return
+            try:
+                data = data[self._sink.write(data[:PIECE_OUT]) or 0 :]
+            except OSError:
+                return
+
+    def write_all(self, data: bytes) -> None:
+        """Write everything, waiting if need be. Raises OSError when nobody is there."""
+        while data:
+            data = data[self._sink.write(data) or 0 :]
+
+
+def open_stream(source: int, sink: int) -> Stream:
+    """Return the stream of two descriptors of this process, which stay open."""
+    if sys.implementation.name == "micropython":
+        return Stream(open(source, "rb"), open(sink, "wb"))
+    return Stream(open(source, "rb", buffering=0), open(sink, "wb", buffering=0))

@@ -1,0 +1,283 @@
+"""The words of the serial line: ids, sizes and field layouts of every frame.
+
+One copy for the boards and the host, so it keeps to what MicroPython runs. The
+meaning of each frame stands in drivers/link/PROTOCOL.md; this file is its exact
+layout, and PROTOCOL_HASH below is taken from it, so that two programs that
+disagree about a layout never get as far as moving a card.
+All numbers are big-endian. Times are whole milliseconds.
+"""
+
+import hashlib
+import struct
+
+VERSION = 1
+
+# Kinds of frame, host to board.
+HELLO = 0x01
+BEAT = 0x02
+STOP = 0x03
+# Numbered commands: acknowledged, retransmitted, done once.
+BEGIN = 0x10
+SHUFFLE = 0x11
+FEED = 0x12
+ROUTE = 0x13
+RELEASE = 0x14
+RETRACT = 0x15
+PURGE = 0x16
+SELFTEST = 0x17
+CONFIGURE = 0x18
+STATUS = 0x19
+REREAD = 0x1A
+# Kinds of frame, board to host.
+WELCOME = 0x81
+ALIVE = 0x82
+ACK = 0x83
+EVENT = 0x84
+NO_SESSION = 0x85
+
+# Events.
+AT_READER = 0x01
+DOUBLE = 0x02
+GATE = 0x03
+LANDED = 0x04
+STRAY = 0x05
+POCKET = 0x06
+JAM = 0x07
+HOPPER_EMPTY = 0x08
+SHUFFLED = 0x09
+RELEASED = 0x0A
+LID = 0x0B
+STALL = 0x0C
+STOPPED = 0x0D
+READ = 0x20
+
+EVENTS = {
+    AT_READER: "AT_READER",
+    DOUBLE: "DOUBLE",
+    GATE: "GATE",
+    LANDED: "LANDED",
+    STRAY: "STRAY",
+    POCKET: "POCKET",
+    JAM: "JAM",
+    HOPPER_EMPTY: "HOPPER_EMPTY",
+    SHUFFLED: "SHUFFLED",
+    RELEASED: "RELEASED",
+    LID: "LID",
+    STALL: "STALL",
+    STOPPED: "STOPPED",
+    READ: "READ",
+}
+
+# Boards.
+KIND_DEALER = 1
+KIND_READER = 2
+
+# What stands behind the pins.
+HAL_SIM = 0
+HAL_RP2 = 1
+
+# Outlets, in the order of play; TRAY is the fifth. NOWHERE: no outlet.
+NORTH = 0
+WEST = 1
+SOUTH = 2
+EAST = 3
+TRAY = 4
+NOWHERE = 0xFF
+OUTLETS = 5
+
+# Sources of a FEED.
+HOPPER = 0
+FROM_TRAY = 1
+
+# Places of a JAM.
+AT_FEEDER = 0
+AT_WINDOW = 1
+AT_GATE = 2
+AT_LANDING = 3
+AT_TRAY_FEEDER = 4
+AT_SHUFFLER = 5
+AT_LIFT = 6
+
+# Motors of a STALL.
+MOTOR_FEED = 0
+MOTOR_PASS = 1
+MOTOR_GATE = 2
+MOTOR_SHUFFLE = 3
+MOTOR_LIFT = 4
+
+# Reasons of a STOPPED.
+BY_HOST = 0
+HOST_SILENT = 1
+BY_ESTOP = 2
+BY_LID = 3
+MEMORY_FULL = 4
+BY_JAM = 5
+BY_STALL = 6
+
+# Reset causes in a WELCOME.
+RESET_POWER = 0
+RESET_WATCHDOG = 1
+RESET_SOFT = 2
+
+# Results of an ACK: DONE, or why the board refuses.
+DONE = 0
+NOT_CLEAR = 1
+WRONG_ATTEMPT = 2
+WRONG_INDEX = 3
+ROUTE_DIFFERS = 4
+NOT_LOCKED = 5
+LID_OPEN = 6
+ESTOP = 7
+BUSY = 8
+BAD_VALUE = 9
+UNKNOWN = 10
+MEMORY = 11
+
+RESULTS = {
+    DONE: "DONE",
+    NOT_CLEAR: "NOT_CLEAR",
+    WRONG_ATTEMPT: "WRONG_ATTEMPT",
+    WRONG_INDEX: "WRONG_INDEX",
+    ROUTE_DIFFERS: "ROUTE_DIFFERS",
+    NOT_LOCKED: "NOT_LOCKED",
+    LID_OPEN: "LID_OPEN",
+    ESTOP: "ESTOP",
+    BUSY: "BUSY",
+    BAD_VALUE: "BAD_VALUE",
+    UNKNOWN: "UNKNOWN",
+    MEMORY: "MEMORY",
+}
+
+# Faces on the line: suit * 13 + rank for spades, hearts, clubs, diamonds and
+# ranks 2…A, then the two jokers; UNREADABLE where the engine saw no face.
+FACES = 54
+UNREADABLE = 0xFF
+BACK_A = 0
+BACK_B = 1
+BACK_FOREIGN = 2
+
+# Bits of the sensors field of a STATUS.
+SEES_NORTH = 0x0001
+SEES_WEST = 0x0002
+SEES_SOUTH = 0x0004
+SEES_EAST = 0x0008
+SEES_TRAY = 0x0010
+SEES_HOPPER = 0x0020
+SEES_WINDOW = 0x0040
+SEES_PATH = 0x0080
+SEES_LID_OPEN = 0x0100
+SEES_ESTOP = 0x0200
+SEES_LIFT_UP = 0x0400
+SEES_SHUFFLER = 0x0800
+
+# What a board is doing, in STATUS and ALIVE.
+IDLE = 0
+SHUFFLING = 1
+FEEDING = 2
+HOLDING = 3
+PASSING = 4
+LIFTING = 5
+STOPPED_STATE = 6
+
+HOST_HEADER = ">BIHII"  # kind, session, number, seen, kept
+BOARD_HEADER = ">BI"  # kind, session
+
+# Bodies, by kind of frame. Host frames follow HOST_HEADER, board frames BOARD_HEADER.
+BODIES = {
+    HELLO: ">",
+    BEAT: ">",
+    STOP: ">",
+    BEGIN: ">IBB",  # attempt, cards, cards per pocket
+    SHUFFLE: ">IB",  # attempt, passes
+    FEED: ">IBB",  # attempt, source, upto (the last index to feed)
+    ROUTE: ">IBB",  # attempt, index, pocket
+    RELEASE: ">I",  # attempt
+    RETRACT: ">",
+    PURGE: ">I",  # attempt
+    SELFTEST: ">",
+    CONFIGURE: ">BI",  # setting, value
+    STATUS: ">",
+    REREAD: ">IB",  # attempt, index
+    # kind of board, hal, unique id, version, firmware hash, protocol hash, boot,
+    # configuration crc, reset cause, attempt, last event, cards fed and landed in its
+    # life, kept (the last event it has forgotten)
+    WELCOME: ">BB8s3s8s8sIIBIIIII",
+    ALIVE: ">IIB",  # boot, last event, doing
+    ACK: ">HB",  # number, result; the body of a STATUS follows its DONE
+    EVENT: ">IIIBBBBB",  # boot, event number, attempt, code, in, out, index, place
+    # boot, the session the board has (0: none); the header's session is the refused one
+    NO_SESSION: ">II",
+}
+
+# A READ is an EVENT with these behind it: face, back, face up, confidence 0…255.
+READ_BODY = ">BBBB"
+
+# The answer to STATUS, by kind of board.
+STATUS_BODIES = {
+    # attempt, doing, source, upto, fed, index at the hold point (0: none), its route,
+    # landed N W S E tray, strays, doubles, sensors, last event, locked
+    KIND_DEALER: ">IBBBBBBBBBBBBBHIB",
+    # attempt, doing, pulses, reads, last event
+    KIND_READER: ">IBBBI",
+}
+
+# Settings a CONFIGURE may change: id -> (name, default, least, most); milliseconds but RETRIES.
+DEALER_SETTINGS = {
+    1: ("silence_ms", 500, 200, 2000),
+    2: ("feed_limit_ms", 600, 50, 5000),
+    3: ("pass_limit_ms", 400, 20, 5000),
+    4: ("landing_window_ms", 400, 20, 2000),
+    5: ("gate_limit_ms", 400, 20, 2000),
+    6: ("shuffle_limit_ms", 20000, 1000, 60000),
+    7: ("lift_limit_ms", 5000, 500, 20000),
+    8: ("jam_retries", 2, 0, 2),
+    9: ("alive_ms", 100, 50, 400),
+}
+READER_SETTINGS = {
+    1: ("silence_ms", 500, 200, 2000),
+    2: ("read_limit_ms", 200, 20, 1000),
+    9: ("alive_ms", 100, 50, 400),
+}
+SETTINGS = {KIND_DEALER: DEALER_SETTINGS, KIND_READER: READER_SETTINGS}
+
+# Unseen events on the way at once, and how long an unseen one waits to be sent again.
+EVENT_WINDOW = 8
+RESEND_MIN_MS = 50
+RESEND_MAX_MS = 400
+# Events a board keeps until the host says that they are safe: a whole attempt.
+EVENT_MEMORY = 1024
+
+
+def layout() -> bytes:
+    """Return every layout, event and result as one text, the same on every interpreter."""
+    parts = ["dealtable wire %d" % VERSION, HOST_HEADER, BOARD_HEADER, READ_BODY]
+    for kind in sorted(BODIES):
+        parts.append("%02x%s" % (kind, BODIES[kind]))
+    for names in (EVENTS, RESULTS):
+        for code in sorted(names):
+            parts.append("%02x %s" % (code, names[code]))
+    for board in sorted(STATUS_BODIES):
+        parts.append("%d%s" % (board, STATUS_BODIES[board]))
+        for setting in sorted(SETTINGS[board]):
+            parts.append("%d %s" % (setting, SETTINGS[board][setting][0]))
+    return "\n".join(parts).encode()
+
+
+PROTOCOL_HASH = hashlib.sha256(layout()).digest()[:8]
+
+
+def host_frame(kind: int, session: int, number: int, seen: int, kept: int, *fields: int) -> bytes:
+    """Pack one frame from the host; `fields` as BODIES[kind] says."""
+    return struct.pack(HOST_HEADER, kind, session, number, seen, kept) + struct.pack(
+        BODIES[kind], *fields
+    )
+
+
+def next_number(number: int) -> int:
+    """Return the command number after `number`: 1…65535, then 1 again; 0 is no number."""
+    return number % 0xFFFF + 1
+
+
+HOST_HEADER_SIZE = struct.calcsize(HOST_HEADER)
+BOARD_HEADER_SIZE = struct.calcsize(BOARD_HEADER)
+EVENT_SIZE = struct.calcsize(BODIES[EVENT])

@@ -1,0 +1,80 @@
+"""Who answered: a board's WELCOME, and what the configuration expects there."""
+
+from msgspec import Struct
+
+from drivers import errors
+from drivers.events import Board
+from drivers.firmware import wire
+
+PROTOCOL = wire.PROTOCOL_HASH.hex()
+
+
+class Welcome(Struct, frozen=True, gc=False):
+    """A board's answer to HELLO.
+
+    `uid` (16), `firmware_hash` (16) and `protocol` (16) are hex digits,
+    `firmware` is "major.minor.patch". `boot` is a number of this run of the
+    board. `events` is the number of its last event, `forgotten` the last one it
+    no longer holds. `fed` and `landed` count cards in the board's life.
+    """
+
+    kind: Board
+    simulated: bool
+    uid: str
+    firmware: str
+    firmware_hash: str
+    protocol: str
+    boot: int
+    settings_crc: int
+    reset_cause: int
+    attempt: int
+    events: int
+    fed: int
+    landed: int
+    forgotten: int
+
+
+class Pinned(Struct, frozen=True, gc=False):
+    """What the configuration says stands at a port; None pins nothing.
+
+    `uid` is 16 lower-case hex digits, `settings_crc` the number as in WELCOME.
+    """
+
+    kind: Board
+    uid: str
+    simulated: bool
+    firmware: str | None = None
+    settings_crc: int | None = None
+
+
+def check_protocol(welcome: Welcome) -> None:
+    """Raise WrongProtocol where the board's wire is not this program's."""
+    if welcome.protocol != PROTOCOL:
+        raise errors.WrongProtocol(welcome.kind, PROTOCOL, welcome.protocol)
+
+
+def check(welcome: Welcome, pinned: Pinned, other: Pinned | None = None) -> None:
+    """Raise the mismatch that says most about a wrong board; return None for the right one.
+
+    `other` is what is pinned at the table's other port, so that two boards in
+    each other's place are named as swapped. Raises WrongProtocol, Swapped,
+    WrongKind, WrongBoard, BackendMismatch, WrongFirmware or WrongSettings.
+    """
+    check_protocol(welcome)
+    at = pinned.kind
+    if other is not None and welcome.uid == other.uid != pinned.uid:
+        raise errors.Swapped(at, pinned.uid, welcome.uid)
+    if welcome.kind != pinned.kind:
+        raise errors.WrongKind(at, pinned.kind, f"{welcome.kind} ({welcome.uid})")
+    if welcome.uid != pinned.uid:
+        raise errors.WrongBoard(at, pinned.uid, welcome.uid)
+    if welcome.simulated != pinned.simulated:
+        raise errors.BackendMismatch(at, _backend(pinned.simulated), _backend(welcome.simulated))
+    if pinned.firmware is not None and welcome.firmware != pinned.firmware:
+        raise errors.WrongFirmware(at, pinned.firmware, welcome.firmware)
+    if pinned.settings_crc is not None and welcome.settings_crc != pinned.settings_crc:
+        raise errors.WrongSettings(at, f"{pinned.settings_crc:08x}", f"{welcome.settings_crc:08x}")
+
+
+def _backend(simulated: bool) -> str:
+    return "sim" if simulated else "serial"

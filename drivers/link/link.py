@@ -1,0 +1,481 @@
+"""The reliable link to one board: sessions, commands done once, events taken once.
+
+This is the shell: it owns the port, the loop's one timer and who waits for what.
+What a command or an event number means is decided by outbox.py and intake.py.
+The rules are drivers/link/PROTOCOL.md's.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from enum import Enum
+from math import inf
+
+from msgspec import Struct
+
+from drivers import identity
+from drivers.errors import BoardReset, DriverError, LineLost, Refused, Result, SessionRenewed
+from drivers.events import Board, Event, Read
+from drivers.firmware import codec, wire
+from drivers.identity import Welcome
+from drivers.link import frames, intake, outbox
+from drivers.link.frames import Alive, Command, NoSession, Reply
+from drivers.link.intake import Intake, Taken
+from drivers.link.outbox import Outbox, Pending
+from drivers.link.port import Port
+
+# Nothing acknowledges a STOP, and twice is once: three copies for a noisy line.
+_STOP_COPIES = 3
+# A deadline this near has come: timers may fire a rounding error early.
+_NEAR_S = 0.0005
+
+
+class Timing(Struct, frozen=True):
+    """The limits of PROTOCOL.md's table, in milliseconds.
+
+    `resend_ms` are the waits before each resend of a command or HELLO; the last
+    one is also the wait before giving up.
+    """
+
+    resend_ms: tuple[int, ...] = (50, 100, 200, 400, 400)
+    beat_ms: int = 100
+    seen_ms: int = 20
+    silence_ms: int = 500
+    settle_ms: int = 2000
+
+
+class Counters(Struct, frozen=True):
+    """What the line has done since the link was made; all but `sessions` is trouble.
+
+    `junk`, `crc_errors`, `oversize`: the decoder's. `malformed`: a right CRC
+    around a wrong layout. `foreign`: frames of another session. `duplicates`,
+    `gaps`: events that came again or too early. `lost`: events the board forgot
+    before they were taken.
+    """
+
+    junk: int = 0
+    crc_errors: int = 0
+    oversize: int = 0
+    malformed: int = 0
+    foreign: int = 0
+    resends: int = 0
+    duplicates: int = 0
+    gaps: int = 0
+    lost: int = 0
+    sessions: int = 0
+
+
+class _Phase(Enum):
+    CLOSED = "closed"
+    OPENING = "opening"  # HELLO is out; open() waits
+    UP = "up"
+    RENEWING = "renewing"  # HELLO is out; commands wait for their end
+
+
+class Link:
+    """One board behind one port.
+
+    `on_event` is called inside the read callback, once for each event, in order;
+    a command posted there is on the line before it returns. `on_renewed` follows
+    a session renewed after trouble, when every command waiting has ended with
+    SessionRenewed: ask STATUS and post anew. `on_refused` gets the refusal of a
+    posted command. `on_down` is called once when the link is gone for good: port
+    closed, no timer left, every waiting command ended with LineLost; open() may
+    be called again. All four may be set until open().
+
+    `session_ids` returns random 32-bit numbers. `check` is given the WELCOME
+    before anything else of the board counts, and raises a DriverError to refuse
+    it: functools.partial(identity.check, pinned=…).
+    """
+
+    def __init__(
+        self,
+        port: Port,
+        board: Board,
+        *,
+        session_ids: Callable[[], int],
+        timing: Timing | None = None,
+        check: Callable[[Welcome], None] = identity.check_protocol,
+        on_event: Callable[[Event], None] = lambda event: None,
+        on_renewed: Callable[[Welcome], None] = lambda welcome: None,
+        on_refused: Callable[[Refused], None] = lambda refused: None,
+        on_down: Callable[[LineLost], None] = lambda error: None,
+    ) -> None:
+        self.board: Board = board
+        self.on_event = on_event
+        self.on_renewed = on_renewed
+        self.on_refused = on_refused
+        self.on_down = on_down
+        self._port = port
+        self._session_ids = session_ids
+        self._timing = timing or Timing()
+        self._check = check
+        self._decoder = codec.Decoder()
+        self._counts = dict.fromkeys(Counters.__struct_fields__, 0)
+        self._phase = _Phase.CLOSED
+        self._opened: asyncio.Future[Welcome] | None = None
+        self._listening = False
+        self._journal: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {})
+        self._intake = Intake()
+        self._told_seen = 0
+        self._outbox = Outbox()
+        self._session = 0
+        self._why = ""
+        self._stop_again = False
+        self._incident_until = -inf
+        self._timer: asyncio.TimerHandle | None = None
+        self._resends = 0
+        self._resend_at = inf
+        self._beat_at = inf
+        self._silent_at = inf
+        self._handlers: dict[type, Callable[..., None]] = {
+            Event: self._take_event,
+            Read: self._take_event,
+            Reply: self._take_reply,
+            Alive: self._take_alive,
+            Welcome: self._take_welcome,
+            NoSession: self._take_no_session,
+        }
+
+    # What the owner calls.
+
+    @property
+    def up(self) -> bool:
+        """Tell whether a session is open and not being renewed."""
+        return self._phase is _Phase.UP
+
+    @property
+    def counters(self) -> Counters:
+        """What the line has done so far."""
+        decoder = self._decoder
+        return Counters(
+            **self._counts
+            | {
+                "junk": decoder.junk,
+                "crc_errors": decoder.crc_errors,
+                "oversize": decoder.oversize,
+            }
+        )
+
+    async def open(self, last_taken: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
+        """Open the port and a session; return who answered.
+
+        `last_taken` and `kept` give, by boot id, the number of the last event
+        taken and of the last one synced in the journal. No event is handed on
+        before this has returned to its awaiter. Raises PortMissing, PortBusy,
+        LineLost, BoardReset (a known boot id with fewer events than were taken of
+        it) and what `check` raises; the link is closed then.
+        """
+        if self._phase is not _Phase.CLOSED:
+            raise RuntimeError("the link is open already")
+        self._loop = asyncio.get_running_loop()
+        self._journal = (last_taken, kept)
+        self._incident_until = -inf
+        self._stop_again = False
+        self._listening = False
+        self._decoder.feed(b"\x00")  # what a lost line left behind is no beginning of a frame
+        self._port.open(self._on_bytes, self._on_port_lost)
+        self._phase = _Phase.OPENING
+        self._opened = self._loop.create_future()
+        self._begin_session()
+        try:
+            welcome = await self._opened
+        except asyncio.CancelledError:
+            self.close()
+            raise
+        self._listening = True
+        return welcome
+
+    def post(self, command: Command) -> None:
+        """Send a command nobody waits for; on the line at once unless one is outstanding.
+
+        Without a session it is dropped: on_renewed or on_down say so.
+        """
+        if self._phase is _Phase.UP:
+            self._put(Pending(command))
+
+    async def do(self, command: Command) -> Reply:
+        """Send a command and return its acknowledgement.
+
+        Raises Refused; SessionRenewed, when nobody can say whether it was done; and
+        LineLost. A cancelled caller takes back only a command not sent yet.
+        """
+        if self._phase in (_Phase.CLOSED, _Phase.OPENING):
+            raise LineLost(self.board, "the link is not open")
+        waiter: asyncio.Future[Reply] = self._loop.create_future()
+        self._put(Pending(command, waiter))
+        reply = await waiter
+        if reply.result is not Result.DONE:
+            raise Refused(self.board, command, reply.result)
+        return reply
+
+    def kept(self, number: int, boot: int | None = None) -> None:
+        """Let the board forget its events up to `number`: they are synced in the journal.
+
+        The next frame carries it. A number of another boot than the present one
+        (None: of the present one) is ignored.
+        """
+        if boot is None or boot == self._intake.boot:
+            self._intake = intake.keep(self._intake, number)
+
+    def stop(self) -> None:
+        """Stop all motion at once; commands under way end with SessionRenewed.
+
+        They must not be repeated behind the STOP, so that a new session is opened
+        where there are any.
+        """
+        if self._phase is _Phase.RENEWING:
+            self._stop_again = True
+        if self._phase is not _Phase.UP:
+            return
+        self._write_stop()
+        if self._outbox.pending:
+            self._stop_again = True
+            self._renew("a STOP overtook the command")
+
+    def close(self) -> None:
+        """Close link and port; waiting commands end with LineLost. on_down is not called."""
+        self._end(LineLost(self.board, "the link was closed"))
+
+    # What comes in.
+
+    def _on_bytes(self, data: bytes) -> None:
+        heard = False
+        for payload in self._decoder.feed(data):
+            decoded = frames.decode(payload, self.board)
+            if decoded is None:
+                self._counts["malformed"] += 1
+                continue
+            session, frame = decoded
+            if session != self._session:
+                self._counts["foreign"] += 1
+                continue
+            heard = True
+            self._handlers[type(frame)](frame)
+            if self._phase is _Phase.CLOSED:
+                return
+        if heard and self._phase is _Phase.UP:
+            self._note_heard()
+
+    def _note_heard(self) -> None:
+        now = self._loop.time()
+        self._silent_at = now + self._timing.silence_ms / 1000
+        if self._intake.seen != self._told_seen:
+            self._beat_at = min(self._beat_at, now + self._timing.seen_ms / 1000)
+            self._arm()
+
+    def _take_event(self, event: Event) -> None:
+        if self._phase is not _Phase.UP or not self._listening or self._is_reset(event.boot):
+            return  # it comes again
+        self._intake, taken = intake.take(self._intake, event.number)
+        if taken is Taken.NEW:
+            self.on_event(event)
+        else:
+            self._counts["duplicates" if taken is Taken.DUPLICATE else "gaps"] += 1
+            self._told_seen = -1  # the board has not heard how far we are: say it soon
+
+    def _take_reply(self, reply: Reply) -> None:
+        self._outbox, settled = outbox.acknowledge(self._outbox, reply.number)
+        if settled is None:
+            return
+        self._resend_at = inf
+        self._send_next()
+        if settled.waiter is None:
+            if reply.result is not Result.DONE:
+                self.on_refused(Refused(self.board, settled.command, reply.result))
+        elif not settled.waiter.done():
+            settled.waiter.set_result(reply)
+
+    def _take_alive(self, alive: Alive) -> None:
+        self._is_reset(alive.boot)
+
+    def _take_welcome(self, welcome: Welcome) -> None:
+        if self._phase is _Phase.UP:
+            self._is_reset(welcome.boot)
+        elif self._phase is _Phase.RENEWING:
+            if not self._is_reset(welcome.boot):
+                self._take_renewed_welcome(welcome)
+        else:
+            self._take_first_welcome(welcome)
+
+    def _take_first_welcome(self, welcome: Welcome) -> None:
+        assert self._opened is not None
+        try:
+            self._check(welcome)
+        except DriverError as error:
+            self._go_down(error)
+            return
+        last_taken, kept = self._journal
+        seen = last_taken.get(welcome.boot)
+        if self._intake.boot == welcome.boot:  # opened again: nothing is taken a second time
+            seen = max(seen or 0, self._intake.seen)
+        if seen is not None and seen > welcome.events:
+            self._go_down(BoardReset(self.board, welcome.boot, welcome.boot))
+            return
+        self._intake, lost = intake.start(
+            welcome.boot, seen, kept.get(welcome.boot, 0), welcome.forgotten
+        )
+        self._counts["lost"] += lost
+        self._session_is_up()
+        if not self._opened.done():
+            self._opened.set_result(welcome)
+
+    def _take_renewed_welcome(self, welcome: Welcome) -> None:
+        if self._incident_until == inf:
+            self._incident_until = self._loop.time() + self._timing.settle_ms / 1000
+        self._session_is_up()
+        self._fail_pending(SessionRenewed)
+        self.on_renewed(welcome)
+
+    def _take_no_session(self, refusal: NoSession) -> None:
+        if self._phase is _Phase.UP and not self._is_reset(refusal.boot):
+            self._trouble("the board is in another session")
+
+    def _is_reset(self, boot: int) -> bool:
+        """Tell whether `boot` is not the board's boot so far; the link is down then."""
+        if self._phase is _Phase.OPENING or boot == self._intake.boot:
+            return False
+        self._go_down(BoardReset(self.board, self._intake.boot, boot))
+        return True
+
+    # What goes out.
+
+    def _put(self, pending: Pending) -> None:
+        self._outbox = outbox.put(self._outbox, pending)
+        if self._phase is _Phase.UP and self._outbox.current is None:
+            self._send_next()
+
+    def _send_next(self) -> None:
+        self._outbox = outbox.promote(self._outbox)
+        if self._outbox.current is not None:
+            self._resends = 0
+            self._send_current()
+
+    def _send_current(self) -> None:
+        current = self._outbox.current
+        assert current is not None
+        self._resend_at = self._loop.time() + self._wait_s()
+        self._send(current.command.kind, self._outbox.number, current.command)
+
+    def _send(self, kind: int, number: int = 0, command: Command | None = None) -> None:
+        known = self._intake
+        self._port.write(
+            frames.encode(kind, self._session, number, known.seen, known.kept, command)
+        )
+        self._told_seen = known.seen
+        self._beat_at = self._loop.time() + self._timing.beat_ms / 1000
+        self._arm()
+
+    def _send_hello(self) -> None:
+        """Ask for the session; the zero byte ends whatever the line carried before."""
+        self._resend_at = self._loop.time() + self._wait_s()
+        self._port.write(b"\x00" + frames.encode(wire.HELLO, self._session, 0, 0, 0))
+        self._arm()
+
+    def _write_stop(self) -> None:
+        known = self._intake
+        frame = frames.encode(wire.STOP, self._session, 0, known.seen, known.kept)
+        self._port.write(frame * _STOP_COPIES)
+
+    def _wait_s(self) -> float:
+        waits = self._timing.resend_ms
+        return waits[min(self._resends, len(waits) - 1)] / 1000
+
+    # Sessions, and the ladder: resend, new session, down.
+
+    def _begin_session(self) -> None:
+        before = self._session
+        while self._session in (0, before):
+            self._session = self._session_ids()
+        self._resends = 0
+        self._beat_at = self._silent_at = inf
+        self._send_hello()
+
+    def _session_is_up(self) -> None:
+        self._phase = _Phase.UP
+        self._counts["sessions"] += 1
+        self._resend_at = inf
+        self._silent_at = self._loop.time() + self._timing.silence_ms / 1000
+        if self._stop_again:
+            self._stop_again = False
+            self._write_stop()
+        self._send(wire.BEAT)  # says which events are taken, before the board repeats them
+
+    def _trouble(self, why: str) -> None:
+        """Renew the session, once an incident: trouble soon after is the end of the link."""
+        if self._loop.time() < self._incident_until:
+            self._go_down(LineLost(self.board, f"{why}, again after a new session"))
+        else:
+            self._incident_until = inf
+            self._renew(why)
+
+    def _renew(self, why: str) -> None:
+        self._phase = _Phase.RENEWING
+        self._why = why
+        self._begin_session()
+
+    def _fail_pending(self, error: type[LineLost]) -> None:
+        pending, self._outbox = self._outbox.pending, Outbox()
+        for command in pending:
+            if command.waiter is not None and not command.waiter.done():
+                command.waiter.set_exception(error(self.board, self._why))
+
+    def _on_port_lost(self, why: str) -> None:
+        self._go_down(LineLost(self.board, why))
+
+    def _go_down(self, error: DriverError) -> None:
+        """End the link, and tell whoever is there to be told."""
+        opened = self._opened if self._phase is _Phase.OPENING else None
+        self._end(error)
+        if opened is None:
+            assert isinstance(error, LineLost)
+            self.on_down(error)
+
+    def _end(self, error: DriverError) -> None:
+        if self._phase is _Phase.CLOSED:
+            return
+        self._phase = _Phase.CLOSED
+        self._port.close()
+        self._resend_at = self._beat_at = self._silent_at = inf
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._opened is not None and not self._opened.done():
+            self._opened.set_exception(error)
+        self._why = error.why if isinstance(error, LineLost) else str(error)
+        self._fail_pending(LineLost)
+
+    # Time: one timer, for whatever comes first.
+
+    def _arm(self) -> None:
+        """See that the timer fires at the next deadline; one that fires early is harmless."""
+        at = min(self._resend_at, self._beat_at, self._silent_at)
+        if self._timer is not None:
+            if self._timer.when() <= at:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(at, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        now = self._loop.time() + _NEAR_S
+        if now >= self._resend_at:
+            self._resend()
+        if now >= self._silent_at:
+            self._trouble(f"nothing heard for {self._timing.silence_ms} ms")
+        if now >= self._beat_at:
+            self._send(wire.BEAT)
+        if self._phase is not _Phase.CLOSED:
+            self._arm()
+
+    def _resend(self) -> None:
+        if self._resends < len(self._timing.resend_ms):
+            self._resends += 1
+            self._counts["resends"] += 1
+            if self._phase is _Phase.UP:
+                self._send_current()
+            else:
+                self._send_hello()
+        elif self._phase is _Phase.UP:
+            self._trouble(f"no acknowledgement after {self._resends} resends")
+        else:
+            self._go_down(LineLost(self.board, "no answer to HELLO"))

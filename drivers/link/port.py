@@ -1,0 +1,149 @@
+"""A serial port in the loop: bytes in through a callback, bytes out without waiting."""
+
+import asyncio
+import errno
+import os
+import termios
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Protocol
+
+import serial
+
+from drivers.errors import PortBusy, PortMissing
+
+# Bytes that may wait for a kernel whose buffer is full. At any moment a frame or
+# two are on the way, so a board that leaves this much unread is not there.
+MAX_WAITING = 4096
+
+_READ_SIZE = 4096
+
+
+class Port(Protocol):
+    """What a link needs of a line; SerialPort below, or a pipe in process."""
+
+    def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
+        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once if the line dies.
+
+        Neither is called before open() has returned or after close(). Raises
+        PortMissing or PortBusy.
+        """
+
+    def write(self, data: bytes) -> None:
+        """Send whole frames; never waits, never raises: a dead line is reported by on_lost."""
+
+    def close(self) -> None:
+        """Stop; may be called twice, and open() again afterwards."""
+
+
+class SerialPort:
+    """A pyserial port whose descriptor the running loop watches.
+
+    pyserial opens, locks (flock; every other program must ask for the lock too)
+    and sets the line; reading and writing go to its descriptor directly, which
+    spares a select() for each frame and, where the kernel's buffer is full, an
+    endless loop in pyserial's own non-blocking write. Opening throws away what
+    arrived before.
+    """
+
+    def __init__(self, path: str, baud: int) -> None:
+        self.path = path
+        self.baud = baud
+        self._serial: serial.Serial | None = None
+        self._fd = -1
+        self._waiting = bytearray()
+        self._report: asyncio.Handle | None = None
+        self._on_bytes: Callable[[bytes], None]
+        self._on_lost: Callable[[str], None]
+
+    def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
+        """Open, lock and watch the port; see Port.open."""
+        self.close()
+        self._loop = asyncio.get_running_loop()
+        self._on_bytes = on_bytes
+        self._on_lost = on_lost
+        try:
+            self._serial = serial.Serial(self.path, self.baud, timeout=0, exclusive=True)
+        except (serial.SerialException, OSError, termios.error, ValueError) as error:
+            if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
+                raise PortBusy(self.path) from error
+            raise PortMissing(self.path, str(error)) from error
+        self._fd = self._serial.fileno()
+        self._loop.add_reader(self._fd, self._readable)
+
+    def write(self, data: bytes) -> None:
+        """Write at once, or keep what the kernel does not take; see Port.write.
+
+        A frame that no longer fits among the waiting bytes is dropped whole: the
+        link repeats what matters.
+        """
+        if self._fd < 0:
+            return
+        if self._waiting:
+            if len(self._waiting) + len(data) <= MAX_WAITING:
+                self._waiting += data
+            return
+        sent = self._send(data)
+        if 0 <= sent < len(data):
+            self._waiting += data[sent:]
+            self._loop.add_writer(self._fd, self._writable)
+
+    def close(self) -> None:
+        """Unwatch and close the port; see Port.close."""
+        if self._report is not None:
+            self._report.cancel()
+            self._report = None
+        self._shut()
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._fd, _READ_SIZE)
+        except BlockingIOError:
+            return
+        except (OSError, termios.error) as error:
+            self._lose(str(error))
+            return
+        if data:
+            self._on_bytes(data)
+        else:
+            self._lose("the device is gone")
+
+    def _writable(self) -> None:
+        sent = self._send(self._waiting)
+        if sent > 0:
+            del self._waiting[:sent]
+            if not self._waiting:
+                self._loop.remove_writer(self._fd)
+
+    def _send(self, data: bytes | bytearray) -> int:
+        """Return how many bytes the kernel took; -1 where the port is lost."""
+        try:
+            return os.write(self._fd, data)
+        except BlockingIOError:
+            return 0
+        except (OSError, termios.error) as error:
+            self._lose(str(error))
+            return -1
+
+    def _lose(self, why: str) -> None:
+        """Stop watching at once (a dead port stays readable), tell the owner in a moment.
+
+        The owner may be in the middle of the very write that failed.
+        """
+        self._shut()
+        self._report = self._loop.call_soon(self._tell, why)
+
+    def _tell(self, why: str) -> None:
+        self._report = None
+        self._on_lost(f"port {self.path}: {why}")
+
+    def _shut(self) -> None:
+        if self._serial is None:
+            return
+        self._loop.remove_reader(self._fd)
+        self._loop.remove_writer(self._fd)
+        self._waiting.clear()
+        self._fd = -1
+        with suppress(serial.SerialException, OSError, termios.error):
+            self._serial.close()  # the device may have gone first
+        self._serial = None

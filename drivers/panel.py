@@ -1,0 +1,333 @@
+"""The panel: buttons, switches, stack light and buzzer, on GPIO pins.
+
+gpiozero brings edges in and levels out, nothing else. Settling of contacts, held
+presses and blinking belong to the running loop, because gpiozero would do them in
+threads by the wall clock. The pin factory is handed in: never gpiozero's own
+choice, which falls back from one library to the next.
+"""
+
+import asyncio
+from collections.abc import Callable
+from enum import Enum
+from typing import Literal, Protocol
+
+import gpiozero
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from drivers.errors import DriverError
+
+# A contact counts when it has been quiet this long, and as held after this long.
+SETTLE_S = 0.020
+HOLD_S = 1.5
+# Half a period of a blinking lamp.
+BLINK_S = 0.5
+
+Seat = Literal["N", "W", "S", "E"]
+
+
+class PanelLost(DriverError):
+    """The pins of the panel cannot be opened, read or set any more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"the panel's pins cannot be used: {why}")
+        self.why = why
+
+
+class PanelPins(Struct, frozen=True):
+    """The GPIO number of every wire. All inputs are contacts to ground, pulled up.
+
+    A button closes its contact when it is pressed. The contacts of lid and e-stop
+    are closed while all is well, so that a broken wire reads as open and as pressed.
+    """
+
+    lid: int = 5
+    estop: int = 6
+    start: int = 13
+    north_green: int = 17
+    north_red: int = 27
+    west_green: int = 22
+    west_red: int = 10
+    south_green: int = 9
+    south_red: int = 11
+    east_green: int = 19
+    east_red: int = 26
+    lamp_red: int = 16
+    lamp_amber: int = 20
+    lamp_green: int = 21
+    buzzer: int = 12
+
+
+class Key(Enum):
+    """What a button is for: GREEN confirms, RED calls the referee, START starts."""
+
+    GREEN = "green"
+    RED = "red"
+    START = "start"
+
+
+class Act(Enum):
+    """A moment of a press: DOWN at once, then either SHORT or, after 1.5 s, HELD."""
+
+    DOWN = "down"
+    SHORT = "short"
+    HELD = "held"
+
+
+class Press(Struct, frozen=True):
+    """What somebody does with a button; `seat` is None for the start button."""
+
+    key: Key
+    seat: Seat | None
+    act: Act
+
+
+class Switch(Struct, frozen=True):
+    """The lid or the e-stop changed: `on` is an open lid, a pressed e-stop."""
+
+    what: Literal["lid", "estop"]
+    on: bool
+
+
+class Light(Enum):
+    """How a lamp shines, or a buzzer sounds."""
+
+    OFF = "off"
+    ON = "on"
+    BLINK = "blink"
+
+
+class Lamps(Struct, frozen=True):
+    """What the stack light and the buzzer do."""
+
+    red: Light = Light.OFF
+    amber: Light = Light.OFF
+    green: Light = Light.OFF
+    buzzer: Light = Light.OFF
+
+
+class Input(Protocol):
+    """What the panel uses of gpiozero's DigitalInputDevice."""
+
+    when_activated: Callable[[], None] | None
+    when_deactivated: Callable[[], None] | None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the contact is closed."""
+
+    def close(self) -> None:
+        """Give the pin back."""
+
+
+class Output(Protocol):
+    """What the panel uses of gpiozero's DigitalOutputDevice."""
+
+    def on(self) -> None:
+        """Switch on."""
+
+    def off(self) -> None:
+        """Switch off."""
+
+    def close(self) -> None:
+        """Give the pin back."""
+
+
+KEYS: dict[str, tuple[Key, Seat | None]] = {
+    "start": (Key.START, None),
+    "north_green": (Key.GREEN, "N"),
+    "north_red": (Key.RED, "N"),
+    "west_green": (Key.GREEN, "W"),
+    "west_red": (Key.RED, "W"),
+    "south_green": (Key.GREEN, "S"),
+    "south_red": (Key.RED, "S"),
+    "east_green": (Key.GREEN, "E"),
+    "east_red": (Key.RED, "E"),
+}
+SWITCHES: tuple[Literal["lid", "estop"], ...] = ("lid", "estop")
+LAMPS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "buzzer": "buzzer"}
+
+
+class _Contact:
+    """One input: its edges, come from whatever thread, settle in the loop."""
+
+    def __init__(
+        self,
+        device: Input,
+        loop: asyncio.AbstractEventLoop,
+        changed: Callable[[bool], None],
+        lost: Callable[[Exception], None],
+    ) -> None:
+        self.device = device
+        self.closed = bool(device.is_active)
+        self._loop = loop
+        self._changed = changed
+        self._lost = lost
+        self._settling: asyncio.TimerHandle | None = None
+        self._is_closed = False
+        device.when_activated = device.when_deactivated = self._edge
+
+    def _edge(self) -> None:
+        self._loop.call_soon_threadsafe(self._settle)
+
+    def _settle(self) -> None:
+        if self._is_closed:
+            return
+        if self._settling is not None:
+            self._settling.cancel()
+        self._settling = self._loop.call_later(SETTLE_S, self._settled)
+
+    def _settled(self) -> None:
+        self._settling = None
+        try:
+            closed = bool(self.device.is_active)
+        except Exception as error:  # each pin library raises types of its own
+            self._lost(error)
+            return
+        if closed != self.closed:
+            self.closed = closed
+            self._changed(closed)
+
+    def close(self) -> None:
+        if self._is_closed:
+            return
+        self._is_closed = True
+        # gpiozero keeps callbacks by the device's address: one left behind would be found there
+        # by the next device.
+        self.device.when_activated = self.device.when_deactivated = None
+        if self._settling is not None:
+            self._settling.cancel()
+        self.device.close()
+
+
+class Panel:
+    """The buttons and lamps of one table, on the pins of `factory` (a gpiozero pin factory).
+
+    `on_press` gets every Press, `on_switch` every change of lid and e-stop, both on
+    the loop that runs when the panel is made. `on_lost` is called once when a pin
+    fails while nobody waits for it. Raises PanelLost when a pin cannot be had;
+    `show` raises it when a lamp cannot be set.
+    """
+
+    def __init__(
+        self,
+        pins: PanelPins,
+        factory: object,
+        on_press: Callable[[Press], None],
+        *,
+        on_switch: Callable[[Switch], None] = lambda switch: None,
+        on_lost: Callable[[PanelLost], None] = lambda error: None,
+    ) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._on_press = on_press
+        self._on_switch = on_switch
+        self._on_lost = on_lost
+        self._contacts: dict[str, _Contact] = {}
+        self._outputs: dict[str, Output] = {}
+        self._held: dict[str, asyncio.TimerHandle] = {}
+        self._lamps = Lamps()
+        self._lit = dict.fromkeys(LAMPS, False)
+        self._phase = True
+        self._blinking: asyncio.TimerHandle | None = None
+        self._is_lost = False
+        try:
+            self._open(asdict(pins), factory)
+        except Exception as error:  # each pin library raises types of its own
+            self.close()
+            raise PanelLost(str(error)) from error
+
+    @property
+    def lid_open(self) -> bool:
+        """Whether the lid is open, as last settled."""
+        return not self._contacts["lid"].closed
+
+    @property
+    def estop(self) -> bool:
+        """Whether the e-stop is pressed, as last settled."""
+        return not self._contacts["estop"].closed
+
+    def show(self, lamps: Lamps) -> None:
+        """Let the stack light and the buzzer do what `lamps` says. Raises PanelLost."""
+        self._lamps = lamps
+        if self._blinking is None:
+            self._phase = True
+        try:
+            self._set_outputs()
+        except Exception as error:  # each pin library raises types of its own
+            self._is_lost = True
+            self._stop_blinking()
+            raise PanelLost(str(error)) from error
+        if Light.BLINK not in asdict(lamps).values():
+            self._stop_blinking()
+        elif self._blinking is None:
+            self._blinking = self._loop.call_later(BLINK_S, self._blink)
+
+    def close(self) -> None:
+        """Give every pin back; no timer is left. May be called twice."""
+        self._stop_blinking()
+        for timer in self._held.values():
+            timer.cancel()
+        self._held.clear()
+        for contact in self._contacts.values():
+            contact.close()
+        for output in self._outputs.values():
+            output.close()
+        self._outputs.clear()
+
+    def _open(self, numbers: dict[str, int], factory: object) -> None:
+        for name in (*SWITCHES, *KEYS):
+            device = gpiozero.DigitalInputDevice(numbers[name], pull_up=True, pin_factory=factory)
+            self._contacts[name] = _Contact(device, self._loop, self._listener(name), self._lose)
+        for lamp, name in LAMPS.items():
+            self._outputs[lamp] = gpiozero.DigitalOutputDevice(numbers[name], pin_factory=factory)
+
+    def _listener(self, name: str) -> Callable[[bool], None]:
+        if name in KEYS:
+            return lambda closed: self._button(name, closed)
+        what: Literal["lid", "estop"] = "lid" if name == "lid" else "estop"
+        return lambda closed: self._on_switch(Switch(what, not closed))
+
+    def _button(self, name: str, pressed: bool) -> None:
+        if pressed:
+            self._held[name] = self._loop.call_later(HOLD_S, self._hold, name)
+            self._tell(name, Act.DOWN)
+            return
+        waiting = self._held.pop(name, None)
+        if waiting is not None:
+            waiting.cancel()
+            self._tell(name, Act.SHORT)
+
+    def _hold(self, name: str) -> None:
+        del self._held[name]
+        self._tell(name, Act.HELD)
+
+    def _tell(self, name: str, act: Act) -> None:
+        key, seat = KEYS[name]
+        self._on_press(Press(key, seat, act))
+
+    def _set_outputs(self) -> None:
+        for lamp, light in asdict(self._lamps).items():
+            lit = light is Light.ON or (light is Light.BLINK and self._phase)
+            if lit != self._lit[lamp]:
+                output = self._outputs[lamp]
+                (output.on if lit else output.off)()
+                self._lit[lamp] = lit
+
+    def _blink(self) -> None:
+        self._blinking = self._loop.call_later(BLINK_S, self._blink)
+        self._phase = not self._phase
+        try:
+            self._set_outputs()
+        except Exception as error:  # each pin library raises types of its own
+            self._lose(error)
+
+    def _stop_blinking(self) -> None:
+        if self._blinking is not None:
+            self._blinking.cancel()
+            self._blinking = None
+
+    def _lose(self, error: Exception) -> None:
+        self._stop_blinking()
+        if not self._is_lost:
+            self._is_lost = True
+            self._on_lost(PanelLost(str(error)))

@@ -1,0 +1,82 @@
+"""The reader board as a typed object: it looks at the card in the window.
+
+`on_event` is a plain function called inside the read callback, with a Read for
+each answer of the recognition engine. Errors are those of drivers/dealer.py.
+"""
+
+import struct
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from drivers.errors import WrongProtocol
+from drivers.events import Doing, Event
+from drivers.firmware import wire
+from drivers.link import frames
+from drivers.link.link import Link
+
+_BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_READER])
+_SETTINGS = {row[0]: setting for setting, row in wire.READER_SETTINGS.items()}
+
+
+class Status(Struct, frozen=True, gc=False):
+    """What the reader board knows of its attempt.
+
+    `pulses` counts cards the dealer board announced by its wire since BEGIN,
+    `reads` the answers sent. `events` is the number of its last event.
+    """
+
+    attempt: int
+    doing: Doing
+    pulses: int
+    reads: int
+    events: int
+
+
+def status_from(body: bytes) -> Status:
+    """Return the Status in an acknowledgement's body; raises WrongProtocol where it is none."""
+    try:
+        attempt, doing, pulses, reads, events = _BODY.unpack(body)
+        return Status(attempt, Doing(doing), pulses, reads, events)
+    except (struct.error, ValueError) as error:
+        raise WrongProtocol("reader", "a reader's STATUS", body.hex() or "nothing") from error
+
+
+class Reader:
+    """The reader board behind `link`; its owner opens and closes the link."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+
+    @property
+    def on_event(self) -> Callable[[Event], None]:
+        """What is called with each event, inside the read callback."""
+        return self.link.on_event
+
+    @on_event.setter
+    def on_event(self, on_event: Callable[[Event], None]) -> None:
+        self.link.on_event = on_event
+
+    async def begin(self, attempt: int, cards: int, per: int) -> None:
+        """Begin an attempt: pulses and reads count from 0."""
+        await self.link.do(frames.Begin(attempt, cards, per))
+
+    def reread(self, attempt: int, index: int) -> None:
+        """Read card `index` once more, while it stands in the window; another READ answers."""
+        self.link.post(frames.Reread(attempt, index))
+
+    async def selftest(self) -> None:
+        """Start the test of the recognition engine."""
+        await self.link.do(frames.Selftest())
+
+    async def configure(self, setting: str, value: int) -> None:
+        """Change a setting by its name in wire.READER_SETTINGS; KeyError for another name."""
+        await self.link.do(frames.Configure(_SETTINGS[setting], value))
+
+    async def status(self) -> Status:
+        """Return what the board knows now."""
+        return status_from((await self.link.do(frames.AskStatus())).body)
+
+    def stop(self) -> None:
+        """Stop at once; commands under way end with SessionRenewed."""
+        self.link.stop()

@@ -1,0 +1,1 @@
+"""The simulated table: mechanics, boards, pins and the loop in virtual time."""

@@ -1,0 +1,89 @@
+"""A simulated person at a table, who sees and does what a person sees and does."""
+
+import asyncio
+
+from sim.contacts import Contacts
+from sim.mechanics.people import OutOfReach
+from sim.mechanics.world import World
+
+# How long a person takes, in milliseconds of the machine's time: at ten times the speed
+# people are in a hurry, too.
+TAKE_MS = 1500.0
+LOAD_MS = 4000.0
+REACT_MS = 2000.0
+START_AGAIN_MS = 3000.0
+STARTS = 3
+
+
+class Attendant:
+    """Takes hands that are lifted and loads them again; clears up at the red lamp.
+
+    It knows the lift, the lamps and whether the machine moves, nothing else. Run it
+    as a task: `asyncio.create_task(attendant.run())`, ended by cancelling.
+    """
+
+    def __init__(self, world: World, contacts: Contacts) -> None:
+        self._world = world
+        self._contacts = contacts
+        self._news = asyncio.Event()
+        self._red = False
+
+    async def run(self) -> None:
+        """Attend to the table until cancelled."""
+        unwatch = (
+            self._world.dealer.watch(lambda name, value: self._news.set()),
+            self._contacts.watch(self._see_lamp),
+        )
+        self._red = self._contacts.lamps["lamp_red"]
+        try:
+            while True:
+                await self._look()
+                await self._news.wait()
+                self._news.clear()
+        finally:
+            for stop in unwatch:
+                stop()
+
+    async def _look(self) -> None:
+        if self._world.lift.up and self._hands_there():
+            await self._serve()
+        if self._red:
+            self._red = False
+            await self._clear_up()
+
+    async def _serve(self) -> None:
+        await self._world.clock.pass_ms(TAKE_MS)
+        try:
+            self._world.people.take_hands()
+        except OutOfReach:
+            return
+        await self._world.clock.pass_ms(LOAD_MS)
+        self._world.people.load()
+        await self._start()
+
+    async def _clear_up(self) -> None:
+        await self._world.clock.pass_ms(REACT_MS)
+        if not (self._red or self._contacts.lamps["lamp_red"]):
+            return
+        await self._world.people.collect()
+        self._red = False
+        await self._start()
+
+    async def _start(self) -> None:
+        """Press start, and again if the machine neither moves nor calls."""
+        for _ in range(STARTS):
+            if self._red or self._moves():
+                return
+            await self._contacts.tap("start")
+            await self._world.clock.pass_ms(START_AGAIN_MS)
+
+    def _hands_there(self) -> bool:
+        return any(self._world.pockets.stacks[seat] for seat in range(4))
+
+    def _moves(self) -> bool:
+        return bool(self._world.shuffler.cards or self._world.tally.arrived)
+
+    def _see_lamp(self, name: str, lit: bool) -> None:
+        if name == "lamp_red" and lit:
+            self._red = True
+        self._news.set()

@@ -1,0 +1,97 @@
+"""A board in process: the firmware's core, stepped when something happens to it."""
+
+import asyncio
+from typing import Protocol
+
+from sim.hal import InprocHal
+from sim.pipe import BoardEnd
+
+# A deadline this far away (35 years) is none: a timer for it would only keep the loop from
+# noticing that nothing is left to wait for.
+NEVER_MS = 1 << 40
+
+
+class Core(Protocol):
+    """What drivers/firmware/dealer.py and reader.py are: pure, in whole milliseconds."""
+
+    def step(self, now_ms: int, rx: bytes) -> bytes:
+        """Take the time and what the host sent; return what goes to the host."""
+
+    def deadline(self) -> int:
+        """Return the time by which it wants to be stepped again, in the same milliseconds."""
+
+    def to_store(self) -> bytes:
+        """Return what the board's flash should hold, b"" for nothing new."""
+
+
+class InprocBoard:
+    """Steps a core when bytes arrive, at every edge of its pins, and at its deadline.
+
+    Everything of one instant is one step, as it is for a board that polls. `close()`
+    is the board losing its power: no timer of it is left on the loop.
+    """
+
+    def __init__(self, core: Core, end: BoardEnd, hal: InprocHal) -> None:
+        self.core = core
+        self.hal = hal
+        self._end = end
+        self._loop = asyncio.get_running_loop()
+        self._rx = b""
+        self._soon: asyncio.Handle | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_ms = 0
+        hal.wake = self.wake
+        end.listen(self._receive)
+        self.wake()
+
+    def wake(self) -> None:
+        """Step the core soon, still in this instant."""
+        if self._soon is None:
+            self._soon = self._loop.call_soon(self._step)
+
+    def close(self) -> None:
+        """Switch the board off."""
+        self._end.listen(None)
+        self.hal.close()
+        self.hal.wake = lambda: None
+        for handle in (self._soon, self._timer):
+            if handle is not None:
+                handle.cancel()
+
+    def _receive(self, data: bytes) -> None:
+        self._rx += data
+        self.wake()
+
+    def _step(self) -> None:
+        self._soon = None
+        rx, self._rx = self._rx, b""
+        now_ms = self.hal.now_ms()
+        tx = self.core.step(now_ms, rx)
+        if tx:
+            self._end.write(tx)
+        self._arm(self.core.deadline())
+
+    def _arm(self, deadline_ms: int) -> None:
+        """Have a timer at the deadline, or one before it that will look again.
+
+        A deadline moves on with nearly every step; a timer that fires too early now
+        and then is cheaper than one that is set anew each time.
+        """
+        if self._timer is not None:
+            if self._timer_ms <= deadline_ms:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if deadline_ms < NEVER_MS:
+            self._timer_ms = max(deadline_ms, self.hal.now_ms() + 1)
+            self._timer = self._loop.call_at(self.hal.at_s(self._timer_ms), self._at_timer)
+
+    def _at_timer(self) -> None:
+        self._timer = None
+        if self._soon is not None:
+            return
+        deadline_ms = self.core.deadline()
+        if deadline_ms <= self.hal.now_ms():
+            self._step()
+        else:
+            self._arm(deadline_ms)

@@ -1,0 +1,115 @@
+"""The far end of the panel's wires: contacts that people close, lamps that they see."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from sim.mechanics.world import World
+
+# The GPIO number of every wire, as a table's [panel] has them unless it says otherwise.
+BUTTONS: Mapping[str, int] = MappingProxyType(
+    {
+        "start": 13,
+        "north_green": 17,
+        "north_red": 27,
+        "west_green": 22,
+        "west_red": 10,
+        "south_green": 9,
+        "south_red": 11,
+        "east_green": 19,
+        "east_red": 26,
+    }
+)
+SWITCHES: Mapping[str, int] = MappingProxyType({"lid": 5, "estop": 6})
+LAMPS: Mapping[str, int] = MappingProxyType(
+    {"lamp_red": 16, "lamp_amber": 20, "lamp_green": 21, "buzzer": 12}
+)
+# How long a finger stays on a button that it taps.
+TAP_MS = 150.0
+
+Told = Callable[[int, bool], None]
+Seen = Callable[[str, bool], None]
+
+
+class NoSuchButton(ValueError):
+    """A button that the panel does not have; one line for people."""
+
+
+class Contacts:
+    """Levels on the panel's wires: an open contact is high, a closed one low.
+
+    A button is closed while it is pressed; the contacts of lid and e-stop are closed
+    while all is well, and follow the world's.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.levels = dict.fromkeys(BUTTONS.values(), True)
+        self.lamps = dict.fromkeys(LAMPS, False)
+        self._told: list[Told] = []
+        self._seen: list[Seen] = []
+        self._unwatch = world.dealer.watch(self._follow)
+        self._put(SWITCHES["lid"], world.lid_open)
+        self._put(SWITCHES["estop"], world.estop)
+
+    def press(self, name: str) -> None:
+        """Close the contact of a button; raises NoSuchButton."""
+        self._put(self._button(name), False)
+
+    def release(self, name: str) -> None:
+        """Open it again; raises NoSuchButton."""
+        self._put(self._button(name), True)
+
+    async def tap(self, name: str, hold_ms: float = TAP_MS) -> None:
+        """Press a button for `hold_ms` of the machine's time; raises NoSuchButton."""
+        self.press(name)
+        try:
+            await self._world.clock.pass_ms(hold_ms)
+        finally:
+            self.release(name)
+
+    def set_pin(self, number: int, level: bool) -> None:
+        """Put any wire of a contact high or low, as a fault in the wiring might.
+
+        Raises NoSuchButton for a number that has no contact.
+        """
+        if number not in self.levels:
+            raise NoSuchButton(f"no contact is on pin {number}; there are {sorted(self.levels)}")
+        self._put(number, level)
+
+    def attach(self, told: Told) -> Callable[[], None]:
+        """Tell a pin factory every level that changes; returns what ends that."""
+        self._told.append(told)
+        return lambda: self._told.remove(told)
+
+    def watch(self, seen: Seen) -> Callable[[], None]:
+        """Tell `seen` every lamp that changes; returns what ends that."""
+        self._seen.append(seen)
+        return lambda: self._seen.remove(seen)
+
+    def output(self, number: int, level: bool) -> None:
+        """Take a level that the machine puts on one of its outputs."""
+        for name, pin in LAMPS.items():
+            if pin == number and self.lamps[name] != level:
+                self.lamps[name] = level
+                for seen in list(self._seen):
+                    seen(name, level)
+
+    def close(self) -> None:
+        """Follow the world no more."""
+        self._unwatch()
+
+    def _button(self, name: str) -> int:
+        if name not in BUTTONS:
+            raise NoSuchButton(f"no button is called {name!r}; there are {', '.join(BUTTONS)}")
+        return BUTTONS[name]
+
+    def _follow(self, name: str, value: int) -> None:
+        if name in SWITCHES:
+            self._put(SWITCHES[name], bool(value))
+
+    def _put(self, number: int, level: bool) -> None:
+        if self.levels.get(number) == level:
+            return
+        self.levels[number] = level
+        for told in list(self._told):
+            told(number, level)

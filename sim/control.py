@@ -1,0 +1,125 @@
+"""The control socket of a simulated table: JSON lines that move people's hands and faults.
+
+sim/CONTROL.md lists every request. The requests are a table of functions here, so
+that a program in this process can use the same ones.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from drivers.firmware.wire import BACK_A
+from sim.inproc import BOARDS, BoardName
+from sim.lines import LineServer
+from sim.mechanics.faults import Fault
+
+if TYPE_CHECKING:
+    from sim.hall import SimTable
+
+
+class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One request: `do` names it, `with` (args) are its words; `id` comes back in the answer."""
+
+    do: str
+    id: int = 0
+    args: dict[str, Any] = msgspec.field(default_factory=dict, name="with")
+
+
+class Answer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer to the request of the same `id`: a result, or an error in one line."""
+
+    id: int
+    ok: bool
+    result: Any = None
+    error: str | None = None
+
+
+class ControlError(ValueError):
+    """A request that cannot be done; one line for people."""
+
+
+Deed = Callable[..., Awaitable[Any] | Any]
+
+
+class Control:
+    """Answers requests about one table."""
+
+    def __init__(self, table: "SimTable", path: Path) -> None:
+        self._table = table
+        self._lines = LineServer(path, self._serve)
+        world, contacts = table.world, table.contacts
+        self.deeds: dict[str, Deed] = {
+            "info": table.info,
+            "truth": world.truth,
+            "collect": world.people.collect,
+            "take_hands": world.people.take_hands,
+            "load": world.people.load,
+            "change_set": self._change_set,
+            "lid": lambda open: world.set_lid(bool(open)),
+            "estop": lambda pressed: world.set_estop(bool(pressed)),
+            "press": contacts.press,
+            "release": contacts.release,
+            "tap": contacts.tap,
+            "pin": lambda number, level: contacts.set_pin(number, bool(level)),
+            "pins": lambda: {"levels": contacts.levels, "lamps": contacts.lamps},
+            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
+            "clear_faults": lambda name=None: world.faults.clear(name),
+            "kill": self._kill,
+            "restart": self._restart,
+            "speed": lambda value: world.clock.set_speed(float(value)),
+            "attendant": lambda on: table.attend(bool(on)),
+        }
+
+    async def open(self) -> None:
+        """Listen."""
+        await self._lines.open()
+
+    async def close(self) -> None:
+        """Listen no more."""
+        await self._lines.close()
+
+    async def answer(self, line: bytes) -> Answer:
+        """Do what one line asks for."""
+        try:
+            request = msgspec.json.decode(line, type=Request)
+        except msgspec.DecodeError as error:
+            return Answer(0, False, error=f"no request: {error}")
+        deed = self.deeds.get(request.do)
+        if deed is None:
+            known = ", ".join(self.deeds)
+            return Answer(request.id, False, error=f"nothing is called {request.do!r}: {known}")
+        try:
+            result = deed(**request.args)
+            if isawaitable(result):
+                result = await result
+        except (ValueError, TypeError) as error:
+            return Answer(request.id, False, error=f"{request.do}: {error}")
+        return Answer(request.id, True, result)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for line in reader:
+            answer = await self.answer(line)
+            writer.write(msgspec.json.encode(answer) + b"\n")
+            await writer.drain()
+
+    def _change_set(self, back: int = BACK_A, count: int = 108) -> Awaitable[None]:
+        if back not in (0, 1, 2) or not 4 <= count <= 216:
+            raise ControlError("back is 0 to 2, count 4 to 216")
+        return self._table.world.people.change_set(back, count)
+
+    def _kill(self, board: str) -> None:
+        self._table.boards[_board(board)].kill()
+
+    async def _restart(self, board: str) -> None:
+        await self._table.restart(_board(board))
+
+
+def _board(name: str) -> BoardName:
+    for board in BOARDS:
+        if board == name:
+            return board
+    raise ControlError(f"a board is {' or '.join(BOARDS)}, not {name!r}")

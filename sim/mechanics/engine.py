@@ -1,0 +1,80 @@
+"""The recognition engine behind the reader board: looks into the window when it is told to."""
+
+import random
+from collections.abc import Callable
+
+from drivers.firmware.wire import BACK_FOREIGN, FACES, UNREADABLE
+from sim.mechanics.cards import PhysicalCard
+from sim.mechanics.clock import Clock, Pending
+from sim.mechanics.faults import Fault, FaultBook
+from sim.mechanics.window import Window
+
+SURE = 255
+BLIND = 0
+
+# face, back, face up, confidence; an answer ends with the number of the shot, as the
+# firmware's `answers()` has it.
+Look = tuple[int, int, int, int]
+Answer = tuple[int, int, int, int, int]
+NOTHING: Look = (UNREADABLE, BACK_FOREIGN, 0, BLIND)
+
+# The faults of a look, in the order in which they are asked for.
+LOOKS = ("unreadable", "misread", "no_answer")
+
+
+class Engine:
+    """Answers `read_ms` after it was shot with what stood in the window then.
+
+    It sees both sides of the lowest card; a second one stuck to it stays hidden.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        window: Window,
+        book: FaultBook,
+        rng: random.Random,
+        read_ms: float,
+        answer: Callable[[Answer], None],
+    ) -> None:
+        self._clock = clock
+        self._window = window
+        self._book = book
+        self._rng = rng
+        self._read_ms = read_ms
+        self._answer = answer
+        self._busy: Pending | None = None
+        self._spoiled: list[Fault] = []
+
+    def meet(self, card: PhysicalCard, number: int) -> None:
+        """Take notice that arrival `number` stands in the window: what spoils its looks?"""
+        struck = (self._book.strike(name, number, card=card) for name in LOOKS)
+        self._spoiled = [fault for fault in struck if fault for _ in range(fault.times)]
+
+    def shoot(self, shot: int) -> None:
+        """Look at the window for shot number `shot`; breaks off a look that still goes on."""
+        if self._busy is not None:
+            self._busy.cancel()
+            self._busy = None
+        seen = self._look()
+        if seen is not None:
+            self._busy = self._clock.after(self._read_ms, lambda: self._done(seen, shot))
+
+    def _look(self) -> Look | None:
+        if not self._window.cards:
+            return NOTHING
+        card = self._window.cards[0]
+        spoiled = self._spoiled.pop(0) if self._spoiled else None
+        up = int(card.face_up)
+        if spoiled is None:
+            return card.face, card.back, up, SURE
+        if spoiled.name == "no_answer":
+            return None
+        if spoiled.name == "unreadable":
+            return UNREADABLE, card.back, up, BLIND
+        wrong = (card.face + 1 + self._rng.randrange(FACES - 1)) % FACES
+        return wrong, card.back, up, spoiled.confidence
+
+    def _done(self, seen: Look, shot: int) -> None:
+        self._busy = None
+        self._answer((*seen, shot))

@@ -1,0 +1,147 @@
+"""A feeder: draws cards from the end of a stack and brings them to the window."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.clock import Clock
+from sim.mechanics.faults import FaultBook
+from sim.mechanics.jam import Jam
+from sim.mechanics.settings import Settings
+from sim.mechanics.tally import Tally
+from sim.mechanics.travel import Travel
+from sim.mechanics.window import Window
+
+# Where on its way a card jams.
+JAM_AT = 0.4
+
+FORWARD, REVERSE = 1, 2
+
+
+class Feeder:
+    """Draws from `stack` (its end is the top) into the window while its motor turns.
+
+    Its clutch turns once a start: a motor that is stopped late brings no second card.
+    The sensor of the stack sees a card until its tail has left the throat, which is
+    when its head stands in the window: no card is ever between two sensors.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        stack: list[PhysicalCard],
+        window: Window,
+        *,
+        clock: Clock,
+        settings: Settings,
+        rng: random.Random,
+        book: FaultBook,
+        tally: Tally,
+        sense: Callable[[], None],
+    ) -> None:
+        self.name = name
+        self.path: Cards = ()
+        self._stack = stack
+        self._window = window
+        self._clock = clock
+        self._settings = settings
+        self._rng = rng
+        self._book = book
+        self._tally = tally
+        self._sense = sense
+        self._travel = Travel(clock)
+        self._length = 0.0
+        self._jam: Jam | None = None
+        self._jam_ahead: Jam | None = None
+        self._clutch_spent = False
+        self._drive: int | None = None
+
+    @property
+    def occupied(self) -> bool:
+        """Whether the sensor at the throat sees a card."""
+        return bool(self._stack or self.path)
+
+    def drive(self, value: int | None) -> None:
+        """Turn forward (1), backward (2) or not at all."""
+        self._drive = value
+        self._travel.halt()
+        self._clutch_spent = False
+        if value == FORWARD:
+            self._forward()
+        elif value == REVERSE:
+            self._backward()
+
+    def stack_changed(self) -> None:
+        """Say that cards were put on the stack or taken off it by something else."""
+        self._sense()
+        if self._drive == FORWARD and not (self.path or self._clutch_spent):
+            self._forward()
+
+    def empty(self) -> Cards:
+        """Take whatever is on its way out, with a hand; frees a jam."""
+        cards, self.path = self.path, ()
+        self._travel.put(0.0)
+        self._jam = self._jam_ahead = None
+        return cards
+
+    def _forward(self) -> None:
+        if self._jam is not None:
+            return
+        if not self.path:
+            if not self._stack:
+                return
+            self._pick()
+        if self._jam_ahead is not None:
+            self._travel.go(self._length * JAM_AT, self._stick)
+        else:
+            self._travel.go(self._length, self._arrive)
+
+    def _pick(self) -> None:
+        number = self._tally.arrived + 1
+        if self._tally.first_feed_s is None:
+            self._tally.first_feed_s = self._clock.now_s()
+        card = self._stack.pop()
+        if self._book.strike("face_up", number, card=card):
+            card = replace(card, face_up=True)
+        self.path = (card,)
+        if self._stack and self._book.strike("double_feed", number, card=card):
+            self.path = (card, self._stack.pop())
+        jam = self._book.strike("jam", number, card=card, place=self.name)
+        self._jam_ahead = Jam(jam.clears_after) if jam else None
+        settings = self._settings
+        spread = self._rng.uniform(-settings.feed_spread_ms, settings.feed_spread_ms)
+        self._length = max(1.0, settings.feed_ms + spread)
+        self._travel.put(0.0)
+        self._sense()
+
+    def _stick(self) -> None:
+        self._jam, self._jam_ahead = self._jam_ahead, None
+
+    def _arrive(self) -> None:
+        if self._window.occupied:
+            # It runs into the card that stands there: only a hand parts the two.
+            self._jam = Jam(None)
+            self._window.wedge()
+            return
+        cards, self.path = self.path, ()
+        self._travel.put(0.0)
+        self._tally.arrived += 1
+        self._window.enter(cards, self._tally.arrived)
+        self._clutch_spent = True
+        self._sense()
+
+    def _backward(self) -> None:
+        if not self.path:
+            return
+        if self._jam is not None:
+            if not self._jam.frees():
+                return
+            self._jam = None
+        self._travel.go(0.0, self._back_on_stack)
+
+    def _back_on_stack(self) -> None:
+        self._stack.extend(reversed(self.path))
+        self.path = ()
+        self._jam_ahead = None
+        self._sense()

@@ -1,0 +1,58 @@
+"""A motor: what a board asked, as far as power and a free axle let it happen."""
+
+from collections.abc import Callable
+
+# What a motor does for a board's value; None: nothing moves it.
+Drive = Callable[[int | None], None]
+
+
+class Motor:
+    """Hands the board's value on to the mechanics while there is power.
+
+    Lid and e-stop cut power here, in hardware, whatever the board asks. A stalled
+    motor resists `clears_after` starts (None: until a person's hand frees it).
+    """
+
+    def __init__(self, drive: Drive, *, rest: int | None = 0) -> None:
+        """Drive through `drive`; `rest` is the value that is no start (None: each is one)."""
+        self._drive = drive
+        self._rest = rest
+        self._asked: int | None = None
+        self._powered = True
+        self._stalled = False
+        self._starts_left: int | None = None
+
+    def command(self, value: int | None) -> None:
+        """Take the board's value; None: the board drives nothing (it has lost its power)."""
+        if value == self._asked:
+            return
+        self._asked = value
+        if self._stalled and value is not None and value != self._rest:
+            self._try_to_start()
+        self._apply()
+
+    def power(self, on: bool) -> None:
+        """Cut the power or give it back; the board's value acts again when it is back."""
+        if on != self._powered:
+            self._powered = on
+            self._apply()
+
+    def stall(self, clears_after: int | None) -> None:
+        """Stick, for this many starts or until `free()`."""
+        self._stalled = True
+        self._starts_left = clears_after
+        self._apply()
+
+    def free(self) -> None:
+        """Turn again."""
+        if self._stalled:
+            self._stalled = False
+            self._apply()
+
+    def _try_to_start(self) -> None:
+        if self._starts_left is not None:
+            self._starts_left -= 1
+            self._stalled = self._starts_left >= 0
+
+    def _apply(self) -> None:
+        self._drive(self._asked if self._powered and not self._stalled else None)

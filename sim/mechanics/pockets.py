@@ -1,0 +1,124 @@
+"""Chutes, landing beams and pockets: where cards come to lie."""
+
+import random
+from collections.abc import Callable
+
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.clock import Clock, Pending
+from sim.mechanics.faults import FaultBook
+from sim.mechanics.jam import Jam
+from sim.mechanics.sensors import OUTLETS, Sensors
+from sim.mechanics.settings import Settings
+from sim.mechanics.tally import Tally
+
+TRAY = 4
+# How long a card covers the beam as it falls through.
+BEAM_MS = 4.0
+# Two cards that left together fall this far apart, or cling: then the beam sees one.
+APART_MS = 12.0
+CLING = 0.25
+
+
+class Pockets:
+    """Five chutes with a pocket below each; N W S E stand on the lift, the tray does not.
+
+    A card in a chute falls by its own weight, with or without power. While the lift
+    is not down there is no pocket below the four chutes: the card falls to the floor.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        sensors: Sensors,
+        *,
+        settings: Settings,
+        rng: random.Random,
+        book: FaultBook,
+        tally: Tally,
+        lift_down: Callable[[], bool],
+    ) -> None:
+        self.stacks: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(OUTLETS))
+        self.falling: list[Cards] = []
+        self.stuck: list[Cards] = [() for _ in range(OUTLETS)]
+        self.floor: list[PhysicalCard] = []
+        self.tray_changed: Callable[[], None] = lambda: None
+        self._jams: list[Jam | None] = [None] * OUTLETS
+        self._beams: list[Pending | None] = [None] * OUTLETS
+        self._clock = clock
+        self._sensors = sensors
+        self._settings = settings
+        self._rng = rng
+        self._book = book
+        self._tally = tally
+        self._lift_down = lift_down
+
+    def launch(self, outlet: int, cards: Cards, number: int) -> None:
+        """Let cards that left the gate fall into a chute."""
+        jam = self._book.strike("jam", number, card=cards[0], place="landing")
+        if jam:
+            self._jams[outlet] = Jam(jam.clears_after)
+            self.stuck[outlet] += cards
+            return
+        held = self._jams[outlet]
+        if held is not None:
+            self.stuck[outlet] += cards
+            if not held.frees():
+                return
+            # The new card pushed the stuck one on: both fall, the older first.
+            cards, self.stuck[outlet] = self.stuck[outlet], ()
+            self._jams[outlet] = None
+        if len(cards) > 1 and self._rng.random() < CLING:
+            self._fall(outlet, cards, 0.0)
+            return
+        for order, card in enumerate(cards):
+            self._fall(outlet, (card,), order * APART_MS)
+
+    def empty(self, outlet: int) -> Cards:
+        """Take every card out of one pocket and its chute, with a hand."""
+        taken = (*self.stacks[outlet], *self.stuck[outlet])
+        self.stacks[outlet].clear()
+        self.stuck[outlet] = ()
+        self._jams[outlet] = None
+        self.sense(outlet)
+        return taken
+
+    def put(self, outlet: int, cards: Cards) -> None:
+        """Lay cards into a pocket by hand: no beam is crossed."""
+        self.stacks[outlet].extend(cards)
+        self.sense(outlet)
+
+    def sense(self, outlet: int) -> None:
+        """Set the sensor of a pocket to what lies there."""
+        if outlet == TRAY:
+            self.tray_changed()
+        else:
+            self._sensors.put(f"pocket_{outlet}", int(bool(self.stacks[outlet])))
+
+    def _fall(self, outlet: int, cards: Cards, behind_ms: float) -> None:
+        settings = self._settings
+        spread = self._rng.uniform(-settings.flight_spread_ms, settings.flight_spread_ms)
+        self.falling.append(cards)
+        delay = max(0.0, settings.flight_ms + spread) + behind_ms
+        self._clock.after(delay, lambda: self._land(outlet, cards))
+
+    def _land(self, outlet: int, cards: Cards) -> None:
+        self.falling.remove(cards)
+        if outlet != TRAY and not self._lift_down():
+            self.floor.extend(cards)
+            return
+        self.stacks[outlet].extend(cards)
+        self._tally.landed += len(cards)
+        self._tally.last_landing_s = self._clock.now_s()
+        self._cover_beam(outlet)
+        self.sense(outlet)
+
+    def _cover_beam(self, outlet: int) -> None:
+        covered = self._beams[outlet]
+        if covered is not None:
+            covered.cancel()
+        self._beams[outlet] = self._clock.after(BEAM_MS, lambda: self._uncover(outlet))
+        self._sensors.put(f"land_{outlet}", 1)
+
+    def _uncover(self, outlet: int) -> None:
+        self._beams[outlet] = None
+        self._sensors.put(f"land_{outlet}", 0)

@@ -1,0 +1,105 @@
+"""The shuffler: one riffle after another while its motor turns."""
+
+import random
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.clock import Clock
+from sim.mechanics.sensors import Sensors
+from sim.mechanics.travel import Travel
+
+# Between two passes the cards settle; the cam at the end of a pass is short.
+SETTLE_MS = 250.0
+CAM_MS = 10.0
+
+Thing = TypeVar("Thing")
+
+
+def riffle(cards: Sequence[Thing], rng: random.Random) -> list[Thing]:
+    """Return `cards` after one riffle of Gilbert, Shannon and Reeds.
+
+    One fair coin a card says from which half it falls; the number of heads is the
+    cut. That is the same shuffle as "cut by a binomial number, then drop in
+    proportion to what is left", in one draw.
+    """
+    count = len(cards)
+    coins = rng.getrandbits(count) if count else 0
+    top = iter(cards[: coins.bit_count()])
+    bottom = iter(cards[coins.bit_count() :])
+    return [next(top) if coins >> place & 1 else next(bottom) for place in range(count)]
+
+
+class Shuffler:
+    """Takes the cards of the hopper in, riffles them and lays them back: a pass."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        sensors: Sensors,
+        hopper: list[PhysicalCard],
+        rng: random.Random,
+        shuffle_ms: float,
+        hopper_changed: Callable[[], None],
+    ) -> None:
+        self.cards: Cards = ()
+        self.passes = 0
+        self._clock = clock
+        self._sensors = sensors
+        self._hopper = hopper
+        self._rng = rng
+        self._length = shuffle_ms
+        self._hopper_changed = hopper_changed
+        # It starts at the end of a settling, ready for the first pass.
+        self._settle = Travel(clock, SETTLE_MS)
+        self._pass = Travel(clock)
+        self._turning = False
+
+    def drive(self, value: int | None) -> None:
+        """Turn (1) or stand still."""
+        self._turning = value == 1
+        self._settle.halt()
+        self._pass.halt()
+        if self._turning:
+            self._go_on()
+
+    def hopper_filled(self) -> None:
+        """Say that cards came into the hopper: a shuffler that turns takes them in."""
+        if self._turning and not self.cards and not self._settle.moving:
+            self._go_on()
+
+    def empty(self) -> Cards:
+        """Take the cards out, with a hand."""
+        cards, self.cards = self.cards, ()
+        self._pass.put(0.0)
+        self._settle.put(SETTLE_MS)
+        self._sensors.put("shuffler", 0)
+        return cards
+
+    def _go_on(self) -> None:
+        if self.cards:
+            self._pass.go(self._length, self._finish)
+        elif self._hopper:
+            self._settle.go(SETTLE_MS, self._take_in)
+
+    def _take_in(self) -> None:
+        if not self._hopper:
+            return
+        self.cards = tuple(self._hopper)
+        self._hopper.clear()
+        self._pass.put(0.0)
+        self._sensors.put("shuffler", 1)
+        self._hopper_changed()
+        self._go_on()
+
+    def _finish(self) -> None:
+        self._hopper.extend(riffle(self.cards, self._rng))
+        self.cards = ()
+        self.passes += 1
+        self._settle.put(0.0)
+        self._hopper_changed()
+        self._sensors.put("shuffler", 0)
+        self._sensors.put("shuffled", 1)
+        self._clock.after(CAM_MS, lambda: self._sensors.put("shuffled", 0))
+        if self._turning:
+            self._go_on()

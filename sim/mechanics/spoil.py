@@ -1,0 +1,67 @@
+"""Sets that are not what they should be: a card gone, one too many, one of another kind."""
+
+import random
+from collections.abc import Callable
+
+from drivers.firmware.wire import BACK_FOREIGN
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.faults import Fault
+
+# What a fault does to the cards on their way into the hopper: the cards that go in,
+# and those that stay out. `fresh` makes a card that was not there before.
+Spoiled = tuple[Cards, Cards]
+Fresh = Callable[[int, int], PhysicalCard]
+Spoil = Callable[[Cards, int, int | None, Fresh], Spoiled]
+
+
+def _without(cards: Cards, place: int) -> Cards:
+    return cards[:place] + cards[place + 1 :]
+
+
+def _missing(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+    return _without(cards, place), (cards[place],)
+
+
+def _third_copy(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+    copied = cards[place].face if face is None else face
+    victims = [n for n, card in enumerate(cards) if card.face != copied]
+    if not victims:
+        return cards, ()
+    victim = victims[place % len(victims)]
+    forged = fresh(copied, cards[place].back)
+    return (*cards[:victim], forged, *cards[victim + 1 :]), (cards[victim],)
+
+
+def _foreign_back(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+    forged = fresh(cards[place].face, BACK_FOREIGN)
+    return (*cards[:place], forged, *cards[place + 1 :]), (cards[place],)
+
+
+def _extra(cards: Cards, place: int, face: int | None, fresh: Fresh) -> Spoiled:
+    copied = cards[place].face if face is None else face
+    return (*cards[:place], fresh(copied, cards[place].back), *cards[place:]), ()
+
+
+SPOILS: dict[str, Spoil] = {
+    "missing_card": _missing,
+    "third_copy": _third_copy,
+    "foreign_back": _foreign_back,
+    "extra_card": _extra,
+}
+
+
+def spoil(fault: Fault, cards: Cards, rng: random.Random, fresh: Fresh) -> Spoiled:
+    """Return the cards that go into the hopper, and those that the fault keeps out of it.
+
+    `fresh(face, back)` brings a card into the world. Without a card that fits the
+    fault's face nothing changes; a fault without a face takes any card, by `rng`.
+    """
+    if not cards:
+        return cards, ()
+    place = rng.randrange(len(cards))
+    if fault.face is not None and fault.name in ("missing_card", "foreign_back"):
+        fitting = [n for n, card in enumerate(cards) if card.face == fault.face]
+        if not fitting:
+            return cards, ()
+        place = fitting[place % len(fitting)]
+    return SPOILS[fault.name](cards, place, fault.face, fresh)

@@ -1,0 +1,22 @@
+"""What the machine itself has done since cards were put into the hopper."""
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Tally:
+    """Counts and times of one filling of the hopper.
+
+    `arrived`: how often something came to stand in the window (two cards stuck
+    together are one arrival). Times are the loop's, in seconds.
+    """
+
+    arrived: int = 0
+    landed: int = 0
+    first_feed_s: float | None = None
+    last_landing_s: float | None = None
+
+    def reset(self) -> None:
+        """Begin anew: cards were put into the hopper."""
+        self.arrived = self.landed = 0
+        self.first_feed_s = self.last_landing_s = None

@@ -1,0 +1,58 @@
+"""Where every card physically is: what the simulator's judge looks at."""
+
+import msgspec
+
+from sim.mechanics.cards import Cards
+
+
+class Truth(msgspec.Struct, frozen=True):
+    """One look at the whole table from above.
+
+    `pockets`: N W S E tray. `path`: in a chute, falling or stuck. `hands`: what the
+    players took out, N W S E, until they load it again. `box`: cards that are out of
+    play. Times are the loop's, in seconds, of this filling of the hopper.
+    """
+
+    hopper: Cards
+    shuffler: Cards
+    feeder: Cards
+    window: Cards
+    path: Cards
+    pockets: tuple[Cards, ...]
+    floor: Cards
+    hands: tuple[Cards, ...]
+    box: Cards
+    gate: int | None
+    lift_up: bool
+    lid_open: bool
+    estop: bool
+    passes: int
+    arrived: int
+    landed: int
+    first_feed_s: float | None
+    last_landing_s: float | None
+
+    def everything(self) -> Cards:
+        """Return every card there is, wherever it is."""
+        return (
+            self.hopper
+            + self.shuffler
+            + self.feeder
+            + self.window
+            + self.path
+            + sum(self.pockets, ())
+            + self.floor
+            + sum(self.hands, ())
+            + self.box
+        )
+
+    def faces(self, pocket: int) -> tuple[int, ...]:
+        """Return the faces that lie in one pocket, lowest card first."""
+        return tuple(card.face for card in self.pockets[pocket])
+
+    @property
+    def mechanical_s(self) -> float | None:
+        """Seconds from the first feed to the last landing; None before either."""
+        if self.first_feed_s is None or self.last_landing_s is None:
+            return None
+        return self.last_landing_s - self.first_feed_s

@@ -1,0 +1,151 @@
+"""The window, where a card stands to be read, and the rollers that pass it to the gate."""
+
+from collections.abc import Callable
+
+from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.clock import Clock
+from sim.mechanics.faults import FaultBook
+from sim.mechanics.gate import Gate
+from sim.mechanics.jam import Jam
+from sim.mechanics.sensors import OUTLETS, Sensors
+from sim.mechanics.travel import Travel
+
+FORWARD, REVERSE = 1, 2
+# On the way out the head of the card reaches the gate, and its beam, after this much of the pass.
+GATE_AT = 0.5
+
+# Takes what left the window: the chute it went into, the cards, the number of their arrival.
+Launch = Callable[[int, Cards, int], None]
+
+
+class Window:
+    """Holds what stands before the reader, and lets it out through the gate.
+
+    Where a card goes is decided by where the gate is when the card's head comes to
+    it: a gate that moves, or is moved under a card, pinches it.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        sensors: Sensors,
+        gate: Gate,
+        book: FaultBook,
+        pass_ms: float,
+        launch: Launch,
+    ) -> None:
+        self.cards: Cards = ()
+        self._sensors = sensors
+        self._gate = gate
+        self._book = book
+        self._travel = Travel(clock)
+        self._gate_at, self._end = pass_ms * GATE_AT, pass_ms
+        self._launch = launch
+        self._number = 0
+        self._jam: Jam | None = None
+        self._in_gate = False
+        self._chute = 0
+        self._drive: int | None = None
+        self.entered: Callable[[PhysicalCard, int], None] = lambda card, number: None
+        gate.on_move = self._pinch
+
+    @property
+    def occupied(self) -> bool:
+        """Whether anything stands in the window."""
+        return bool(self.cards)
+
+    def enter(self, cards: Cards, number: int) -> None:
+        """Take what the feeder brings; raises ValueError while something stands here."""
+        if self.cards:
+            raise ValueError("two cards in one place")
+        self.cards = cards
+        self._number = number
+        self._travel.put(0.0)
+        jam = self._book.strike("jam", number, card=cards[0], place="window")
+        self._jam = Jam(jam.clears_after) if jam else None
+        self.entered(cards[0], number)
+        self._sensors.put("double", int(len(cards) > 1))
+        self._sensors.put("window", 1)
+        self.drive(self._drive)
+
+    def drive(self, value: int | None) -> None:
+        """Turn the rollers forward (1), backward (2) or not at all."""
+        self._drive = value
+        self._travel.halt()
+        if not self.cards:
+            return
+        if value == FORWARD:
+            self._forward()
+        elif value == REVERSE:
+            self._backward()
+
+    def wedge(self) -> None:
+        """Something ran into the card: it moves no more until a hand takes it out."""
+        self._travel.halt()
+        self._jam = Jam(None)
+
+    def empty(self) -> Cards:
+        """Take whatever stands here out, with a hand; frees a jam."""
+        cards, self.cards = self.cards, ()
+        self._travel.put(0.0)
+        self._jam = None
+        self._sense_free()
+        return cards
+
+    def _forward(self) -> None:
+        if self._jam is not None:
+            # What sticks in the gate may be pushed on; what sticks before it only backs out.
+            if not (self._in_gate and self._jam.frees()):
+                return
+            self._jam = None
+        if self._in_gate:
+            self._travel.go(self._end, self._leave)
+        else:
+            self._travel.go(self._gate_at, self._meet_gate)
+
+    def _meet_gate(self) -> None:
+        position = self._gate.position
+        if position is None:
+            self._jam = Jam(1)
+            return
+        flipped = self._book.strike("wrong_pocket", self._number, card=self.cards[0])
+        self._chute = (position + 1) % OUTLETS if flipped else position
+        self._in_gate = True
+        jam = self._book.strike("jam", self._number, card=self.cards[0], place="gate")
+        if jam:
+            self._jam = Jam(jam.clears_after)
+        else:
+            self._travel.go(self._end, self._leave)
+        self._sensors.put("exit", 1)
+
+    def _leave(self) -> None:
+        cards, self.cards = self.cards, ()
+        self._travel.put(0.0)
+        self._launch(self._chute, cards, self._number)
+        self._sense_free()
+
+    def _backward(self) -> None:
+        if self._jam is not None:
+            if not self._jam.frees():
+                return
+            self._jam = None
+        if self._in_gate:
+            self._travel.go(self._gate_at, self._out_of_gate)
+        else:
+            self._travel.go(0.0, lambda: None)
+
+    def _out_of_gate(self) -> None:
+        self._in_gate = False
+        self._travel.go(0.0, lambda: None)
+        self._sensors.put("exit", 0)
+
+    def _pinch(self) -> None:
+        if self._in_gate:
+            self._travel.halt()
+            self._jam = Jam(1)
+
+    def _sense_free(self) -> None:
+        self._in_gate = False
+        self._sensors.put("window", 0)
+        self._sensors.put("double", 0)
+        self._sensors.put("exit", 0)

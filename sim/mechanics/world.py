@@ -1,0 +1,254 @@
+"""The whole machine: its parts put together, its motors, its sensors and its truth."""
+
+import asyncio
+import random
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from drivers.firmware.wire import HOPPER
+from sim.mechanics.cards import Cards, PhysicalCard, new_set
+from sim.mechanics.clock import Clock
+from sim.mechanics.engine import Answer, Engine
+from sim.mechanics.faults import Fault, FaultBook, check, menu
+from sim.mechanics.feeder import Feeder
+from sim.mechanics.gate import Gate
+from sim.mechanics.lift import Lift
+from sim.mechanics.motor import Motor
+from sim.mechanics.people import People
+from sim.mechanics.pockets import TRAY, Pockets
+from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
+from sim.mechanics.settings import Settings
+from sim.mechanics.shuffler import Shuffler
+from sim.mechanics.tally import Tally
+from sim.mechanics.truth import Truth
+from sim.mechanics.window import Window
+
+# Motors whose value 0 is a place to be, not a rest.
+PLACED = ("gate", "lift")
+# Jams of a part rather than of a card: its motor sticks.
+STALLS_OF_JAMS = {"shuffler": "shuffle", "lift": "lift"}
+
+
+class World:
+    """One machine with its cards, in the time of the running loop.
+
+    Boards see `dealer` and `reader` (their sensors) and call `set` (their outputs)
+    and `shoot`; people have `people`; the judge has `truth()`. All randomness comes
+    from `rng`, so that a world replays from its seed. It must be made while a loop
+    runs; `close()` takes its timers back.
+    """
+
+    def __init__(self, settings: Settings, rng: random.Random) -> None:
+        self.clock = Clock(asyncio.get_running_loop(), settings.speed)
+        self.dealer = Sensors(DEALER_INPUTS)
+        self.reader = Sensors(READER_INPUTS)
+        self.answered: list[Callable[[Answer], None]] = []
+        self.faults = FaultBook((), rng)
+        self.rng = rng
+        self.tally = Tally()
+        self.hopper: list[PhysicalCard] = []
+        self.lid_open = False
+        self.estop = False
+        self.cards_made = 0
+        self._build(settings)
+        self.people = People(self)
+        for fault in settings.faults:
+            self.add_fault(fault)
+        self.people.fill(self.new_set(settings.cards, settings.back))
+
+    def set(self, name: str, value: int) -> None:
+        """Take an output of the dealer or the reader board; raises KeyError for no output."""
+        self._outputs[name](value)
+
+    def board_gone(self, outputs: tuple[str, ...]) -> None:
+        """Say that the board with these outputs lost its power: it drives nothing."""
+        for name in outputs:
+            if name in self.motors:
+                self.motors[name].command(None)
+
+    def add_fault(self, fault: Fault) -> None:
+        """Let `fault` strike as sim/faults.toml says; raises FaultError if it is not on the menu.
+
+        What strikes a part rather than a card strikes at once, unless it has an `at`
+        or a `rate`; what is wrong with the set is done to the cards in the hopper, if
+        none of them was fed yet, else to the next that are put there.
+        """
+        if fault.name == "jam" and fault.place in STALLS_OF_JAMS:
+            motor = STALLS_OF_JAMS[fault.place]
+            fault = replace(check(fault), name="stall", motor=motor, place=Fault("").place)
+        self.faults.add(fault)
+        strikes = menu()[fault.name].strikes
+        if strikes == "now" and fault.at is None and not fault.rate:
+            self._strike_parts(0)
+        elif strikes == "set" and self.hopper and not self.tally.arrived:
+            self.people.square_up()
+
+    def set_lid(self, is_open: bool) -> None:
+        """Open or close the lid; its contact cuts the motors' power."""
+        self.lid_open = is_open
+        self._cut_power()
+        self.dealer.put("lid", int(is_open))
+
+    def set_estop(self, pressed: bool) -> None:
+        """Press or release the emergency stop; its contact cuts the motors' power."""
+        self.estop = pressed
+        self._cut_power()
+        self.dealer.put("estop", int(pressed))
+
+    def new_set(self, count: int, back: int) -> Cards:
+        """Return a set that nobody has seen yet, as it comes from the box."""
+        cards = new_set(self.cards_made, count, back)
+        self.cards_made += count
+        return cards
+
+    def fresh_card(self, face: int, back: int) -> PhysicalCard:
+        """Return one card that was not in the world before."""
+        self.cards_made += 1
+        return PhysicalCard(self.cards_made - 1, face, back)
+
+    def hopper_changed(self) -> None:
+        """Say that cards were put into the hopper or taken out of it."""
+        self.feeders[HOPPER].stack_changed()
+        if self.hopper:
+            self.shuffler.hopper_filled()
+
+    def truth(self) -> Truth:
+        """Return where every card physically is."""
+        pockets = self.pockets
+        return Truth(
+            hopper=tuple(self.hopper),
+            shuffler=self.shuffler.cards,
+            feeder=sum((feeder.path for feeder in self.feeders), ()),
+            window=self.window.cards,
+            path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
+            pockets=tuple(map(tuple, pockets.stacks)),
+            floor=tuple(pockets.floor),
+            hands=tuple(map(tuple, self.people.hands)),
+            box=tuple(self.people.box),
+            gate=self.gate.position,
+            lift_up=self.lift.up,
+            lid_open=self.lid_open,
+            estop=self.estop,
+            passes=self.shuffler.passes,
+            arrived=self.tally.arrived,
+            landed=self.tally.landed,
+            first_feed_s=self.tally.first_feed_s,
+            last_landing_s=self.tally.last_landing_s,
+        )
+
+    def close(self) -> None:
+        """Stop the machine where it is: no timer of it is left on the loop."""
+        for motor in self.motors.values():
+            motor.power(False)
+        self.clock.close()
+
+    def _build(self, settings: Settings) -> None:
+        clock, sensors = self.clock, self.dealer
+        self.gate = Gate(clock, sensors, settings.gate_ms)
+        self.lift = Lift(clock, sensors, settings.lift_ms)
+        self.pockets = Pockets(
+            clock,
+            sensors,
+            settings=settings,
+            rng=self.rng,
+            book=self.faults,
+            tally=self.tally,
+            lift_down=lambda: self.lift.down,
+        )
+        self.window = Window(
+            clock, sensors, self.gate, self.faults, settings.pass_ms, self.pockets.launch
+        )
+        self.window.entered = self._enter_window
+        self.feeders = (
+            self._feeder("feeder", self.hopper, settings, self._sense_hopper),
+            self._feeder("tray_feeder", self.pockets.stacks[TRAY], settings, self._sense_tray),
+        )
+        self.pockets.tray_changed = self.feeders[1].stack_changed
+        self.shuffler = Shuffler(
+            clock, sensors, self.hopper, self.rng, settings.shuffle_ms, self.hopper_changed
+        )
+        self.engine = Engine(
+            clock, self.window, self.faults, self.rng, settings.read_ms, self._answer
+        )
+        self._wire_outputs()
+
+    def _feeder(
+        self,
+        name: str,
+        stack: list[PhysicalCard],
+        settings: Settings,
+        sense: Callable[[], None],
+    ) -> Feeder:
+        return Feeder(
+            name,
+            stack,
+            self.window,
+            clock=self.clock,
+            settings=settings,
+            rng=self.rng,
+            book=self.faults,
+            tally=self.tally,
+            sense=sense,
+        )
+
+    def _wire_outputs(self) -> None:
+        self._source = HOPPER
+        self._feed_value: int | None = None
+        drives = {
+            "feed": self._drive_feed,
+            "pass": self.window.drive,
+            "gate": self.gate.drive,
+            "shuffle": self.shuffler.drive,
+            "lift": self.lift.drive,
+        }
+        self.motors = {
+            name: Motor(drive, rest=None if name in PLACED else 0) for name, drive in drives.items()
+        }
+        self._outputs: dict[str, Callable[[int], None]] = {
+            name: motor.command for name, motor in self.motors.items()
+        }
+        self._outputs["source"] = self._select_source
+        self._outputs["trigger"] = lambda value: self.reader.put("pulse", value)
+        self._outputs["shoot"] = self.engine.shoot
+
+    def _select_source(self, value: int) -> None:
+        source = int(bool(value))
+        if source != self._source:
+            driven, self._feed_value = self._feed_value, None
+            self.feeders[self._source].drive(None)
+            self._source = source
+            self._drive_feed(driven)
+
+    def _drive_feed(self, value: int | None) -> None:
+        self._feed_value = value
+        self.feeders[self._source].drive(value)
+
+    def _sense_hopper(self) -> None:
+        self.dealer.put("hopper", int(self.feeders[0].occupied))
+
+    def _sense_tray(self) -> None:
+        seen = int(self.feeders[1].occupied)
+        self.dealer.put("tray_feed", seen)
+        self.dealer.put(f"pocket_{TRAY}", seen)
+
+    def _cut_power(self) -> None:
+        on = not (self.lid_open or self.estop)
+        for motor in self.motors.values():
+            motor.power(on)
+
+    def _enter_window(self, card: PhysicalCard, number: int) -> None:
+        self.engine.meet(card, number)
+        self._strike_parts(number)
+
+    def _strike_parts(self, number: int) -> None:
+        stall = self.faults.strike("stall", number)
+        if stall:
+            self.motors[stall.motor].stall(stall.clears_after)
+        stuck = self.faults.strike("sensor_stuck", number)
+        if stuck:
+            self.dealer.stick(stuck.sensor, stuck.value)
+
+    def _answer(self, answer: Answer) -> None:
+        for told in list(self.answered):
+            told(answer)

@@ -1,0 +1,137 @@
+"""A serial line in process: bytes that arrive a little later, in order.
+
+One queue and one timer a direction. The host's end is a Port of drivers/link; the
+board's end is what sim/boards.py steps its core with.
+"""
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import Callable
+
+# Timers may fire a rounding error early: what is due within this has arrived.
+_NEAR_S = 1e-6
+
+Receive = Callable[[bytes], None]
+# What the line does to the bytes of one write: the pieces that arrive (none: lost).
+Spoil = Callable[[bytes], list[bytes]]
+
+
+class Way:
+    """One direction of the line. `spoil` is what noise does to it, None for nothing."""
+
+    def __init__(self, delay_ms: float) -> None:
+        self.delay_ms = delay_ms
+        self.spoil: Spoil | None = None
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[tuple[float, bytes]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._receive: Receive | None = None
+
+    def connect(self, receive: Receive | None) -> None:
+        """Say who gets the bytes; None: nobody, and those on the way are lost."""
+        self._receive = receive
+        if receive is None:
+            self.clear()
+
+    def send(self, data: bytes) -> None:
+        """Put `data` on the way."""
+        if self._receive is None or not data:
+            return
+        due_s = self._loop.time() + self.delay_ms / 1000
+        if self._queue:
+            due_s = max(due_s, self._queue[-1][0])
+        for piece in self.spoil(data) if self.spoil else (data,):
+            self._queue.append((due_s, piece))
+        if self._timer is None and self._queue:
+            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+
+    def clear(self) -> None:
+        """Lose what is on the way."""
+        self._queue.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _deliver(self) -> None:
+        self._timer = None
+        now_s = self._loop.time() + _NEAR_S
+        arrived = []
+        while self._queue and self._queue[0][0] <= now_s:
+            arrived.append(self._queue.popleft()[1])
+        if self._queue:
+            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+        if self._receive is not None and arrived:
+            self._receive(b"".join(arrived))
+
+
+class PipePort:
+    """The host's end: a Port as drivers/link/port.py describes it."""
+
+    def __init__(self, to_board: Way, to_host: Way) -> None:
+        self.to_board = to_board
+        self.to_host = to_host
+        self._on_lost: Callable[[str], None] | None = None
+
+    def open(self, on_bytes: Receive, on_lost: Callable[[str], None]) -> None:
+        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged."""
+        self._on_lost = on_lost
+        self.to_host.connect(on_bytes)
+
+    def write(self, data: bytes) -> None:
+        """Send whole frames; never waits, never raises."""
+        if self._on_lost is not None:
+            self.to_board.send(data)
+
+    def close(self) -> None:
+        """Stop; may be called twice, and open() again afterwards."""
+        self._on_lost = None
+        self.to_host.connect(None)
+
+    def unplug(self) -> None:
+        """Pull the cable out: what is on the way is lost, and the host's end learns of it."""
+        on_lost = self._on_lost
+        self.close()
+        self.to_board.clear()
+        if on_lost is not None:
+            asyncio.get_running_loop().call_soon(on_lost, "unplugged")
+
+
+class BoardEnd:
+    """The board's end: `write` sends to the host, `listen` says who gets the host's bytes."""
+
+    def __init__(self, to_board: Way, to_host: Way) -> None:
+        self._to_board = to_board
+        self._to_host = to_host
+
+    def listen(self, receive: Receive | None) -> None:
+        """Give the host's bytes to `receive`; None: to nobody."""
+        self._to_board.connect(receive)
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host."""
+        self._to_host.send(data)
+
+
+def noise(rng: random.Random, lose: float, repeat: float, corrupt: float) -> Spoil:
+    """Return what spoils a share of the writes: each loses, doubles or changes with its chance.
+
+    A corrupted write has one bit of one byte turned over.
+    """
+
+    def spoil(data: bytes) -> list[bytes]:
+        if rng.random() < lose:
+            return []
+        if rng.random() < corrupt:
+            place = rng.randrange(len(data))
+            turned = data[place] ^ 1 << rng.randrange(8)
+            data = data[:place] + bytes((turned,)) + data[place + 1 :]
+        return [data, data] if rng.random() < repeat else [data]
+
+    return spoil
+
+
+def pipe(delay_ms: float = 0) -> tuple[PipePort, BoardEnd]:
+    """Return the two ends of a line on which bytes take `delay_ms` each way."""
+    to_board, to_host = Way(delay_ms), Way(delay_ms)
+    return PipePort(to_board, to_host), BoardEnd(to_board, to_host)

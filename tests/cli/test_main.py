@@ -1,0 +1,109 @@
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from pytest_mock import MockerFixture
+
+from controller.cli import COMMANDS, main
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, words)
+
+
+def test_the_help_names_every_command() -> None:
+    shown = run("--help")
+    assert shown.exit_code == 0
+    for name, entry in COMMANDS.items():
+        assert f"{name} " in shown.stdout
+        assert entry.help in shown.stdout
+
+
+def test_the_help_imports_no_command_and_nothing_heavy() -> None:
+    code = (
+        "import sys; from controller.cli import main; main(['--help'], standalone_mode=False);"
+        "heavy = {'msgspec', 'zmq', 'structlog', 'rich', 'serial', 'gpiozero', 'nacl'};"
+        "ours = {m for m in sys.modules if m.startswith(('controller.', 'drivers', 'sim'))};"
+        "assert ours == {'controller.cli'}, ours;"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_table_exists_and_has_its_help(name: str) -> None:
+    shown = run(name, "--help")
+    assert shown.exit_code == 0, shown.output
+    assert f"Usage: main {name}" in shown.stdout
+
+
+def test_a_mistyped_command_is_told_the_likeliest() -> None:
+    told = run("chek-config")
+    assert told.exit_code == 2
+    assert 'did you mean "check-config"?' in told.stderr
+
+
+def test_an_unknown_command_is_refused() -> None:
+    assert run("zzz").exit_code == 2
+
+
+@pytest.mark.parametrize("name", ["demo", "sim"])
+def test_without_the_simulator_its_commands_say_so_in_one_line(
+    name: str, mocker: MockerFixture
+) -> None:
+    mocker.patch.object(importlib.util, "find_spec", return_value=None)
+    told = run(name)
+    assert told.exit_code == 2
+    assert told.stderr == (
+        f"Error: dealtable {name} needs the simulator: install dealtable-sim beside dealtable\n"
+    )
+
+
+def test_check_config_says_what_each_file_sets_up(pytestconfig: pytest.Config) -> None:
+    deploy = pytestconfig.rootpath / "deploy"
+    shown = run("check-config", str(deploy / "table.toml"), str(deploy / "sim.toml"))
+    assert shown.exit_code == 0, shown.output
+    table, simulated = shown.stdout.splitlines()
+    assert "table T01, real boards" in table
+    assert "provisional: cutter_first" in table
+    assert "simulated table T01" in simulated
+
+
+def test_check_config_checks_every_file_and_exits_2(
+    pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "table.toml"
+    wrong.write_text("[table]\n")
+    told = run("check-config", str(wrong), str(pytestconfig.rootpath / "deploy" / "table.toml"))
+    assert told.exit_code == 2
+    assert told.stderr == f"Error: {wrong}: table.id: missing, expected a name of at most 24 " + (
+        "letters, digits, - and _\n"
+    )
+    assert "table T01" in told.stdout
+
+
+def test_check_config_finds_a_profile_that_does_not_exist(
+    pytestconfig: pytest.Config, tmp_path: Path
+) -> None:
+    example = (pytestconfig.rootpath / "deploy" / "table.toml").read_text()
+    file = tmp_path / "table.toml"
+    file.write_text(example.replace("international-000", "whist"))
+    told = run("check-config", str(file))
+    assert told.exit_code == 2
+    assert 'profile "whist"' in told.stderr
+
+
+def test_schema_prints_one_document_with_every_public_message() -> None:
+    document = json.loads(run("schema").stdout)
+    assert document["$schema"].endswith("2020-12/schema")
+    assert {"State", "Event", "Command", "Reply"} <= set(document["$defs"])
+
+
+def test_schema_of_one_message_refers_to_its_parts_only() -> None:
+    document = json.loads(run("schema", "reply").stdout)
+    assert document["$ref"] == "#/$defs/Reply"
+    assert set(document["$defs"]) == {"Reply", "Failure"}

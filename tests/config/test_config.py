@@ -1,0 +1,105 @@
+from pathlib import Path
+
+import pytest
+
+from controller.config import ConfigError, TableConfig, load_sim, load_table
+
+TABLE = """
+[table]
+id = "T07"
+profile = "international-000"
+backend = "sim"
+state_dir = "state"
+[dealer]
+port = "/dev/pts/3"
+id = "00000000000000d1"
+[reader]
+port = "/dev/pts/4"
+id = "00000000000000e1"
+[panel]
+pins = "unix:/dev/shm/dt-1/pins"
+[card_set]
+id = "S1"
+back = "A"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "table.toml"
+
+
+def load(file: Path, old: str = "", new: str = "") -> TableConfig:
+    assert old in TABLE
+    file.write_text(TABLE.replace(old, new) if old else TABLE + new)
+    return load_table(file)
+
+
+def test_what_a_file_leaves_out_has_a_default(file: Path) -> None:
+    config = load(file)
+    assert config.dealer.baud == 921_600
+    assert config.gateway.feed == "tcp://*:5556"
+    assert config.limits.cut_s == 60
+    assert config.table.runtime_dir == Path("/run/dealtable/T07")
+
+
+def test_relative_paths_count_from_the_files_folder(file: Path) -> None:
+    assert load(file).table.state_dir == file.parent / "state"
+
+
+@pytest.mark.parametrize("name", ["table.toml", "sim.toml"])
+def test_the_examples_are_right(name: str, request: pytest.FixtureRequest) -> None:
+    example = request.config.rootpath / "deploy" / name
+    assert load_table(example) if name == "table.toml" else load_sim(example)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('port = "/dev/pts/3"', 'prt = "x"', 'dealer.prt: unknown key, did you mean "port"?'),
+        ('port = "/dev/pts/3"', "", "dealer.port: missing, expected text"),
+        ("[card_set]", "[cards]", "cards: unknown key, did you mean"),
+        ("00000000000000d1", "D1", 'dealer.id = "D1": expected 16 hexadecimal digits'),
+        ("00000000000000e1", "00000000000000d1", "reader.id: expected another one than dealer.id"),
+        ("/dev/pts/4", "/dev/pts/3", "reader.port: expected another one than dealer.port"),
+        ('"sim"', '"usb"', 'table.backend = "usb": expected one of "serial", "sim"'),
+        ('"state"', "3", "table.state_dir = 3: expected a path"),
+        ('"state"', '"s"\nruntime_dir = "s/run"', "table.runtime_dir: expected a path outside"),
+        ('"state"', f'"s"\nruntime_dir = "/{"x" * 99}"', "table.runtime_dir: expected at most 80"),
+        ('"T07"', '"table seven"', 'table.id = "table seven": expected a name of at most 24'),
+        ("unix:/dev/shm/dt-1/pins", "gpio", 'panel.pins = "gpio": expected "lgpio", "mock" or'),
+        ("[card_set]", "estop = 5\n[card_set]", "panel.estop = 5: expected another pin than lid"),
+        ("[card_set]", "lid = 40\n[card_set]", "panel.lid = 40: expected a GPIO number"),
+        ("", "[limits]\ncut_s = 1", "limits.cut_s = 1: expected a number from 5 to 600"),
+        ("", '[limits]\ncut_s = "1"', 'limits.cut_s = "1": expected a number from 5 to 600'),
+        ("", '[gateway]\nfeed = "here"', 'gateway.feed = "here": expected an address like'),
+        ("", "[limits", "Expected ']'"),
+    ],
+)
+def test_a_wrong_file_is_told_in_one_line(file: Path, old: str, new: str, line: str) -> None:
+    with pytest.raises(ConfigError) as told:
+        load(file, old, new)
+    assert str(told.value).startswith(f"{file}: {line}")
+    assert "\n" not in str(told.value)
+
+
+def test_a_missing_file_is_named(file: Path) -> None:
+    with pytest.raises(ConfigError, match=r"table\.toml: there is no such file"):
+        load_table(file)
+
+
+def test_a_file_that_is_no_text_is_named(file: Path) -> None:
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_table(file)
+
+
+def test_an_empty_sim_file_is_a_whole_simulated_table(file: Path) -> None:
+    file.write_text("")
+    config = load_sim(file)
+    assert (config.mechanics.cards, config.mechanics.speed, config.faults) == (108, 1.0, [])
+
+
+def test_faults_of_a_sim_file_keep_their_fields(file: Path) -> None:
+    file.write_text('[[fault]]\nname = "jam"\nplace = "gate"\nat = 40\n')
+    assert load_sim(file).faults == [{"name": "jam", "place": "gate", "at": 40}]

@@ -1,0 +1,155 @@
+"""A table small enough to think about: it answers an attempt's effects with what it sees."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import pytest
+
+from controller.deal.attempt import Attempt, Stage, new_attempt, step
+from controller.deal.effects import (
+    AwaitPair,
+    Check,
+    Effect,
+    Feed,
+    Hold,
+    Refuse,
+    Reread,
+    Route,
+    Shuffle,
+)
+from controller.deal.sightings import (
+    AtReader,
+    Begun,
+    Gated,
+    LandedIn,
+    Look,
+    RanEmpty,
+    Seen,
+    Settled,
+    Shuffled,
+    Verdict,
+)
+
+SEATS = "NWSE"
+
+
+@dataclass
+class Table:
+    """Cards with names in a hopper, and the sightings they cause. No sensor of it lies.
+
+    `stuck` names cards that leave the hopper together with the next one; `bad`
+    says how many looks at a card fail.
+    """
+
+    hopper: list[int]
+    bad: dict[int, int] = field(default_factory=dict)
+    stuck: frozenset[int] = frozenset()
+    tray: list[int] = field(default_factory=list)
+    pockets: dict[str, list[int]] = field(default_factory=lambda: {seat: [] for seat in SEATS})
+    window: list[int] = field(default_factory=list)
+    index: int = 0
+    source_is_tray: bool = False
+    upto: int = 0
+    idle: bool = True
+
+    def answer(self, effect: Effect) -> list[Seen]:
+        """Return what is seen because of one effect, in order."""
+        if isinstance(effect, Shuffle):
+            return [Shuffled()]
+        if isinstance(effect, Feed):
+            self.source_is_tray, self.upto = effect.tray, effect.upto
+            return self._next_card() if self.idle else []
+        if isinstance(effect, Reread):
+            return [self._look()]
+        if isinstance(effect, Route):
+            return self._passed(effect.outlet)
+        if isinstance(effect, Check):
+            return [self.settled()]
+        assert isinstance(effect, AwaitPair | Hold | Refuse)
+        return []
+
+    def settled(self) -> Settled:
+        """Return what the sensors and totals say now."""
+        landed = tuple(len(self.pockets[seat]) for seat in SEATS)
+        return Settled(
+            hopper_empty=not self.hopper,
+            path_empty=not self.window,
+            tray_empty=not self.tray,
+            pockets_seen=tuple(bool(count) for count in landed),  # type: ignore[arg-type]
+            board_fed=self.index,
+            board_landed=landed,  # type: ignore[arg-type]
+            board_locked=True,
+            reader_pulses=self.index,
+            set_faults=(),
+        )
+
+    def _next_card(self) -> list[Seen]:
+        pile = self.tray if self.source_is_tray else self.hopper
+        self.idle = self.index >= self.upto or not pile
+        if self.idle:
+            return [] if pile or self.index >= self.upto else [RanEmpty(self.source_is_tray)]
+        self.window = [pile.pop()]
+        if self.window[0] in self.stuck and pile and not self.source_is_tray:
+            self.window.append(pile.pop())
+        self.index += 1
+        return [AtReader(self.index, doubled=len(self.window) == 2), self._look()]
+
+    def _look(self) -> Seen:
+        card = self.window[0]
+        if self.bad.get(card, 0) > 0:
+            self.bad[card] -= 1
+            again = self.bad[card] % 3 != 0
+            return Verdict(self.index, Look.REREAD if again else Look.TRAY, "UNREADABLE")
+        return Verdict(self.index, Look.ACCEPT)
+
+    def _passed(self, outlet: str) -> list[Seen]:
+        (self.tray if outlet == "tray" else self.pockets[outlet]).extend(self.window)
+        self.window = []
+        seen: list[Seen] = [Gated(self.index, outlet), LandedIn(self.index, outlet)]
+        return seen + self._next_card()
+
+
+@dataclass
+class Played:
+    """How an attempt went: its last state, all it asked for, all that was seen."""
+
+    attempt: Attempt
+    effects: list[Effect]
+    seen: list[Seen]
+
+    @property
+    def held(self) -> bool:
+        return self.attempt.stage is Stage.HELD
+
+
+Spoil = Callable[[list[Seen]], Sequence[Seen]]
+
+
+def play(table: Table, sequence: str, spoil: Spoil = list) -> Played:
+    """Run an attempt against a table; `spoil` may bend what is seen on its way."""
+    played = Played(new_attempt(sequence, passes=3), [], [])
+    waiting: list[Seen] = [Begun()]
+    while waiting:
+        event = waiting.pop(0)
+        played.seen.append(event)
+        played.attempt, effects = step(played.attempt, event)
+        played.effects.extend(effects)
+        for effect in effects:
+            waiting.extend(spoil(table.answer(effect)))
+    return played
+
+
+@pytest.fixture(scope="session")
+def fresh_table() -> Callable[..., Table]:
+    def make(cards: int = 108, **faults: object) -> Table:
+        hopper = list(range(cards))
+        random.Random(cards).shuffle(hopper)
+        return Table(hopper, **faults)  # type: ignore[arg-type]
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def play_attempt() -> Callable[..., Played]:
+    return play

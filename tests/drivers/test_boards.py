@@ -1,0 +1,151 @@
+"""The two boards as typed objects: each method is one command, each answer one value."""
+
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_mock import MockerFixture
+
+from drivers import dealer as dealer_module
+from drivers import reader as reader_module
+from drivers.dealer import Dealer
+from drivers.errors import Result, WrongProtocol
+from drivers.events import Doing, Event, Outlet, Source
+from drivers.firmware import wire
+from drivers.link import frames
+from drivers.link.frames import Command, Reply
+from drivers.link.link import Link
+from drivers.reader import Reader
+
+Calls = Callable[[Any], Coroutine[Any, Any, None]]
+
+
+def golden_status(board: str) -> bytes:
+    golden = json.loads((Path(frames.__file__).parent / "golden.json").read_text())
+    [row] = [row for row in golden["frames"] if row["name"] == f"status of a {board} board"]
+    return bytes.fromhex(row["payload"])[wire.BOARD_HEADER_SIZE + 3 :]
+
+
+@pytest.fixture
+def link(mocker: MockerFixture) -> Any:
+    link = mocker.create_autospec(Link, instance=True)
+    link.do.return_value = Reply(1, Result.DONE, b"")
+    return link
+
+
+@pytest.mark.parametrize(
+    ("call", "command"),
+    [
+        (lambda board: board.begin(7, 108, 27), frames.Begin(7, 108, 27)),
+        (lambda board: board.shuffle(7, 3), frames.Shuffle(7, 3)),
+        (lambda board: board.feed(7, Source.TRAY, 110), frames.Feed(7, Source.TRAY, 110)),
+        (lambda board: board.release(7), frames.Release(7)),
+        (lambda board: board.retract(), frames.Retract()),
+        (lambda board: board.purge(7), frames.Purge(7)),
+        (lambda board: board.selftest(), frames.Selftest()),
+        (lambda board: board.configure("landing_window_ms", 350), frames.Configure(4, 350)),
+    ],
+)
+async def test_a_dealer_board_is_told(link: Any, call: Calls, command: Command) -> None:
+    await call(Dealer(link))
+    link.do.assert_awaited_once_with(command)
+
+
+@pytest.mark.parametrize(
+    ("call", "command"),
+    [
+        (lambda board: board.begin(7, 108, 27), frames.Begin(7, 108, 27)),
+        (lambda board: board.selftest(), frames.Selftest()),
+        (lambda board: board.configure("read_limit_ms", 90), frames.Configure(2, 90)),
+    ],
+)
+async def test_a_reader_board_is_told(link: Any, call: Calls, command: Command) -> None:
+    await call(Reader(link))
+    link.do.assert_awaited_once_with(command)
+
+
+def test_routes_rereads_and_stops_wait_for_nobody(link: Any) -> None:
+    Dealer(link).route(7, 12, Outlet.TRAY)
+    link.post.assert_called_once_with(frames.Route(7, 12, Outlet.TRAY))
+    Reader(link).reread(7, 12)
+    link.post.assert_called_with(frames.Reread(7, 12))
+    Dealer(link).stop()
+    Reader(link).stop()
+    assert link.stop.call_count == 2
+
+
+@pytest.mark.parametrize("board", [Dealer, Reader])
+async def test_a_setting_of_another_name_is_a_mistake_of_the_program(link: Any, board: Any) -> None:
+    with pytest.raises(KeyError):
+        await board(link).configure("pace_ms", 100)
+
+
+@pytest.mark.parametrize("board", [Dealer, Reader])
+def test_on_event_is_the_links_own(link: Any, board: Any) -> None:
+    events: list[Event] = []
+    on_event = events.append
+    typed = board(link)
+    typed.on_event = on_event
+    assert link.on_event == typed.on_event == on_event
+
+
+async def test_the_status_of_a_dealer_board_has_names(link: Any) -> None:
+    link.do.return_value = Reply(3, Result.DONE, golden_status("dealer"))
+    status = await Dealer(link).status()
+    link.do.assert_awaited_once_with(frames.AskStatus())
+    assert (status.attempt, status.doing, status.source, status.upto) == (
+        7,
+        Doing.HOLDING,
+        Source.HOPPER,
+        108,
+    )
+    assert (status.fed, status.holding, status.route) == (17, 17, None)
+    assert status.landed == (4, 3, 4, 4, 1)
+    assert (status.strays, status.doubles, status.events) == (0, 1, 41)
+    assert status.sees_pockets == (True, True, True, True)
+    assert (status.sees_tray, status.sees_hopper, status.sees_window) == (True, True, True)
+    assert (status.sees_path, status.sees_shuffler) == (False, False)
+    assert (status.lid_open, status.estop, status.lift_up, status.locked) == (False,) * 4
+    assert not status.clear
+
+
+def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
+    body = bytearray(golden_status("dealer"))
+    at = len(body) - 7
+    for bit, name in {
+        wire.SEES_TRAY: "sees_tray",
+        wire.SEES_HOPPER: "sees_hopper",
+        wire.SEES_WINDOW: "sees_window",
+        wire.SEES_PATH: "sees_path",
+        wire.SEES_LID_OPEN: "lid_open",
+        wire.SEES_ESTOP: "estop",
+        wire.SEES_LIFT_UP: "lift_up",
+        wire.SEES_SHUFFLER: "sees_shuffler",
+    }.items():
+        body[at : at + 2] = bit.to_bytes(2, "big")
+        status = dealer_module.status_from(bytes(body))
+        seen = {field for field in status.__struct_fields__ if getattr(status, field) is True}
+        assert seen == {name}
+        assert not any(status.sees_pockets)
+        assert status.clear == (name not in ("sees_tray", "sees_window", "sees_path"))
+    for place, bit in enumerate((wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)):
+        body[at : at + 2] = bit.to_bytes(2, "big")
+        pockets = dealer_module.status_from(bytes(body)).sees_pockets
+        assert [index for index, seen in enumerate(pockets) if seen] == [place]
+
+
+async def test_the_status_of_a_reader_board_has_names(link: Any) -> None:
+    link.do.return_value = Reply(3, Result.DONE, golden_status("reader"))
+    status = await Reader(link).status()
+    assert status == reader_module.Status(7, Doing.IDLE, pulses=17, reads=17, events=41)
+
+
+@pytest.mark.parametrize("status_from", [dealer_module.status_from, reader_module.status_from])
+@pytest.mark.parametrize("body", [b"", b"short", b"\xff" * 24, b"\xff" * 11])
+def test_a_status_that_is_none_is_another_protocol(
+    status_from: Callable[[bytes], object], body: bytes
+) -> None:
+    with pytest.raises(WrongProtocol):
+        status_from(body)

@@ -1,0 +1,78 @@
+"""Who answered, and who should have: the mismatch that says most is the one raised."""
+
+import msgspec
+import pytest
+
+from drivers import errors
+from drivers.identity import PROTOCOL, Pinned, Welcome, check
+
+DEALER = Pinned("dealer", "e660a4931754432f", simulated=False)
+READER = Pinned("reader", "e660a49317001d2c", simulated=False)
+WELCOME = Welcome(
+    kind="dealer",
+    simulated=False,
+    uid=DEALER.uid,
+    firmware="0.1.0",
+    firmware_hash="0011223344556677",
+    protocol=PROTOCOL,
+    boot=1,
+    settings_crc=0x1C291CA3,
+    reset_cause=0,
+    attempt=0,
+    events=0,
+    fed=0,
+    landed=0,
+    forgotten=0,
+)
+
+
+def answered(**fields: object) -> Welcome:
+    return msgspec.structs.replace(WELCOME, **fields)
+
+
+def pinned(**fields: object) -> Pinned:
+    return msgspec.structs.replace(DEALER, **fields)
+
+
+def test_the_board_that_was_expected_passes() -> None:
+    check(WELCOME, DEALER)
+    check(WELCOME, DEALER, other=READER)
+    check(WELCOME, pinned(firmware="0.1.0", settings_crc=0x1C291CA3), other=READER)
+
+
+@pytest.mark.parametrize(
+    ("welcome", "expected", "error"),
+    [
+        (answered(protocol="0" * 16), DEALER, errors.WrongProtocol),
+        (answered(uid="0" * 16), DEALER, errors.WrongBoard),
+        (answered(kind="reader", uid="0" * 16), DEALER, errors.WrongKind),
+        (answered(kind="reader"), DEALER, errors.WrongKind),
+        (answered(simulated=True), DEALER, errors.BackendMismatch),
+        (WELCOME, pinned(simulated=True), errors.BackendMismatch),
+        (WELCOME, pinned(firmware="0.2.0"), errors.WrongFirmware),
+        (WELCOME, pinned(settings_crc=1), errors.WrongSettings),
+        (answered(kind="reader", uid=READER.uid), DEALER, errors.Swapped),
+        (answered(kind="reader", uid=READER.uid, simulated=True), DEALER, errors.Swapped),
+        (answered(protocol="0" * 16, uid="1" * 16), DEALER, errors.WrongProtocol),
+        (answered(uid="0" * 16, simulated=True), DEALER, errors.WrongBoard),
+    ],
+)
+def test_another_board_is_refused_by_name(
+    welcome: Welcome, expected: Pinned, error: type[errors.Mismatch]
+) -> None:
+    with pytest.raises(errors.Mismatch) as caught:
+        check(welcome, expected, other=READER)
+    assert type(caught.value) is error
+    assert caught.value.board == "dealer"
+
+
+def test_both_values_are_named_as_a_person_reads_them() -> None:
+    with pytest.raises(errors.BackendMismatch, match=r"backend is sim, .* expects serial"):
+        check(answered(simulated=True), DEALER)
+    with pytest.raises(errors.WrongSettings, match=r"is 1c291ca3, .* expects 000000ff"):
+        check(WELCOME, pinned(settings_crc=0xFF))
+
+
+def test_without_the_other_board_pinned_a_swap_is_a_wrong_kind() -> None:
+    with pytest.raises(errors.WrongKind):
+        check(answered(kind="reader", uid=READER.uid), DEALER)

@@ -1,0 +1,182 @@
+"""The firmware on its own interpreter: golden frames, and a scripted deal of eight cards.
+
+Runs under MicroPython (and CPython) without pytest, with the folder that holds the
+package `firmware` on its path: `micropython on_micropython.py GOLDEN.JSON`. Prints how
+many checks held; a check that does not hold ends it with an AssertionError.
+"""
+
+import binascii
+import json
+import struct
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from drivers.firmware import codec, wire
+    from drivers.firmware.dealer import Dealer
+    from drivers.firmware.reader import Reader
+else:
+    from firmware import codec, wire
+    from firmware.dealer import Dealer
+    from firmware.reader import Reader
+
+SESSION = 0x5EA10001
+ATTEMPT = 7
+ORDER = (2, 0, 1, 3, 3, 1, 0, 2)
+
+held = 0
+
+
+def check(what: bool, said: str) -> None:
+    global held
+    assert what, said
+    held += 1
+
+
+class Pins:
+    """A scripted HAL."""
+
+    kind = wire.HAL_SIM
+    uid = bytes(range(8))
+
+    def __init__(self) -> None:
+        self.levels = {"hopper": 1}
+        self.outputs: dict[str, int] = {}
+        self.now = 0
+        self._edges: list[tuple[int, str, int]] = []
+        self._answers: list[tuple[int, ...]] = []
+
+    def read(self, name: str) -> int:
+        return self.levels.get(name, 0)
+
+    def set(self, name: str, value: int) -> None:
+        self.outputs[name] = value
+
+    def edges(self) -> list[tuple[int, str, int]]:
+        edges, self._edges = self._edges, []
+        return edges
+
+    def answers(self) -> list[tuple[int, ...]]:
+        answers, self._answers = self._answers, []
+        return answers
+
+    def move(self, name: str, value: int) -> None:
+        self.levels[name] = value
+        self._edges.append((self.now, name, value))
+
+    def answer(self, *fields: int) -> None:
+        self._answers.append(fields)
+
+
+class Host:
+    """A host that says each word once, and acknowledges every event."""
+
+    def __init__(self, board: "Dealer | Reader", pins: Pins) -> None:
+        self.board = board
+        self.pins = pins
+        self.number = 0
+        self.events: list[tuple[int, ...]] = []
+        self._decoder = codec.Decoder()
+
+    def step(self, rx: bytes = b"", after_ms: int = 1) -> list[bytes]:
+        self.pins.now += after_ms
+        payloads = self._decoder.feed(self.board.step(self.pins.now, rx))
+        for payload in payloads:
+            if payload[0] == wire.EVENT:
+                body = payload[wire.BOARD_HEADER_SIZE :]
+                event = struct.unpack(wire.BODIES[wire.EVENT], body[: wire.EVENT_SIZE])
+                if event[1] == len(self.events) + 1:
+                    self.events.append(event)
+        return payloads
+
+    def say(self, kind: int, *fields: int) -> list[bytes]:
+        if kind >= wire.BEGIN:
+            self.number += 1
+        number = self.number if kind >= wire.BEGIN else 0
+        seen = len(self.events)
+        return self.step(codec.encode(wire.host_frame(kind, SESSION, number, seen, 0, *fields)))
+
+    def do(self, kind: int, *fields: int) -> int:
+        acks = [payload for payload in self.say(kind, *fields) if payload[0] == wire.ACK]
+        check(len(acks) == 1, "each command is acknowledged")
+        return acks[0][wire.BOARD_HEADER_SIZE + 2]
+
+    def edge(self, name: str, value: int) -> None:
+        self.pins.move(name, value)
+        self.step()
+
+    def codes(self) -> list[int]:
+        self.say(wire.BEAT)
+        return [event[3] for event in self.events]
+
+
+def golden(path: str) -> None:
+    """Every golden frame decodes to its payload and encodes to its bytes."""
+    with open(path) as file:
+        frames = json.load(file)["frames"]
+    for frame in frames:
+        payload = binascii.unhexlify(frame["payload"])
+        line = binascii.unhexlify(frame["frame"])
+        check(codec.encode(payload) == line, frame["name"])
+        check(codec.Decoder().feed(line) == [payload], frame["name"])
+        if frame["from"] == "host":
+            said = codec.Decoder().feed(Dealer(Pins(), 1).step(0, line))
+            answer = wire.WELCOME if frame["kind"] == "HELLO" else wire.NO_SESSION
+            check([one[0] for one in said] == [answer], frame["name"])
+
+
+def deal() -> None:
+    """Eight cards go where their routes say, and are released; nothing moves without them."""
+    pins = Pins()
+    host = Host(Dealer(pins, 77), pins)
+    host.say(wire.HELLO)
+    check(host.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE, "the path is clear")
+    check(host.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE, "the shuffler runs")
+    host.edge("shuffled", 1)
+    check(host.do(wire.FEED, ATTEMPT, wire.HOPPER, 8) == wire.DONE, "the feeder runs")
+    for index, outlet in enumerate(ORDER, 1):
+        if index == len(ORDER):
+            pins.move("hopper", 0)
+        check(pins.outputs["feed"] == 1, "the feeder brings a card")
+        check(host.do(wire.RELEASE, ATTEMPT) == wire.NOT_LOCKED, "no release half way")
+        host.edge("window", 1)
+        check(pins.outputs["feed"] == 0, "the card is held")
+        check(not pins.outputs.get("pass"), "no card passes without its ROUTE")
+        check(host.do(wire.ROUTE, ATTEMPT, index, outlet) == wire.DONE, "the route is taken")
+        pins.move("gate_at", 255)
+        host.edge("gate_at", outlet)
+        check(pins.outputs["pass"] == 1, "the card passes")
+        for name, value in (("exit", 1), ("window", 0), ("exit", 0), (f"land_{outlet}", 1)):
+            pins.move(name, value)
+        host.edge(f"land_{outlet}", 0)
+        if not pins.read(f"pocket_{outlet}"):
+            host.edge(f"pocket_{outlet}", 1)
+        check(pins.outputs["pass"] == 0, "the card has passed")
+        host.say(wire.BEAT)
+    counts = [host.codes().count(code) for code in (wire.AT_READER, wire.GATE, wire.LANDED)]
+    check(counts == [8, 8, 8], "each card was seen three times")
+    check(host.do(wire.RELEASE, ATTEMPT) == wire.DONE, "the lock holds")
+    host.edge("lift", 1)
+    check(host.codes()[-1] == wire.RELEASED, "the hands are out")
+
+
+def read() -> None:
+    """The reader counts pulses and says what the engine answers, or that it did not."""
+    pins = Pins()
+    host = Host(Reader(pins, 78), pins)
+    host.say(wire.HELLO)
+    host.do(wire.BEGIN, ATTEMPT, 8, 2)
+    host.edge("pulse", 1)
+    pins.answer(12, 0, 0, 250)
+    host.step()
+    pins.move("pulse", 0)
+    host.edge("pulse", 1)
+    host.step(after_ms=200)
+    check(host.codes() == [wire.READ, wire.READ], "each pulse ends in a READ")
+    check(pins.outputs["shoot"] == 2, "the engine was asked twice")
+
+
+golden(sys.argv[1])
+deal()
+read()
+sys.stdout.write(f"{held} checks\n")

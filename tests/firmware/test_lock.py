@@ -1,0 +1,321 @@
+"""Landings, and the board's own 27-lock: RELEASE only for what the sensors saw come right."""
+
+from collections.abc import Callable
+
+import pytest
+
+from drivers.firmware import wire
+from tests.firmware.bench import ATTEMPT, SESSION, DealerLine
+
+NORTH, WEST, SOUTH, EAST, TRAY = range(5)
+
+
+def test_a_right_deal_is_released(dealer: DealerLine) -> None:
+    dealer.deal()
+    assert dealer.locked()
+    assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
+    assert dealer.pins.runs("lift") == 1
+    assert dealer.said(wire.RELEASED) == []
+    dealer.edge("lift", 1)
+    assert len(dealer.said(wire.RELEASED)) == 1
+
+
+def test_108_cards_are_held_and_released(dealer: DealerLine) -> None:
+    dealer.deal(tuple(range(4)) * 27)
+    assert dealer.status()[7:12] == (27, 27, 27, 27, 0)
+    assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
+
+
+def test_release_said_again_lifts_nothing_twice(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.do(wire.RELEASE, ATTEMPT)
+    dealer.edge("lift", 1)
+    dealer.pins.written.clear()
+    dealer.hello(SESSION + 1)
+    assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
+    assert dealer.pins.written == []
+
+
+def test_a_lift_that_does_not_rise_is_a_stall_and_may_be_tried_again(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.do(wire.RELEASE, ATTEMPT)
+    dealer.wait(6000)
+    assert dealer.said(wire.STALL)[0].place == wire.MOTOR_LIFT
+    assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
+    dealer.edge("lift", 1)
+    assert len(dealer.said(wire.RELEASED)) == 1
+
+
+def landed_short(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed(7)
+    for index in range(1, 8):
+        dealer.card(index, (index - 1) % 4)
+    dealer.pins.levels["hopper"] = 0
+
+
+def one_pocket_over(dealer: DealerLine) -> None:
+    dealer.deal((0, 0, 0, 1, 1, 2, 2, 3))
+
+
+def no_attempt(dealer: DealerLine) -> None:
+    dealer.hello()
+
+
+def nothing_fed(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.pins.levels["hopper"] = 0
+
+
+def a_stray(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.land(WEST)
+
+
+def seen(name: str, value: int = 1) -> Callable[[DealerLine], None]:
+    def then(dealer: DealerLine) -> None:
+        dealer.deal()
+        dealer.edge(name, value)
+
+    then.__name__ = f"{name}_{value}"
+    return then
+
+
+def lid_was_open(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.edge("lid", 1)
+    dealer.edge("lid", 0)
+
+
+def a_double_in_a_pocket(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.edge("double", 1)
+    dealer.edge("double", 0)
+    for index in range(1, 9):
+        if index == 8:
+            dealer.pins.levels["hopper"] = 0
+        dealer.card(index, (index - 1) % 4)
+
+
+def purged(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.edge("window", 1)
+    dealer.do(wire.PURGE, ATTEMPT)
+    dealer.gate(TRAY)
+    dealer.edge("exit", 1)
+    dealer.edge("window", 0)
+    dealer.edge("exit", 0)
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        no_attempt,
+        nothing_fed,
+        landed_short,
+        one_pocket_over,
+        a_stray,
+        a_double_in_a_pocket,
+        purged,
+        lid_was_open,
+        *(seen(name) for name in ("hopper", "shuffler", "window", "exit", "tray_feed")),
+        *(seen(name) for name in ("pocket_4", "lid", "estop")),
+        *(seen(f"pocket_{seat}", 0) for seat in range(4)),
+    ],
+)
+def test_release_is_refused_after(dealer: DealerLine, what: Callable[[DealerLine], None]) -> None:
+    what(dealer)
+    assert not dealer.locked()
+    assert dealer.do(wire.RELEASE, ATTEMPT) in (
+        wire.NOT_LOCKED,
+        wire.LID_OPEN,
+        wire.ESTOP,
+        wire.WRONG_ATTEMPT,
+    )
+    assert not dealer.pins.runs("lift")
+
+
+def test_a_card_in_flight_keeps_the_lock_closed(dealer: DealerLine) -> None:
+    dealer.begin(4, 1)
+    dealer.feed(4)
+    for index in range(1, 4):
+        dealer.card(index, index - 1)
+    dealer.pins.levels["hopper"] = 0
+    dealer.arrive()
+    dealer.route(4, EAST)
+    dealer.gate(EAST)
+    dealer.leave()
+    assert not dealer.locked()
+    dealer.land(EAST)
+    assert dealer.locked()
+
+
+def test_a_card_by_the_tray_is_counted_where_it_came_to_lie(dealer: DealerLine) -> None:
+    dealer.begin(4, 1)
+    dealer.feed(4)
+    for index, outlet in enumerate((NORTH, TRAY, SOUTH, EAST), 1):
+        if index == 4:
+            dealer.pins.move(dealer.now, "hopper", 0)
+        dealer.card(index, outlet)
+    assert not dealer.locked()
+    dealer.feed(5, wire.FROM_TRAY)
+    dealer.edge("tray_feed", 0)
+    dealer.edge("pocket_4", 0)
+    dealer.card(5, WEST)
+    assert dealer.locked()
+
+
+def test_two_cards_at_one_index_are_settled_by_the_tray(dealer: DealerLine) -> None:
+    dealer.begin(4, 1)
+    dealer.feed(4)
+    dealer.arrive()
+    dealer.edge("double", 1)
+    dealer.route(1, TRAY)
+    dealer.gate(TRAY)
+    dealer.pins.move(dealer.now, "double", 0)
+    dealer.leave()
+    dealer.land(TRAY)
+    dealer.edge("land_4", 1, 12)  # the second of the two
+    dealer.edge("land_4", 0)
+    assert dealer.said(wire.STRAY) == []
+    dealer.card(2, NORTH)
+    dealer.pins.move(dealer.now, "hopper", 0)
+    dealer.card(3, WEST)
+    dealer.wait(50)
+    assert "HOPPER_EMPTY" in dealer.codes()
+    dealer.feed(4, wire.FROM_TRAY)
+    dealer.card(4, SOUTH)
+    dealer.feed(5, wire.FROM_TRAY)
+    dealer.edge("tray_feed", 0)
+    dealer.edge("pocket_4", 0)
+    assert not dealer.locked()
+    dealer.card(5, EAST)
+    assert dealer.locked()
+
+
+def test_a_third_card_after_a_double_is_a_stray(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed(1)
+    dealer.edge("double", 1)
+    dealer.arrive()
+    dealer.route(1, TRAY)
+    dealer.gate(TRAY)
+    dealer.leave()
+    for _ in range(3):
+        dealer.edge("land_4", 1)
+        dealer.edge("land_4", 0)
+    assert len(dealer.said(wire.LANDED)) == len(dealer.said(wire.STRAY)) == 1
+
+
+def test_a_landing_belongs_to_the_earliest_card_on_its_way_there(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    for index in (1, 2):
+        dealer.arrive()
+        dealer.route(index, NORTH)
+        dealer.leave()
+    dealer.edge("land_0", 1)
+    dealer.edge("land_0", 0)
+    dealer.edge("land_0", 1)
+    assert [event.index for event in dealer.said(wire.LANDED)] == [1, 2]
+
+
+def test_a_card_in_the_wrong_pocket_is_a_stray_and_then_missed(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.leave()
+    dealer.edge("land_1", 1)
+    assert dealer.said(wire.STRAY)[0].place == WEST
+    dealer.wait(500)
+    (jam,) = dealer.said(wire.JAM)
+    assert (jam.index, jam.place) == (1, wire.AT_LANDING)
+    assert dealer.said(wire.STOPPED)[0].place == wire.BY_JAM
+
+
+@pytest.mark.parametrize(("after_ms", "landed"), [(1, 1), (400, 1), (401, 0)])
+def test_a_landing_counts_inside_its_window_alone(
+    dealer: DealerLine, after_ms: int, landed: int
+) -> None:
+    dealer.begin()
+    dealer.feed(1)
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.leave()
+    dealer.pins.move(dealer.now + after_ms, "land_0", 1)
+    dealer.now += 3000
+    dealer.step()  # a late step: the moment of the edge decides, not the moment of the step
+    assert len(dealer.said(wire.LANDED)) == landed
+    assert len(dealer.said(wire.STRAY)) == 1 - landed
+
+
+def test_hands_in_the_pockets_after_release_are_no_strays(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.do(wire.RELEASE, ATTEMPT)
+    dealer.edge("lift", 1)
+    dealer.edge("land_2", 1)
+    assert dealer.said(wire.STRAY) == []
+
+
+def test_retract_waits_until_the_hands_are_taken(dealer: DealerLine) -> None:
+    dealer.deal()
+    dealer.do(wire.RELEASE, ATTEMPT)
+    dealer.edge("lift", 1)
+    assert dealer.do(wire.RETRACT) == wire.NOT_CLEAR
+    for seat in range(4):
+        dealer.edge(f"pocket_{seat}", 0)
+    assert dealer.do(wire.RETRACT) == wire.DONE
+    assert dealer.pins.runs("lift") == 0
+    dealer.edge("lift", 0)
+    assert dealer.do(wire.RETRACT) == wire.DONE
+
+
+BLOCKED = ("pocket_0", "pocket_3", "pocket_4", "tray_feed", "window", "exit", "lift")
+
+
+@pytest.mark.parametrize("name", BLOCKED)
+def test_no_attempt_begins_while_a_card_is_seen_where_none_may_be(
+    dealer: DealerLine, name: str
+) -> None:
+    dealer.hello()
+    dealer.pins.levels[name] = 1
+    assert dealer.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.NOT_CLEAR
+    dealer.pins.levels[name] = 0
+    assert dealer.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE
+
+
+def test_the_first_feed_looks_at_the_pockets_once_more(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.pins.levels["pocket_2"] = 1
+    assert dealer.feed() == wire.NOT_CLEAR
+
+
+def test_a_begin_said_again_changes_nothing(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.card(1, NORTH)
+    dealer.hello(SESSION + 1)
+    assert dealer.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE
+    assert dealer.status()[4] == 1
+    assert dealer.do(wire.BEGIN, ATTEMPT, 12, 3) == wire.BAD_VALUE
+    assert dealer.do(wire.BEGIN, ATTEMPT - 1, 8, 2) == wire.WRONG_ATTEMPT
+
+
+@pytest.mark.parametrize(("attempt", "cards", "per"), [(0, 8, 2), (9, 0, 0), (9, 9, 2), (9, 8, 3)])
+def test_a_begin_that_cannot_come_out_right_is_refused(
+    dealer: DealerLine, attempt: int, cards: int, per: int
+) -> None:
+    dealer.hello()
+    expected = {wire.BAD_VALUE} if attempt else {wire.BAD_VALUE, wire.WRONG_ATTEMPT}
+    assert dealer.do(wire.BEGIN, attempt, cards, per) in expected
+
+
+def test_a_new_attempt_forgets_the_last_ones_cards(dealer: DealerLine) -> None:
+    dealer.deal()
+    for seat in range(4):
+        dealer.edge(f"pocket_{seat}", 0)
+    assert dealer.do(wire.BEGIN, ATTEMPT + 1, 8, 2) == wire.DONE
+    assert dealer.status()[4:14] == (0, 0, wire.NOWHERE, *[0] * 7)
+    assert dealer.feed() == wire.WRONG_ATTEMPT

@@ -1,0 +1,145 @@
+"""Shuffler, self-test and settings."""
+
+import binascii
+import struct
+
+from drivers.firmware import wire
+from drivers.firmware.dealer import Dealer
+from tests.firmware.bench import ATTEMPT, BOOT, SESSION, DealerLine, Pins, ReaderLine
+
+
+def shuffled(dealer: DealerLine, after_ms: int = 1200) -> None:
+    dealer.wait(after_ms)
+    dealer.edge("shuffled", 1)
+    dealer.edge("shuffled", 0)
+
+
+def test_the_shuffler_runs_until_its_passes_are_done(dealer: DealerLine) -> None:
+    dealer.begin()
+    assert dealer.do(wire.SHUFFLE, ATTEMPT, 2) == wire.DONE
+    assert dealer.pins.runs("shuffle") == 1
+    shuffled(dealer)
+    assert dealer.pins.runs("shuffle") == 1
+    shuffled(dealer)
+    assert dealer.pins.runs("shuffle") == 0
+    assert [event.index for event in dealer.said(wire.SHUFFLED)] == [2]
+
+
+def test_passes_that_were_made_are_not_made_again(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    shuffled(dealer)
+    dealer.hello(SESSION + 1)
+    assert dealer.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE
+    assert dealer.pins.runs("shuffle") == 0
+
+
+def test_no_shuffling_after_the_first_feed_and_no_feeding_while_shuffling(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    assert dealer.feed() == wire.BUSY
+    shuffled(dealer)
+    dealer.feed()
+    assert dealer.do(wire.SHUFFLE, ATTEMPT, 2) == wire.NOT_CLEAR
+
+
+def test_a_silent_host_stops_the_shuffler_and_the_rest_is_done_when_asked_again(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 2)
+    shuffled(dealer)
+    dealer.silence(600)
+    assert dealer.pins.runs("shuffle") == 0
+    dealer.do(wire.SHUFFLE, ATTEMPT, 2)
+    shuffled(dealer)
+    assert [event.index for event in dealer.said(wire.SHUFFLED)] == [2]
+
+
+def test_a_shuffler_that_does_not_finish_a_pass_is_a_jam_that_a_retry_may_clear(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    dealer.wait(21_000)
+    assert dealer.said(wire.JAM)[0].place == wire.AT_SHUFFLER
+    assert dealer.pins.runs("shuffle") == 0
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    shuffled(dealer)
+    assert dealer.feed() == wire.DONE
+
+
+def test_the_selftest_brings_the_gate_to_every_outlet(dealer: DealerLine) -> None:
+    dealer.hello()
+    assert dealer.do(wire.SELFTEST) == wire.DONE
+    for outlet in range(1, 5):
+        assert dealer.pins.runs("gate") == outlet
+        assert dealer.do(wire.SELFTEST) == wire.BUSY
+        dealer.edge("gate_at", outlet)
+    dealer.wait(1000)
+    assert dealer.codes() == []
+
+
+def test_the_selftest_finds_a_gate_that_does_not_move(dealer: DealerLine) -> None:
+    dealer.hello()
+    dealer.do(wire.SELFTEST)
+    dealer.wait(1000)
+    assert dealer.said(wire.STALL)[0].place == wire.MOTOR_GATE
+
+
+def test_the_selftest_needs_an_empty_machine(dealer: DealerLine) -> None:
+    dealer.hello()
+    dealer.pins.levels["pocket_1"] = 1
+    assert dealer.do(wire.SELFTEST) == wire.NOT_CLEAR
+
+
+def test_a_setting_changes_what_the_board_does_and_its_crc(dealer: DealerLine) -> None:
+    dealer.hello()
+    before = dealer.board.settings.crc()
+    assert dealer.do(wire.CONFIGURE, 2, 100) == wire.DONE
+    assert dealer.board.settings.crc() != before
+    dealer.begin()
+    dealer.feed()
+    assert dealer.board.next_ms() == dealer.now + 100
+
+
+def test_the_crc_is_over_every_setting_in_order(reader: ReaderLine) -> None:
+    table = wire.SETTINGS[wire.KIND_READER]
+    rows = [struct.pack(">BI", setting, table[setting][1]) for setting in sorted(table)]
+    assert reader.board.settings.crc() == binascii.crc32(b"".join(rows))
+
+
+def test_wild_settings_are_refused(dealer: DealerLine) -> None:
+    dealer.hello()
+    for setting, value in ((1, 199), (1, 2001), (8, 3), (77, 1)):
+        assert dealer.do(wire.CONFIGURE, setting, value) == wire.BAD_VALUE
+
+
+def test_nothing_is_configured_while_something_moves(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    assert dealer.do(wire.CONFIGURE, 1, 600) == wire.BUSY
+
+
+def test_settings_and_life_outlast_a_reset_through_what_the_shell_stores(
+    dealer: DealerLine,
+) -> None:
+    dealer.hello()
+    dealer.do(wire.CONFIGURE, 4, 350)
+    dealer.deal()
+    stored = dealer.board.to_store()
+    assert dealer.board.to_store() == b""
+    board = Dealer(Pins(), BOOT + 1, stored=stored)
+    assert board.settings["landing_window_ms"] == 350
+    assert (board.life_in, board.life_out) == (8, 8)
+    assert Dealer(Pins(), BOOT + 1, stored=stored[:5]).life_in == 0
+
+
+def test_nothing_is_stored_while_a_card_moves(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, 0)
+    assert dealer.board.to_store() == b""

@@ -1,0 +1,129 @@
+"""The other ends: a machine that follows a script, and what a client was told."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from controller import bridge
+from controller.bridge import CommandMessage, HelloMessage, Lines, ReplyMessage
+from controller.gateway.certificates import CLIENTS
+from controller.gateway.client import Client, Identity
+from controller.gateway.line import Line, LineState
+from controller.messages import Event, Reply, State
+from controller.roster import read_certificate
+
+MakeState = Callable[..., State]
+Connect = Callable[..., Client]
+
+
+class ScriptedMachine:
+    """The machine's end of the Unix socket. Greets with hello and `state`, answers by `script`.
+
+    `script` turns a command into the replies it gets, none while the machine is slow.
+    """
+
+    def __init__(self, path: Path, state: State) -> None:
+        self.state = state
+        self.hello = HelloMessage("T01", simulated=True)
+        self.commands: list[CommandMessage] = []
+        self.connected = asyncio.Event()
+        self.left = asyncio.Event()
+        self.got_command = asyncio.Event()
+        self.script: Callable[[CommandMessage], list[Reply]] = self.agree
+        self._path = path
+        self._server: asyncio.Server | None = None
+        self._writers: list[asyncio.StreamWriter] = []
+
+    @staticmethod
+    def agree(message: CommandMessage) -> list[Reply]:
+        return [Reply(id=message.body.id, ok=True, result={"did": message.body.cmd})]
+
+    async def start(self) -> None:
+        self._server = await asyncio.start_unix_server(self._serve, self._path)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            for writer in self._writers:
+                writer.close()
+            await self._server.wait_closed()
+            self._server = None
+            self._writers.clear()
+            self._path.unlink(missing_ok=True)
+
+    def publish(self, value: State | Event) -> None:
+        self.say(bridge.to_line(bridge.public(value)))
+
+    def reply(self, ref: int, reply: Reply) -> None:
+        self.say(bridge.to_line(ReplyMessage(ref, reply)))
+
+    def say(self, line: bytes) -> None:
+        for writer in self._writers:
+            writer.write(line)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._writers = [writer]
+        self.say(bridge.to_line(self.hello))
+        self.publish(self.state)
+        self.connected.set()
+        lines = Lines(bridge.GATEWAY_LINE)
+        with suppress(ConnectionError):
+            while data := await reader.read(65536):
+                for line in lines.take(data):
+                    self._take(bridge.from_gateway(line))
+        self.connected.clear()
+        self.left.set()
+        writer.close()
+
+    def _take(self, message: CommandMessage) -> None:
+        self.commands.append(message)
+        self.got_command.set()
+        for reply in self.script(message):
+            self.reply(message.ref, reply)
+
+
+class Told(list[LineState]):
+    """What a client was told of its line, and a wait for more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._more = asyncio.Event()
+
+    def note(self, state: LineState) -> None:
+        self.append(state)
+        self._more.set()
+
+    async def until(self, state: LineState) -> None:
+        while state not in self:
+            self._more.clear()
+            await self._more.wait()
+
+
+class Raw:
+    """A client that sends what it likes."""
+
+    def __init__(self, line: Line, told: Told) -> None:
+        self.line = line
+        self.told = told
+
+    async def send(self, *frames: bytes) -> None:
+        await self.line.socket.send_multipart(frames)
+
+    async def receive(self) -> Reply:
+        *_, body = await self.line.socket.recv_multipart()
+        return msgspec.json.decode(body, type=Reply)
+
+
+def code(reply: Reply) -> str | None:
+    """The error's name, or None."""
+    return reply.error.code if reply.error else None
+
+
+def identity(state_dir: Path, name: str) -> Identity:
+    """A client of the state directory."""
+    secret = read_certificate(state_dir / CLIENTS / f"{name}.key_secret")
+    assert secret.curve_secret is not None
+    return Identity(name, secret.curve, secret.curve_secret, secret.sign)

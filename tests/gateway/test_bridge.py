@@ -1,0 +1,79 @@
+"""The lines between machine and gateway: cut right wherever the stream is cut."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import bridge
+from controller.bridge import (
+    BridgeError,
+    CommandMessage,
+    FeedMessage,
+    FromMachine,
+    HelloMessage,
+    Lines,
+    ReplyMessage,
+)
+from controller.messages import Command, Event, Reply
+
+MESSAGES: list[FromMachine] = [
+    HelloMessage("T01", simulated=True),
+    FeedMessage("state/T01", msgspec.Raw(b'{"a":1}')),
+    ReplyMessage(7, Reply(id="x", ok=True, result={"a": [1, "掼"]})),
+]
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
+def test_what_the_machine_says_arrives_as_it_was_said(message: FromMachine) -> None:
+    line = bridge.to_line(message)
+
+    assert line.count(b"\n") == 1
+    assert bridge.from_machine(line) == message
+
+
+def test_a_command_arrives_as_it_was_sent() -> None:
+    message = CommandMessage(1, "key", Command(id="x", cmd="call", args={"reason": "a\nb"}))
+
+    assert bridge.from_gateway(bridge.to_line(message)) == message
+
+
+def test_the_machine_reads_no_machine(make_event: Callable[[int], Event]) -> None:
+    with pytest.raises(BridgeError):
+        bridge.from_gateway(bridge.to_line(bridge.public(make_event(1))))
+
+
+@given(st.lists(st.binary(max_size=20).map(lambda b: b.replace(b"\n", b""))), st.data())
+def test_lines_come_out_whole_however_the_stream_is_cut(
+    said: list[bytes], data: st.DataObject
+) -> None:
+    stream = b"".join(line + b"\n" for line in said)
+    cuts = data.draw(st.lists(st.integers(0, len(stream))).map(sorted))
+    lines = Lines(20)
+
+    heard = [
+        line
+        for start, end in pairwise([0, *cuts, len(stream)])
+        for line in lines.take(stream[start:end])
+    ]
+
+    assert heard == said
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\nx\n"])
+def test_a_line_beyond_the_limit_is_an_error_whether_it_ends_or_not(end: bytes) -> None:
+    lines = Lines(20)
+    assert lines.take(b"x" * 20) == []
+
+    with pytest.raises(BridgeError):
+        lines.take(b"x" + end)
+
+
+@given(st.binary(max_size=100))
+def test_whatever_comes_is_a_message_or_a_bridge_error(line: bytes) -> None:
+    for read in (bridge.from_machine, bridge.from_gateway):
+        with pytest.raises(BridgeError):
+            read(line)

@@ -1,0 +1,38 @@
+"""Journals of a table that deals: right ones, and ones that somebody spoilt."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from controller.journal.chain import Row
+from controller.journal.store import STORE_NAME, read_rows
+from controller.messages import Event
+from tests.journal.scripted import Script, whole_table, write_journal
+
+
+@pytest.fixture
+def state_dir(tmp_path: Path) -> Path:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def written(state_dir: Path) -> Callable[[Script], list[Event]]:
+    """Write the journal of a script into `state_dir`; returns what was on the feed."""
+
+    def write(script: Script) -> list[Event]:
+        return asyncio.run(write_journal(state_dir, script))
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def good_rows(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    """The rows of a journal in which nothing is wrong."""
+    folder = tmp_path_factory.mktemp("good")
+    asyncio.run(write_journal(folder, whole_table))
+    with read_rows(folder / STORE_NAME) as rows:
+        return list(rows)

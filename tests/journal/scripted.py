@@ -1,0 +1,253 @@
+"""A table that deals by script and writes the journal of it; and somebody who spoils that."""
+
+import hashlib
+import random
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from controller.cards import composition
+from controller.deal import sequence as fair
+from controller.journal.chain import Row
+from controller.journal.committer import InlineCommitter
+from controller.journal.entries import public_event
+from controller.journal.journal import Journal
+from controller.journal.store import STORE_NAME, Store
+from controller.journal.wire_group import (
+    AT_READER,
+    GATE,
+    HOPPER_EMPTY,
+    LANDED,
+    READ,
+    Look,
+    WireEvent,
+    groups,
+    opened,
+    pack,
+)
+from controller.messages import Event
+from controller.rules.profile import load_profile, profile_hash
+
+TABLE_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
+PROFILE = load_profile("international-000")
+CARDS = PROFILE.deck.cards
+DEALER_BOOT, READER_BOOT = 0xD0D0D0D0, 0x0E0E0E0E
+TRAY = 4
+
+
+class ScriptedTable:
+    """Writes into a journal what a table writes; its boards see what the script says."""
+
+    def __init__(self, journal: Journal, seed: int) -> None:
+        self.journal = journal
+        self.rng = random.Random(seed)
+        self.deal = 0
+        self.attempt = 0
+        self.numbers = {"dealer": 0, "reader": 0}
+
+    def open(self) -> None:
+        self.write("opened", table="T01", table_key=TABLE_KEY, simulated=True, version="0.1.0")
+
+    def write(self, kind: str, *, public: bool = True, bound: bool = False, **data: Any) -> None:
+        deal, attempt = (self.deal, self.attempt) if bound else (None, None)
+        self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
+
+    def commit(self, cut: int | None = 41, redeal: bool = False) -> str:
+        self.deal += not redeal
+        self.attempt += 1
+        self.seed = self.rng.randbytes(32)
+        self.cut = cut
+        hashed = profile_hash(PROFILE)
+        context = fair.context(TABLE_KEY, "cup/1", self.deal, self.attempt, hashed, "S1")
+        self.commitment = fair.commitment(context, self.seed)
+        deck = {"packs": 2, "jokers": True, "cards": CARDS}
+        self.step("seed", public=False, box="c2VhbGVk", for_chief="c2VhbGVk")
+        self.step(
+            "committed",
+            commitment=self.commitment.hex(),
+            table_key=TABLE_KEY,
+            match="cup/1",
+            profile=PROFILE.name,
+            profile_hash=hashed.hex(),
+            set="S1",
+            back="A",
+            deck=deck,
+        )
+        self.step("cut", cut=cut)
+        self.step("begun")
+        self.step("shuffled", passes=2)
+        return fair.sequence(self.commitment, self.seed, cut, CARDS)
+
+    def step(self, kind: str, *, public: bool = True, **data: Any) -> None:
+        self.write(kind, public=public, bound=True, **data)
+
+    def event(self, board: Any, code: int, index: int, place: int, **more: Any) -> WireEvent:
+        self.numbers[board] += 1
+        return WireEvent(
+            board=board,
+            boot=DEALER_BOOT if board == "dealer" else READER_BOOT,
+            number=self.numbers[board],
+            attempt=self.attempt,
+            code=code,
+            seen=index,
+            landed=max(0, index - 1),
+            index=index,
+            place=place,
+            **more,
+        )
+
+    def card(self, index: int, outlet: int, face: int, back: int = 0) -> Iterator[WireEvent]:
+        yield self.event("dealer", AT_READER, index, 0)
+        yield self.event("reader", READ, index, 0, look=Look(face, back, 0, 250))
+        yield self.event("dealer", GATE, index, outlet)
+        yield self.event("dealer", LANDED, index, outlet)
+
+    def faces(self) -> list[int]:
+        faces = [face for face, count in enumerate(composition(2, True)) for _ in range(count)]
+        self.rng.shuffle(faces)
+        return faces
+
+    def record_wire(self, events: Sequence[WireEvent]) -> None:
+        for group in groups(events):
+            self.step("wire", public=False, **pack(group, lambda plain: bytes(40) + plain))
+
+    def verdict(self, outcome: str, *reasons: str, tray: int = 0, **landed: int) -> None:
+        counts = dict.fromkeys("NWSE", CARDS // 4) | landed | {"tray": tray}
+        fed = min(CARDS, sum(counts.values()))
+        self.step(
+            "verdict",
+            outcome=outcome,
+            reasons=list(reasons),
+            landed=counts,
+            fed=fed,
+            refed=0,
+        )
+
+    def play(self, cut: int | None = 41, open_hands: bool = False) -> None:
+        """One right deal, from its commitment to its reveal."""
+        order = self.commit(cut)
+        faces = self.faces()
+        events = [
+            event
+            for index, (letter, face) in enumerate(zip(order, faces, strict=True), start=1)
+            for event in self.card(index, "NWSE".index(letter), face)
+        ]
+        self.record_wire([*events, self.event("dealer", HOPPER_EMPTY, 0, 0)])
+        nonce, record = self.rng.randbytes(32), bytes(faces)
+        self.step("dealt", fed=CARDS, refed=0)
+        self.step("hands_box", public=False, box="c2VhbGVk")
+        self.step("held", hands=fair.hands(self.commitment, nonce, record).hex())
+        self.verdict("ok")
+        self.step("released")
+        self.step("revealed", seed=self.seed.hex(), cut=cut)
+        if open_hands:
+            self.step("record", nonce=nonce.hex(), hands=record.hex())
+
+    def give_up(self, events: Sequence[WireEvent], reason: str, **landed: int) -> None:
+        """The end of an attempt that gave no hands, and its opened record."""
+        self.record_wire(events)
+        self.verdict("misdeal", reason, **landed)
+        self.step("revealed", seed=self.seed.hex(), cut=self.cut)
+        self.step("record", nonce=None, hands=None, events=opened(events))
+
+    def missing_card(self) -> None:
+        """An attempt whose set lacks a card: 107 land, as the sequence says."""
+        order = self.commit(12)
+        faces = self.faces()[1:]
+        events = [
+            event
+            for index, face in enumerate(faces, start=1)
+            for event in self.card(index, "NWSE".index(order[index - 1]), face)
+        ]
+        short = order[-1]
+        self.give_up(
+            [*events, self.event("dealer", HOPPER_EMPTY, 0, 0)], "MISSING_CARD", **{short: 26}
+        )
+
+    def void(self, reason: str) -> None:
+        """An attempt that ended after ten cards for a reason outside the cards."""
+        order = self.commit(None)
+        faces = self.faces()
+        events = [
+            event
+            for index in range(1, 11)
+            for event in self.card(index, "NWSE".index(order[index - 1]), faces[index])
+        ]
+        self.give_up(events, reason, **{seat: order[:10].count(seat) for seat in "NWSE"})
+
+    def redeal(self) -> None:
+        """The next attempt is one of the same deal."""
+        self.deal -= 1
+
+
+Script = Callable[[ScriptedTable], None]
+
+
+def wall() -> str:
+    return "2026-01-01T12:00:00.000Z"
+
+
+async def write_journal(state_dir: Path, script: Script, seed: int = 1) -> list[Event]:
+    """Let a scripted table write its journal; return the public events, as a feed has them."""
+    store = Store.open(state_dir)
+    journal = Journal(store, InlineCommitter(store), wall=wall, boot="b007")
+    feed: list[Event] = []
+    journal.on_committed = lambda entries: feed.extend(
+        public_event(item, "T01", True) for item in entries if item.entry.public
+    )
+    table = ScriptedTable(journal, seed)
+    table.open()
+    script(table)
+    await journal.sync()
+    await journal.close()
+    return feed
+
+
+def whole_table(table: ScriptedTable) -> None:
+    """Every kind of end: a right deal, a misdeal, voids, an opened deal, an uncut one."""
+    table.play()
+    table.missing_card()
+    table.redeal()
+    table.play(open_hands=True)
+    table.void("LID_OPENED")
+    table.redeal()
+    table.play(cut=None)
+
+
+@cache
+def empty_store() -> bytes:
+    """The file of a journal without any row."""
+    with TemporaryDirectory() as folder:
+        Store.open(Path(folder)).close()
+        return (Path(folder) / STORE_NAME).read_bytes()
+
+
+def write_rows(state_dir: Path, rows: Sequence[tuple[int, bytes, bytes]]) -> None:
+    """Put rows into a journal's file as somebody with the file in his hands can."""
+    path = state_dir / STORE_NAME
+    path.write_bytes(empty_store())
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        triggers = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"))
+        db.execute("PRAGMA synchronous = OFF")
+        db.execute("BEGIN")
+        for name in triggers:
+            db.execute(f"DROP TRIGGER {name}")
+        db.executemany("INSERT INTO journal VALUES (?, ?, ?)", rows)
+        for sql in triggers.values():
+            db.execute(sql)
+        db.execute("COMMIT")
+
+
+def rechained(rows: Sequence[Row]) -> list[Row]:
+    """Chain rows anew, as somebody does who rewrites the whole file."""
+    head, out = bytes(32), []
+    for row in rows:
+        framed = len(row.body).to_bytes(2, "big") + row.body
+        tag = b"dealtable/entry/1"
+        head = hashlib.sha256(len(tag).to_bytes(2, "big") + tag + head + framed).digest()
+        out.append(Row(row.n, row.body, head))
+    return out

@@ -1,0 +1,95 @@
+"""The journal of a whole table, in virtual time: what it writes, `verify` confirms."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.cards import FACES, face_text
+from controller.journal.store import Store
+from controller.journal.verify import verify
+from controller.messages import Event, Outcome
+from controller.trials.inproc import trial
+from sim.mechanics.faults import parse_fault
+from sim.mechanics.settings import Settings
+from tests.journal.test_verify import kept_log, rewritten, setting, what
+
+pytestmark = pytest.mark.virtual
+
+REFUSED = [
+    "missing_card",
+    "third_copy",
+    "foreign_back",
+    "extra_card",
+    "face_up:at=3",
+    "wrong_pocket:at=20",
+    "left_in_pocket:pocket=2",
+    "jam:at=9,place=landing",
+    "stall:motor=gate",
+]
+MENDED = ["double_feed:at=30", "unreadable:at=5,times=5", "no_answer:at=11"]
+
+
+async def play(state_dir: Path, runtime_dir: Path, *faults: str) -> list[Event]:
+    """Deal until one deal was played; return what was on the feed."""
+    settings = Settings(faults=tuple(map(parse_fault, faults)))
+    store = Store.open(state_dir)
+    async with trial(settings, runtime_dir, store=store, state_dir=state_dir) as table:
+        ended = await table.deal()
+        if ended.fairness[-1].outcome is not Outcome.OK:
+            await table.sim.world.people.change_set()
+            await table.deal()
+        await table.take_and_return()
+        return table.events
+
+
+@pytest.mark.parametrize("fault", [*REFUSED, *MENDED])
+async def test_journal_and_feed_of_a_table_hold_whatever_went_wrong_with_its_cards(
+    tmp_path: Path, state_dir: Path, runtime_dir: Path, fault: str
+) -> None:
+    feed = await play(state_dir, runtime_dir, fault)
+    report, of_feed = verify(state_dir), verify(kept_log(tmp_path, feed))
+    assert (what(report), what(of_feed)) == ("", "")
+    assert [each.grade for each in report.attempts] == ["sequence"] * len(report.attempts)
+    assert len(report.attempts) == (2 if fault in REFUSED else 1)
+
+
+async def test_every_event_that_was_on_the_feed_is_a_head_the_journal_still_has(
+    tmp_path: Path, state_dir: Path, runtime_dir: Path
+) -> None:
+    feed = await play(state_dir, runtime_dir)
+    kept = tmp_path / "kept"
+    kept.write_bytes(b"\n".join(map(msgspec.json.encode, feed)))
+    assert what(verify(state_dir, kept)) == ""
+
+
+async def test_held_hands_that_are_withdrawn_are_opened_and_proved(
+    state_dir: Path, runtime_dir: Path
+) -> None:
+    store = Store.open(state_dir)
+    async with trial(Settings(), runtime_dir, store=store, state_dir=state_dir) as table:
+        await table.deal()
+        table.sim.world.set_lid(True)
+        await table.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await table.until(lambda state: state.fairness[-1].reveal is not None)
+    (standing,) = verify(state_dir).attempts
+    assert (standing.withdrawn, standing.grade) == (True, "hands")
+    assert standing.unshown == ["LID_OPENED"]
+    assert what(verify(state_dir)) == ""
+
+
+async def test_a_leader_that_no_draw_gave_is_found(state_dir: Path, runtime_dir: Path) -> None:
+    await play(state_dir, runtime_dir)
+    report = rewritten(state_dir, "released", setting("leader", "X"))
+    assert "another seat should have led" in what(report)
+
+
+async def test_no_face_lies_open_in_the_journal_before_the_hands_are_out(
+    state_dir: Path, runtime_dir: Path
+) -> None:
+    store = Store.open(state_dir)
+    async with trial(Settings(), runtime_dir, store=store, state_dir=state_dir) as table:
+        await table.deal()
+        told = b"".join(chained.body for chained in store.entries()).decode()
+    assert not any(f'"{face_text(face)}"' in told for face in range(FACES))
+    assert '"looks"' not in told

@@ -1,0 +1,44 @@
+"""Whole tables in process, in virtual time."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.messages import Command, Phase, Reply
+from controller.trials.inproc import Trial, trial
+from sim.mechanics.faults import parse_fault
+from sim.mechanics.settings import Settings
+from sim.virtual import VirtualLoop
+
+Tables = Callable[..., AbstractAsyncContextManager[Trial]]
+
+
+@pytest.fixture
+def table(runtime_dir: Path) -> Tables:
+    """Make a table with faults of the menu: `async with table("missing_card") as trial`."""
+
+    def make(*faults: str, **options: Any) -> AbstractAsyncContextManager[Trial]:
+        settings = Settings(faults=tuple(map(parse_fault, faults)))
+        return trial(settings, runtime_dir, **options)
+
+    return make
+
+
+@pytest.fixture
+def virtual_run(table: Tables) -> Callable[[Command], Reply]:
+    """Give a table that waits for a deal one command, in a loop of its own; return its answer."""
+
+    async def order(command: Command) -> Reply:
+        async with table() as trial:
+            await trial.phase(Phase.EMPTY)
+            return await trial.machine.order(command)
+
+    def run(command: Command) -> Reply:
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            return runner.run(order(command))
+
+    return run

@@ -1,0 +1,78 @@
+"""Boards that go, come back, or were never the right ones."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.journal.store import Store
+from controller.messages import Outcome, Phase, Role
+from sim.inproc import DEALER_ID, READER_ID
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+
+
+@pytest.mark.parametrize("board", ["dealer", "reader"])
+async def test_a_board_lost_in_mid_deal_voids_it_and_the_table_deals_again_with_it(
+    table: Tables, board: Any
+) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        await trial.until(lambda state: state.machine.fed >= 30)
+        trial.sim.kill(board)
+        lost = await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        assert lost.fairness[-1].outcome is Outcome.VOID
+        alerts = await trial.until(lambda s: any(board in a.cause for a in s.alerts))
+        assert all(alert.action and alert.action_zh for alert in alerts.alerts)
+
+        trial.sim.start(board)
+        await trial.sim.world.people.collect()
+        again = await trial.deal()
+        assert again.machine.attempt == 2
+        assert again.fairness[-1].outcome is Outcome.OK
+        assert again.alerts == []
+
+
+async def test_two_boards_in_each_others_place_are_named_and_nothing_moves(
+    table: Tables,
+) -> None:
+    async with table(ids=(READER_ID, DEALER_ID)) as trial:
+        swapped = await trial.until(lambda state: bool(state.alerts))
+        assert {alert.name for alert in swapped.alerts} == {"BOARDS_SWAPPED"}
+        assert swapped.machine.phase is Phase.FAULT
+        refused = await trial.order(Role.REFEREE, "start_deal")
+        assert refused.error.code == "WRONG_PHASE"
+        assert trial.sim.world.truth().arrived == 0
+
+
+async def test_a_strange_board_is_named_with_both_ids(table: Tables) -> None:
+    async with table(ids=("00000000000000ff", READER_ID)) as trial:
+        strange = await trial.until(lambda state: bool(state.alerts))
+        (alert,) = strange.alerts
+        assert alert.name == "WRONG_BOARD"
+        assert "00000000000000ff" in alert.cause
+        assert DEALER_ID in alert.cause
+
+
+async def test_a_daemon_that_starts_again_voids_what_it_left_open_and_opens_its_record(
+    table: Tables, tmp_path: Path
+) -> None:
+    async with table(store=Store.open(tmp_path), state_dir=tmp_path) as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        await trial.until(lambda state: state.machine.fed >= 30)
+    async with table(store=Store.open(tmp_path), state_dir=tmp_path, seed=1) as trial:
+        voided = await trial.until(
+            lambda state: bool(state.fairness) and state.fairness[0].reveal is not None
+        )
+        assert voided.fairness[0].outcome is Outcome.VOID
+        assert voided.fairness[0].reasons == ["RESTARTED"]
+        assert [e.kind for e in trial.events if e.attempt == 1] == ["verdict", "revealed", "record"]
+        await trial.sim.world.people.collect()
+        again = await trial.deal()
+        assert (again.machine.deal, again.machine.attempt) == (1, 2)

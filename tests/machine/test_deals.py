@@ -1,0 +1,129 @@
+"""Whole deals: real firmware, real link, real journal; only the time is virtual."""
+
+import asyncio
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from controller.cards import face_text
+from controller.messages import Outcome, Phase, Role, State
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+
+
+def counts(trial: Any) -> list[int]:
+    return [len(cards) for cards in trial.sim.world.truth().pockets]
+
+
+async def test_a_deal_is_right_in_the_feed_and_on_the_table(table: Tables) -> None:
+    async with table() as trial:
+        held = await trial.deal()
+        assert held.machine.phase is Phase.HELD
+        assert held.machine.fed == 108
+        assert counts(trial) == [27, 27, 27, 27, 0]
+        await trial.take_and_return()
+        assert trial.states[-1].counters.deals == 1
+
+
+async def test_the_steps_are_on_the_feed_in_the_order_of_the_proof(table: Tables) -> None:
+    async with table() as trial:
+        await trial.deal()
+        await trial.take_and_return()
+        kinds = [event.kind for event in trial.events if event.kind != "command"]
+    assert kinds == [
+        "opened", "committed", "cut", "begun", "shuffled", "dealt", "held", "verdict",
+        "released", "revealed",
+    ]  # fmt: skip
+
+
+async def test_one_deal_follows_the_other_and_attempts_are_never_numbered_twice(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        for number in (1, 2, 3):
+            held = await trial.deal(cut=6 + number)
+            assert (held.machine.deal, held.machine.attempt) == (number, number)
+            await trial.take_and_return()
+        commitments = {proof.commitment for proof in trial.states[-1].fairness}
+    assert len(commitments) == 3
+
+
+async def test_while_cards_are_dealt_the_feed_tells_the_number_fed_and_nothing_else(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.deal()
+        dealing = [s for s in trial.states if s.machine.phase is Phase.DEALING]
+        fed = [state.machine.fed for state in dealing]
+        assert len(set(fed)) > 50
+        assert fed == sorted(fed)
+        assert all(state.machine.landed is None for state in dealing)
+        spacing = [late.seq - early.seq for early, late in pairwise(dealing)]
+        assert spacing == [1] * len(spacing)
+
+
+async def test_no_face_is_in_anything_public_but_the_turned_up_card(table: Tables) -> None:
+    async with table() as trial:
+        await trial.deal()
+        hands = [trial.sim.world.truth().faces(pocket) for pocket in range(4)]
+        await trial.take_and_return()
+        released = next(event for event in trial.events if event.kind == "released")
+        shown = released.data["turned_up"]
+        leader = "NWSE".index(released.data["leader"])
+        assert shown in [face_text(face) for face in hands[leader]]
+        faces = {face_text(face) for face in range(54)}
+        for value in [*trial.states, *trial.events]:
+            words = set(str(value).replace("'", " ").replace(",", " ").split())
+            assert words & faces <= {shown}
+        assert "record" not in [event.kind for event in trial.events]
+
+
+async def test_a_deal_leaves_no_timer_and_no_task_of_its_own(table: Tables) -> None:
+    async with table() as trial:
+        await trial.deal()
+        await trial.take_and_return()
+        before = len(asyncio.all_tasks())
+        await trial.deal()
+        await trial.take_and_return()
+        assert len(asyncio.all_tasks()) == before
+
+
+async def test_a_trial_replays_from_its_seed(table: Tables) -> None:
+    def told(states: list[State]) -> list[Any]:
+        return [(state.machine, state.fairness, state.time) for state in states]
+
+    runs = []
+    for _ in range(2):
+        async with table("double_feed:at=9", "unreadable:at=30", seed=7) as trial:
+            started = asyncio.get_running_loop().time()
+            await trial.deal()
+            runs.append([told(trial.states)[-1][:2], trial.states[-1].head, started >= 0])
+    assert runs[0][0] == runs[1][0]
+
+
+async def test_an_uncut_deal_says_so(table: Tables) -> None:
+    async with table() as trial:
+        await trial.until(lambda state: state.machine.phase is Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        reply = await trial.order(Role.REFEREE, "start_deal", uncut=True, reason="the cutter left")
+        assert reply.ok
+        held = await trial.phase(Phase.HELD)
+        assert held.fairness[-1].uncut
+        assert held.fairness[-1].cut is None
+
+
+async def test_a_cut_that_does_not_come_calls_the_referee_and_may_still_come(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.until(lambda state: state.machine.phase is Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        late = await trial.until(lambda state: bool(state.alerts))
+        assert [alert.name for alert in late.alerts] == ["CUT_LATE"]
+        assert late.machine.phase is Phase.COMMITTED
+        held = await trial.deal()
+        assert held.fairness[-1].outcome is Outcome.OK
+        assert held.alerts == []

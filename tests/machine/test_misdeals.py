@@ -1,0 +1,92 @@
+"""What must never be released: each thing that can be wrong with cards, and what follows."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from controller.messages import Outcome, Phase
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+
+# Each fault of the cards: the reasons of its misdeal.
+REFUSED = [
+    ("missing_card", ["COUNT_SHORT", "MISSING_CARD"]),
+    ("third_copy", ["MISSING_CARD", "THIRD_COPY"]),
+    ("foreign_back", ["FOREIGN_BACK"]),
+    ("extra_card", ["HOPPER_NOT_EMPTY"]),
+    ("face_up:at=3", ["FACE_UP"]),
+    ("wrong_pocket:at=20", ["WRONG_POCKET"]),
+    ("left_in_pocket:pocket=2", ["POCKET_NOT_EMPTY"]),
+    ("jam:at=9,place=landing", ["NOT_LANDED"]),
+    ("stall:motor=gate", ["STALL"]),
+]
+# What the machine mends by itself, without a misdeal.
+MENDED = [
+    "double_feed:at=30",
+    "unreadable:at=5,times=2",
+    "unreadable:at=5,times=5",
+    "no_answer:at=11",
+    "jam:at=9,place=feeder,clears_after=1",
+    "jam:at=9,place=window,clears_after=1",
+]
+
+
+@pytest.mark.parametrize(("fault", "reasons"), REFUSED, ids=[fault for fault, _ in REFUSED])
+async def test_a_wrong_deal_is_refused_for_its_reason_opened_and_dealt_again(
+    table: Tables, fault: str, reasons: list[str]
+) -> None:
+    async with table(fault) as trial:
+        refused = await trial.deal()
+        proof = refused.fairness[-1]
+        assert proof.outcome in (Outcome.MISDEAL, Outcome.VOID)
+        assert set(reasons) <= set(proof.reasons)
+        assert set(reasons) <= {alert.name for alert in refused.alerts}
+        assert refused.machine.phase is Phase.FAULT
+        kinds = [event.kind for event in trial.events]
+        assert "held" not in kinds
+        assert {"verdict", "revealed", "record"} <= set(kinds)
+
+        await trial.sim.world.people.change_set()
+        again = await trial.deal()
+        assert (again.machine.deal, again.machine.attempt) == (1, 2)
+        assert again.fairness[-1].outcome is Outcome.OK
+        assert again.alerts == []
+
+
+@pytest.mark.parametrize("fault", MENDED)
+async def test_what_a_second_look_mends_is_no_misdeal(table: Tables, fault: str) -> None:
+    async with table(fault) as trial:
+        held = await trial.deal()
+        assert held.machine.phase is Phase.HELD
+        pockets = trial.sim.world.truth().pockets
+        assert [len(cards) for cards in pockets] == [27, 27, 27, 27, 0]
+
+
+async def test_two_misdeals_in_a_row_call_the_referee_who_alone_starts_the_third(
+    table: Tables,
+) -> None:
+    async with table("wrong_pocket:at=5,repeat=true") as trial:
+        await trial.deal()
+        await trial.sim.world.people.collect()
+        twice = await trial.deal()
+        assert "TWO_MISDEALS" in {alert.name for alert in twice.alerts}
+        await trial.sim.world.people.collect()
+        waiting = await trial.phase(Phase.EMPTY)
+        assert [alert.name for alert in waiting.alerts] == ["TWO_MISDEALS"]
+        third = await trial.deal()
+        assert (third.machine.deal, third.machine.attempt) == (1, 3)
+
+
+async def test_an_open_lid_voids_the_attempt_even_when_the_hands_are_held(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.deal()
+        trial.sim.world.set_lid(True)
+        opened = await trial.until(lambda s: s.fairness[-1].outcome is Outcome.VOID)
+        assert opened.fairness[-1].reasons == ["LID_OPENED"]
+        kinds = [event.kind for event in trial.events]
+        assert "withdrawn" in kinds
+        assert "released" not in kinds

@@ -1,0 +1,120 @@
+"""Who may order what, and when; nothing twice, nothing late."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from controller.messages import Command, Phase, Role
+from controller.signing import sign
+from controller.trials.inproc import TABLE_KEY
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+
+
+async def waiting_for_cut(trial: Any) -> None:
+    await trial.phase(Phase.EMPTY)
+    assert (await trial.order(Role.REFEREE, "start_deal")).ok
+    await trial.phase(Phase.COMMITTED)
+
+
+@pytest.mark.parametrize("role", [Role.OBSERVER, Role.TECHNICIAN, Role.TABLE])
+async def test_a_deal_is_started_by_a_referee_alone(table: Tables, role: Role) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        refused = await trial.order(role, "start_deal")
+        assert refused.error.code == "WRONG_ROLE"
+
+
+async def test_a_refusal_names_the_phase_and_what_to_do(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        refused = await trial.order(Role.REFEREE, "release")
+        assert refused.error.code == "WRONG_PHASE"
+        assert "empty" in refused.error.message
+        assert "held" in refused.error.action
+
+
+@pytest.mark.parametrize("n", [0, 5, 103, 108, -1, "40", None, 40.0, True])
+async def test_a_cut_too_near_an_end_or_no_number_is_refused_and_the_deal_waits_on(
+    table: Tables, n: object
+) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        refused = await trial.order(Role.TABLE, "cut", n=n)
+        assert refused.error.code == "BAD_COMMAND"
+        assert "6" in refused.error.message + refused.error.action
+        assert (await trial.order(Role.TABLE, "cut", n=6)).ok
+
+
+async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        for deal, attempt in [(1, 2), (2, 1), (None, None)]:
+            old = Command(id="x", cmd="cut", deal=deal, attempt=attempt, args={"n": 40})
+            reply = await trial.machine.order(sign(old, TABLE_KEY, trial.signers[Role.TABLE]))
+            assert reply.error.code == "STALE"
+
+
+async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refused(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        order = Command(id="x", cmd="cut", deal=1, attempt=1, args={"n": 40})
+        elsewhere = sign(order, "U" * 40, trial.signers[Role.TABLE])
+        signed = sign(order, TABLE_KEY, trial.signers[Role.TABLE])
+        changed = msgspec.structs.replace(signed, args={"n": 41})
+        unsigned = msgspec.structs.replace(signed, sig=None)
+        stranger = sign(order, TABLE_KEY, bytes(32))
+        codes = [
+            (await trial.machine.order(command)).error.code
+            for command in (elsewhere, changed, unsigned, stranger)
+        ]
+        assert codes == ["BAD_SIGNATURE", "BAD_SIGNATURE", "BAD_SIGNATURE", "UNKNOWN_KEY"]
+
+
+async def test_the_same_id_twice_acts_once_and_is_answered_twice(table: Tables) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        cut = Command(id="once", cmd="cut", deal=1, attempt=1, args={"n": 40})
+        signed = sign(cut, TABLE_KEY, trial.signers[Role.TABLE])
+        replies = await asyncio.gather(*(trial.machine.order(signed) for _ in range(3)))
+        late = await trial.machine.order(signed)
+        assert {reply.ok for reply in (*replies, late)} == {True}
+        assert [event.kind for event in trial.events].count("cut") == 1
+
+
+async def test_an_effect_is_in_the_journal_before_its_answer(table: Tables) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        await trial.order(Role.TABLE, "cut", n=50)
+        assert trial.machine.record.journal.synced == trial.machine.record.journal.last
+        assert any(e.kind == "cut" and e.data["cut"] == 50 for e in trial.events)
+
+
+async def test_everybody_may_read_without_a_signature(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        snapshot = await trial.machine.order(Command(id="1", cmd="snapshot"))
+        events = await trial.machine.order(Command(id="2", cmd="events", args={"since": 0}))
+        assert snapshot.result["machine"]["phase"] == "empty"
+        assert [event["kind"] for event in events.result["events"]] == ["opened"]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@given(
+    cmd=st.text(max_size=12) | st.sampled_from(["cut", "release", "start_deal"]),
+    args=st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=4), max_size=3),
+    key=st.none() | st.text("0123456789abcdef", min_size=64, max_size=64) | st.text(max_size=70),
+)
+def test_nonsense_is_answered_never_raised(
+    virtual_run: Callable[..., Any], cmd: str, args: dict[str, Any], key: str | None
+) -> None:
+    reply = virtual_run(Command(id="z", cmd=cmd, args=args, key=key, sig="00" * 64))
+    assert not reply.ok or cmd in ("snapshot", "events")

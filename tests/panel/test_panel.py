@@ -1,0 +1,188 @@
+"""The panel on mock pins, in virtual time: one press is one press."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from gpiozero.pins.mock import MockFactory
+from pytest_mock import MockerFixture
+
+from drivers.panel import Act, Key, Lamps, Light, Panel, PanelLost, PanelPins, Press, Switch
+
+pytestmark = pytest.mark.virtual
+
+PINS = PanelPins()
+GREEN_N, RED_S, START = PINS.north_green, PINS.south_red, PINS.start
+
+
+class Rig:
+    """A panel, and fingers on its pins."""
+
+    def __init__(self) -> None:
+        self.factory = MockFactory()
+        self.presses: list[Press] = []
+        self.switches: list[Switch] = []
+        self.lost: list[PanelLost] = []
+        self.panel = Panel(
+            PINS,
+            self.factory,
+            self.presses.append,
+            on_switch=self.switches.append,
+            on_lost=self.lost.append,
+        )
+
+    def pin(self, number: int) -> Any:
+        return self.factory.pin(number)
+
+    async def press(self, number: int, for_s: float = 0.1) -> None:
+        self.pin(number).drive_low()
+        await asyncio.sleep(for_s)
+        self.pin(number).drive_high()
+        await asyncio.sleep(0.1)
+
+    def lit(self) -> set[str]:
+        lamps = ("lamp_red", "lamp_amber", "lamp_green", "buzzer")
+        return {lamp for lamp in lamps if self.pin(getattr(PINS, lamp)).state}
+
+
+@pytest.fixture
+async def rig() -> AsyncIterator[Rig]:
+    made = Rig()
+    yield made
+    made.panel.close()
+
+
+async def test_a_short_press_is_told_at_once_and_when_it_is_over(rig: Rig) -> None:
+    await rig.press(GREEN_N)
+    assert rig.presses == [Press(Key.GREEN, "N", Act.DOWN), Press(Key.GREEN, "N", Act.SHORT)]
+
+
+async def test_each_seat_has_its_own_two_buttons_and_start_has_no_seat(rig: Rig) -> None:
+    for number in (PINS.north_red, PINS.west_green, PINS.east_red, START):
+        await rig.press(number)
+    downs = [(press.key, press.seat) for press in rig.presses if press.act is Act.DOWN]
+    assert downs == [(Key.RED, "N"), (Key.GREEN, "W"), (Key.RED, "E"), (Key.START, None)]
+
+
+async def test_a_bouncing_contact_is_one_press(rig: Rig) -> None:
+    for _ in range(7):
+        rig.pin(RED_S).drive_low()
+        await asyncio.sleep(0.003)
+        rig.pin(RED_S).drive_high()
+        await asyncio.sleep(0.002)
+    await rig.press(RED_S)
+    assert [press.act for press in rig.presses] == [Act.DOWN, Act.SHORT]
+
+
+async def test_a_contact_that_never_settles_closed_is_no_press(rig: Rig) -> None:
+    rig.pin(RED_S).drive_low()
+    await asyncio.sleep(0.005)
+    rig.pin(RED_S).drive_high()
+    await asyncio.sleep(1)
+    assert rig.presses == []
+
+
+async def test_a_press_of_a_second_and_a_half_is_held_and_no_short_one(rig: Rig) -> None:
+    await rig.press(GREEN_N, for_s=1.6)
+    assert [press.act for press in rig.presses] == [Act.DOWN, Act.HELD]
+
+
+async def test_a_press_just_too_short_is_not_held(rig: Rig) -> None:
+    await rig.press(GREEN_N, for_s=1.49)
+    assert [press.act for press in rig.presses] == [Act.DOWN, Act.SHORT]
+
+
+async def test_two_buttons_at_once_are_two_presses(rig: Rig) -> None:
+    await asyncio.gather(rig.press(GREEN_N, for_s=2), rig.press(RED_S))
+    told = [(press.seat, press.act) for press in rig.presses]
+    assert told == [("N", Act.DOWN), ("S", Act.DOWN), ("S", Act.SHORT), ("N", Act.HELD)]
+
+
+async def test_a_broken_wire_reads_as_an_open_lid_and_a_pressed_stop(rig: Rig) -> None:
+    assert (rig.panel.lid_open, rig.panel.estop) == (True, True)
+
+
+async def test_lid_and_stop_are_told_as_they_change(rig: Rig) -> None:
+    rig.pin(PINS.lid).drive_low()
+    rig.pin(PINS.estop).drive_low()
+    await asyncio.sleep(0.1)
+    assert (rig.panel.lid_open, rig.panel.estop) == (False, False)
+    rig.pin(PINS.estop).drive_high()
+    await asyncio.sleep(0.1)
+    assert rig.switches == [Switch("lid", False), Switch("estop", False), Switch("estop", True)]
+
+
+async def test_the_lamps_show_what_they_are_told(rig: Rig) -> None:
+    rig.panel.show(Lamps(red=Light.ON, buzzer=Light.ON))
+    assert rig.lit() == {"lamp_red", "buzzer"}
+    rig.panel.show(Lamps(green=Light.ON))
+    assert rig.lit() == {"lamp_green"}
+
+
+async def test_a_blinking_lamp_blinks_by_the_loop_until_it_is_told_to_stop(rig: Rig) -> None:
+    rig.panel.show(Lamps(amber=Light.BLINK, green=Light.ON))
+    seen = []
+    for _ in range(6):
+        await asyncio.sleep(0.25)
+        seen.append("lamp_amber" in rig.lit())
+    assert seen == [True, False, False, True, True, False]
+    rig.panel.show(Lamps(amber=Light.ON))
+    await asyncio.sleep(5)
+    assert rig.lit() == {"lamp_amber"}
+
+
+async def test_showing_the_same_again_does_not_disturb_the_blinking(rig: Rig) -> None:
+    lamps = Lamps(red=Light.BLINK)
+    rig.panel.show(lamps)
+    await asyncio.sleep(0.6)
+    rig.panel.show(lamps)
+    assert rig.lit() == set()
+
+
+async def test_a_closed_panel_hears_nothing_and_leaves_no_timer(rig: Rig) -> None:
+    rig.panel.show(Lamps(red=Light.BLINK))
+    rig.pin(GREEN_N).drive_low()
+    rig.panel.close()
+    await asyncio.sleep(3)
+    assert rig.presses == []
+
+
+async def test_two_panels_live_beside_each_other_on_factories_of_their_own(rig: Rig) -> None:
+    other = Rig()
+    await other.press(GREEN_N)
+    assert rig.presses == []
+    assert len(other.presses) == 2
+    other.panel.close()
+
+
+async def test_a_pin_that_cannot_be_had_is_a_lost_panel(rig: Rig) -> None:
+    with pytest.raises(PanelLost, match=r"the panel's pins cannot be used: .*GPIO5"):
+        Panel(PINS, rig.factory, rig.presses.append)
+
+
+async def test_a_lamp_that_fails_is_a_lost_panel(rig: Rig, mocker: MockerFixture) -> None:
+    mocker.patch.object(rig.pin(PINS.lamp_red), "_set_state", side_effect=OSError("no device"))
+    with pytest.raises(PanelLost, match="no device"):
+        rig.panel.show(Lamps(red=Light.ON))
+
+
+async def test_a_lamp_that_fails_while_it_blinks_is_told_once(
+    rig: Rig, mocker: MockerFixture
+) -> None:
+    rig.panel.show(Lamps(red=Light.BLINK))
+    mocker.patch.object(rig.pin(PINS.lamp_red), "_set_state", side_effect=OSError("no device"))
+    await asyncio.sleep(5)
+    assert [error.why for error in rig.lost] == ["no device"]
+
+
+async def test_a_button_that_fails_is_told_once(rig: Rig, mocker: MockerFixture) -> None:
+    pin = rig.pin(GREEN_N)
+    mocker.patch.object(pin, "_get_state", side_effect=OSError("no device"))
+    for _ in range(2):
+        pin.drive_low()
+        await asyncio.sleep(0.1)
+        pin.drive_high()
+        await asyncio.sleep(0.1)
+    assert [error.why for error in rig.lost] == ["no device"]
+    assert rig.presses == []
