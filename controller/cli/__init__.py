@@ -26,7 +26,7 @@ COMMANDS = {
     "check-config": Entry("controller.cli.check_config", "Check configuration files."),
     "keys": Entry("controller.cli.keys", "Make keys, admit and list clients."),
     "schema": Entry("controller.cli.schema", "JSON Schemas of all public messages."),
-    "bench": Entry("controller.cli.bench", "Measure figures against floors of the same run."),
+    "bench": Entry("controller.cli.bench", "Measure figures against their floors.", needs_sim=True),
 }
 
 

@@ -9,7 +9,6 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Awaitable
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -139,29 +138,30 @@ async def run_machine(config: TableConfig) -> None:
     gc.collect()
     gc.freeze()
     try:
-        await _until_stopped(machine, outlet.serve(config.table.runtime_dir))
+        async with outlet.serving(config.table.runtime_dir):
+            await _until_stopped(machine)
     finally:
         with contextlib.suppress(StorageFailed):
             await journal.close()
 
 
-async def _until_stopped(machine: Machine, serving: Awaitable[None]) -> None:
+async def _until_stopped(machine: Machine) -> None:
     """Run the machine until a signal; an attempt under way is ended before it goes."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    tasks = [asyncio.ensure_future(part) for part in (machine.run(), serving)]
+    running = asyncio.ensure_future(machine.run())
     stopping = asyncio.ensure_future(stop.wait())
     try:
-        done, _ = await asyncio.wait([*tasks, stopping], return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
+        await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            running.result()
         await machine.table.leave(_LEAVE_S)
     finally:
-        for task in (*tasks, stopping):
+        for task in (running, stopping):
             task.cancel()
-        await asyncio.gather(*tasks, stopping, return_exceptions=True)
+        await asyncio.gather(running, stopping, return_exceptions=True)
 
 
 async def _both(path: Path) -> int:

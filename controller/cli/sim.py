@@ -2,9 +2,11 @@
 
 import asyncio
 import random
+import selectors
 import shutil
 import signal
 import tempfile
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -20,6 +22,8 @@ from sim.mechanics.settings import Settings
 
 # Where a fresh runtime directory goes: in memory, under a name short enough for a socket.
 RUNTIME_ROOT = Path("/dev/shm")
+# A table has about a dozen descriptors.
+_MOST_EXACT = 50
 
 EPILOG = f"""
 Point a table's configuration at what is printed: [dealer] and [reader] take `port` and `id`,
@@ -97,10 +101,22 @@ def command(
             reader_id=chosen.sim.reader_id,
             control=chosen.sim.control,
         )
-        asyncio.run(_run(hall(plan, tables, root), as_json))
+        with asyncio.Runner(loop_factory=_loop_for(tables)) as runner:
+            runner.run(_run(hall(plan, tables, root), as_json))
     finally:
         if runtime_dir is None:
             shutil.rmtree(root, ignore_errors=True)
+
+
+def _loop_for(tables: int) -> Callable[[], asyncio.AbstractEventLoop]:
+    """Return what makes the loop of so many tables.
+
+    epoll waits in whole milliseconds, so that every motion would end half of one late;
+    select is exact, but knows no descriptor above 1023.
+    """
+    if tables > _MOST_EXACT:
+        return asyncio.new_event_loop
+    return lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())
 
 
 def _settings(chosen: SimConfig, speed: float | None, faults: tuple[str, ...]) -> Settings:

@@ -2,32 +2,25 @@
 
 Each step is in the journal, and so on the feed, before the next one begins: seed
 and commitment, cut, shuffle, first card, verdict, release. A procedure one can
-read from top to bottom; what the cards do in between is the dealing loop's.
+read from top to bottom; what the cards do in between is the dealing loop's, what
+is written the book's.
 """
 
 import asyncio
-import base64
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from controller.cards import face_text
-from controller.deal import sequence as fair
 from controller.deal.attempt import Attempt, Stage
-from controller.deal.ledger import SEATS
-from controller.deal.sightings import Begun, Settled
+from controller.deal.ledger import Ledger
+from controller.deal.sightings import Begun, Settled, Shuffled
 from controller.faults import fault, fault_name
-from controller.journal.wire_group import opened
+from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
 from controller.machine.orders import Order, OrderDesk
-from controller.machine.record import Record
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome
-from controller.rules.profile import Profile, profile_hash
-from controller.vault.keyfile import KeyFile
-from controller.vault.sealing import AttemptKey, seal_to
-from controller.vault.vault import Vault
 from drivers import dealer as dealer_board
 from drivers.dealer import Dealer
 from drivers.errors import DriverError, Refused, Result, SessionRenewed
@@ -35,30 +28,19 @@ from drivers.events import Code, Event, Read
 from drivers.reader import Reader
 
 _T = TypeVar("_T")
+# Why a board does not begin, where its answer alone says it.
+_REFUSALS = {Result.LID_OPEN: "LID_OPENED", Result.ESTOP: "ESTOP_PRESSED"}
 
 
 @dataclass(frozen=True)
 class Fixtures:
-    """What every attempt at this table works with.
+    """What every attempt at this table works with. `cut_s`: how long a cut may take."""
 
-    `entropy` gives that many fresh bytes; `chief` is the public key that attempt
-    keys are sealed to.
-    """
-
-    record: Record
+    bindings: Bindings
     wire_log: WireLog
-    vault: Vault
-    key_file: KeyFile
-    chief: bytes
     dealer: Dealer
     reader: Reader
     desk: OrderDesk
-    profile: Profile
-    table_key: str
-    match_id: str
-    card_set: str
-    back: str
-    entropy: Callable[[int], bytes]
     cut_s: float
     on_change: Callable[[], None]
 
@@ -78,24 +60,21 @@ class AttemptRun:
     """
 
     def __init__(self, fixtures: Fixtures, deal: int, number: int) -> None:
-        self.deal = deal
         self.number = number
         self.over = asyncio.Event()
         self.dealing: Dealing | None = None
+        self.book = AttemptBook(fixtures.bindings, deal, number)
         self._at = fixtures
+        self._record = fixtures.bindings.record
+        self._profile = fixtures.bindings.profile
         self._loop = asyncio.get_running_loop()
         self._broken: asyncio.Future[str] = self._loop.create_future()
-        self._settled: asyncio.Future[Attempt] = self._loop.create_future()
+        self._dealt: asyncio.Future[Attempt] = self._loop.create_future()
         self._released: asyncio.Future[None] = self._loop.create_future()
-        self._settling: asyncio.Task[None] | None = None
+        self._aside: asyncio.Task[None] | None = None
         self._let_out = False
         self._events: list[Event] = []
-        self._key = AttemptKey.new(fixtures.entropy)
         self._count: Settled | None = None
-        self._seed = b""
-        self._commitment = b""
-        self._cut: int | None = None
-        self._nonce = b""
 
     # What happens meanwhile.
 
@@ -107,6 +86,8 @@ class AttemptRun:
         if event.code is Code.RELEASED:
             if not self._released.done():
                 self._released.set_result(None)
+        elif event.code is Code.SHUFFLED:
+            self._take_shuffled(event.index)
         elif self.dealing is not None and not self._let_out:
             self.dealing.on_event(event)
 
@@ -116,7 +97,7 @@ class AttemptRun:
             return
         self._events.append(read)
         if self.dealing is not None:
-            self.dealing.see(self._at.vault.read(read))
+            self.dealing.see(self._at.bindings.vault.read(read))
 
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards; hands that are out stay out."""
@@ -135,11 +116,11 @@ class AttemptRun:
     @property
     def fed(self) -> int:
         """Cards fed from the hopper so far."""
-        return self.dealing.attempt.ledger.fed if self.dealing is not None else 0
+        return 0 if self._ledger is None else self._ledger.fed
 
-    def seal(self, plain: bytes) -> bytes:
-        """Return `plain` in a box that only this attempt's key opens."""
-        return self._key.seal(plain)
+    @property
+    def _ledger(self) -> Ledger | None:
+        return None if self.dealing is None else self.dealing.attempt.ledger
 
     # The steps.
 
@@ -157,147 +138,112 @@ class AttemptRun:
         except _Ended as ended:
             reasons = ended.reasons
         finally:
-            self._close()
+            self._leave_nothing()
         if reasons:
             return await self.end(*reasons)
         await self._hold()
         return Outcome.OK
 
     async def _commit(self, start: Order | None) -> None:
-        at = self._at
-        self._seed = at.entropy(fair.SEED_BYTES)
-        hashed = profile_hash(at.profile)
-        context = fair.context(
-            at.table_key, at.match_id, self.deal, self.number, hashed, at.card_set
-        )
-        self._commitment = fair.commitment(context, self._seed)
-        at.vault.begin(self.number)
-        at.key_file.write(self.number, self._key.raw)
-        for_chief = seal_to(at.chief, self._key.raw, at.entropy)
-        boxes = {"box": _text(self.seal(self._seed)), "for_chief": _text(for_chief)}
-        self._write("seed", boxes, public=False)
-        deck = at.profile.deck
-        self._write(
-            "committed",
-            {
-                "commitment": self._commitment.hex(),
-                "table_key": at.table_key,
-                "match": at.match_id,
-                "profile": at.profile.name,
-                "profile_hash": hashed.hex(),
-                "set": at.card_set,
-                "back": at.back,
-                "deck": {"packs": deck.packs, "jokers": deck.jokers, "cards": deck.cards},
-            },
-        )
+        self.book.commit()
         if start is not None:
-            start.write({"deal": self.deal, "attempt": self.number})
-        await at.record.sync()
+            start.write({"deal": self.book.deal, "attempt": self.number})
+        await self._record.sync()
         if start is not None:
             start.done()
 
     async def _take_cut(self, uncut: str | None) -> None:
         if uncut is not None:
-            self._write("cut", {"cut": None, "reason": uncut})
-            await self._at.record.sync()
+            self.book.take_cut(None, uncut)
+            await self._record.sync()
             return
-        late = self._loop.call_later(self._at.cut_s, self._at.record.latch, "CUT_LATE")
+        late = self._loop.call_later(self._at.cut_s, self._record.latch, "CUT_LATE")
         try:
             while not await self._one_cut():
                 pass
         finally:
             late.cancel()
-            self._at.record.clear("CUT_LATE")
+            self._record.clear("CUT_LATE")
 
     async def _one_cut(self) -> bool:
         """Take one order that may be the cut; return whether it was one."""
         order = await self._unless_broken(self._at.desk.take("cut", "start_deal"))
+        cut, reason, legal = order.args.get("n"), None, self._profile.cuts()
         if order.command.cmd == "start_deal":
-            reason = order.args.get("reason")
-            if order.args.get("uncut") is not True or not isinstance(reason, str) or not reason:
-                order.refuse(
-                    "BAD_COMMAND", why="it waits for its cut, or for uncut=true with a reason"
-                )
+            cut, reason = None, uncut_reason(order)
+            if reason is None:
+                order.refuse("BAD_COMMAND", found="no reason", expected="uncut=true and a reason")
                 return False
-            data: dict[str, Any] = {"cut": None, "reason": reason}
-        else:
-            cuts = self._at.profile.cuts()
-            number = order.args.get("n")
-            if type(number) is not int or number not in cuts:
-                order.refuse("BAD_COMMAND", found=f"n={number!r}", expected=f"{cuts[0]}…{cuts[-1]}")
-                return False
-            data = {"cut": number}
-        self._cut = data["cut"]
-        order.write({"cut": self._cut})
-        self._write("cut", data)
-        await self._at.record.sync()
+        elif type(cut) is not int or cut not in legal:
+            order.refuse("BAD_COMMAND", found=f"n={cut!r}", expected=f"{legal[0]}…{legal[-1]}")
+            return False
+        order.write({"cut": cut})
+        self.book.take_cut(cut, reason)
+        await self._record.sync()
         order.done()
         return True
 
     async def _begin(self) -> None:
-        at, deck = self._at, self._at.profile.deck
+        cards, hand = self._profile.deck.cards, self._profile.hand
         try:
-            for board in (at.reader, at.dealer):
-                begin = partial(board.begin, self.number, deck.cards, at.profile.hand)
+            for board in (self._at.reader, self._at.dealer):
+                begin = partial(board.begin, self.number, cards, hand)
                 await self._unless_broken(_absolute(begin))
         except Refused as refused:
             raise _Ended(await self._why_refused(refused)) from refused
         except DriverError as error:
             raise _Ended(fault_name(error)) from error
-        self._write("begun", {})
-        await at.record.sync()
+        self.book.begin()
+        await self._record.sync()
 
     async def _why_refused(self, refused: Refused) -> str:
         """Return the fault behind a refused BEGIN, from what the sensors see."""
-        known = {Result.LID_OPEN: "LID_OPENED", Result.ESTOP: "ESTOP_PRESSED"}
         if refused.result is not Result.NOT_CLEAR:
-            return known.get(refused.result, "BOARD_REFUSED")
-        status = await self._at.dealer.status()
+            return _REFUSALS.get(refused.result, "BOARD_REFUSED")
+        try:
+            status = await _absolute(self._at.dealer.status)
+        except DriverError as error:
+            return fault_name(error)
         return "POCKET_NOT_EMPTY" if any(status.sees_pockets) else "PATH_NOT_CLEAR"
 
     async def _deal(self) -> tuple[str, ...]:
         """Deal the cards; return why there are no right hands, nothing where there are."""
         at = self._at
-        profile = at.profile
         self.dealing = Dealing(
             self.number,
-            fair.sequence(self._commitment, self._seed, self._cut, profile.deck.cards),
-            profile.shuffles(self.deal),
+            self.book.sequence,
+            self._profile.shuffles(self.book.deal),
             dealer=at.dealer.link.post,
             reader=at.reader.link.post,
             stop=at.dealer.stop,
-            on_check=self._check,
+            on_check=lambda: self._do_aside(self._settle()),
             on_end=self._on_end,
-            on_change=self._on_change,
+            on_change=at.on_change,
         )
         if self._broken.done():
             return (self._broken.result(),)
         self.dealing.see(Begun())
-        attempt = await self._settled
+        attempt = await self._dealt
         return attempt.reasons if attempt.stage is Stage.OVER else ()
 
-    def _on_change(self) -> None:
+    def _take_shuffled(self, passes: int) -> None:
+        """Go on behind the shuffle once; a board that is told twice says it twice."""
+        if self._aside is None and self.dealing is not None:
+            self._do_aside(self._shuffled(passes))
+
+    async def _shuffled(self, passes: int) -> None:
+        """Write that the shuffler is done; the first card moves behind that."""
+        self.book.shuffled(passes)
+        await self._record.sync()
         assert self.dealing is not None
-        if self.dealing.attempt.stage is Stage.DEALING and not self.dealing.attempt.ledger.cards:
-            self._shuffled()
-        self._at.on_change()
-
-    def _shuffled(self) -> None:
-        if self._at.record.state.attempt == self.number:
-            assert self.dealing is not None
-            self._write("shuffled", {"passes": self.dealing.attempt.passes})
-            self._at.record.journal.flush()
-
-    def _check(self) -> None:
-        self._settling = self._loop.create_task(self._settle())
+        self.dealing.see(Shuffled())
 
     async def _settle(self) -> None:
         """Ask both boards and the vault for the final count."""
-        at = self._at
         assert self.dealing is not None
         try:
-            status = await _absolute(at.dealer.status)
-            read = await _absolute(at.reader.status)
+            status = await _absolute(self._at.dealer.status)
+            read = await _absolute(self._at.reader.status)
         except DriverError as error:
             self.dealing.broken(fault_name(error))
             return
@@ -305,150 +251,113 @@ class AttemptRun:
         self.dealing.see(self._count)
 
     def _set_faults(self) -> tuple[str, ...]:
-        assert self.dealing is not None
-        places = self.dealing.attempt.ledger.places()
-        return self._at.vault.set_verdict(places, self._at.profile.deck.cards)
+        assert self._ledger is not None
+        places = self._ledger.places()
+        return self._at.bindings.vault.set_verdict(places, self._profile.deck.cards)
 
     def _on_end(self, attempt: Attempt) -> None:
-        if not self._settled.done():
-            self._settled.set_result(attempt)
+        if not self._dealt.done():
+            self._dealt.set_result(attempt)
         elif attempt.stage is Stage.OVER and not self._broken.done():
             self._broken.set_result(attempt.reasons[0])
 
     async def _hold(self) -> None:
         """Bind the hands, and write the verdict before anybody may lift them."""
-        at = self._at
-        assert self.dealing is not None
-        ledger = self.dealing.attempt.ledger
-        self._nonce = at.entropy(fair.NONCE_BYTES)
-        record = at.vault.record(ledger.places(), at.profile.deck.cards)
-        hands = fair.hands(self._commitment, self._nonce, record)
-        at.wire_log.write()
-        self._write("dealt", {"fed": ledger.fed, "refed": ledger.refed})
-        self._write("hands_box", {"box": _text(self.seal(self._nonce + record))}, public=False)
-        self._write("held", {"hands": hands.hex()})
-        self._write_verdict(Outcome.OK, ())
-        await at.record.sync()
+        assert self._ledger is not None
+        self._at.wire_log.write()
+        self.book.hold(self._ledger)
+        await self._record.sync()
         self.over.set()
-        await at.wire_log.sync()
+        await self._at.wire_log.sync()
 
     async def release(self) -> bool:
         """Wait for the order, then let the hands out; False where they may not go any more.
 
         Raises StorageFailed.
         """
-        at = self._at
         try:
-            order = await self._unless_broken(at.desk.take("release"))
+            order = await self._unless_broken(self._at.desk.take("release"))
             order.write()
-            await at.record.sync()
-            try:
-                await self._unless_broken(_absolute(lambda: at.dealer.release(self.number)))
-                await self._unless_broken(self._released)
-                self._let_out = True
-            except (_Ended, DriverError) as error:
-                name = fault_name(error) if isinstance(error, DriverError) else str(error)
-                order.refuse(name)
-                raise _Ended(name) from error
-            self._write("released", self._turned_up())
-            await at.record.sync()
-            order.done()
+            await self._record.sync()
+            await self._lift(order)
         except _Ended as ended:
             await self.end(*ended.reasons)
             return False
+        assert self._ledger is not None
+        self.book.release(self._ledger)
+        await self._record.sync()
+        order.done()
         return True
+
+    async def _lift(self, order: Order) -> None:
+        """Have the hands lifted out; answer the order where that cannot be."""
+        try:
+            await self._unless_broken(_absolute(partial(self._at.dealer.release, self.number)))
+            await self._unless_broken(self._released)
+        except (_Ended, DriverError) as error:
+            reason = error.reasons[0] if isinstance(error, _Ended) else fault_name(error)
+            order.refuse(reason)
+            raise _Ended(reason) from error
+        self._let_out = True
 
     async def reveal(self) -> None:
         """Show seed and cut: the deal is over. Raises StorageFailed."""
-        self._write("revealed", {"seed": self._seed.hex(), "cut": self._cut})
-        await self._at.record.sync()
-        self._forget()
+        self.book.reveal()
+        await self._record.sync()
+        self.book.close()
 
     async def end(self, *reasons: str) -> Outcome:
         """Write why there are no hands, and open the whole record. Raises StorageFailed."""
-        at = self._at
         if "COUNT_SHORT" in reasons:
             reasons = tuple(dict.fromkeys([*reasons, *self._set_faults()]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
-        at.wire_log.write()
-        if self._nonce:
-            self._write("withdrawn", {"reasons": list(reasons)})
-        else:
-            self._write_verdict(outcome, reasons)
-        self._write("revealed", {"seed": self._seed.hex(), "cut": self._cut})
-        self._write("record", self._record())
-        await at.record.sync()
+        self._at.wire_log.write()
+        self.book.refuse(outcome, reasons, self._ledger)
+        self.book.reveal()
+        self.book.open(self._events, self._count, self._ledger)
+        await self._record.sync()
         self.over.set()
-        await at.wire_log.sync()
-        self._forget()
+        await self._at.wire_log.sync()
+        self.book.close()
         return outcome
 
-    def _record(self) -> dict[str, Any]:
-        """Return all that was seen of an attempt that gave no hands."""
-        hands = None
-        if self._nonce:
-            assert self.dealing is not None
-            places = self.dealing.attempt.ledger.places()
-            hands = self._at.vault.record(places, self._at.profile.deck.cards).hex()
-        record: dict[str, Any] = {"nonce": self._nonce.hex() or None, "hands": hands}
-        record["events"] = opened(self._events)
-        if self._count is not None:
-            names = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
-            record["settled"] = {name: getattr(self._count, name) for name in names}
-        return record
-
-    def _forget(self) -> None:
-        self._at.vault.forget()
-        self._at.key_file.remove(self.number)
-
-    # Small change.
-
-    def _write_verdict(self, outcome: Outcome, reasons: tuple[str, ...]) -> None:
-        ledger = self.dealing.attempt.ledger if self.dealing is not None else None
-        landed = ledger.landed() if ledger else dict.fromkeys((*SEATS, "tray"), 0)
-        self._write(
-            "verdict",
-            {
-                "outcome": outcome.value,
-                "reasons": list(reasons),
-                "landed": landed,
-                "fed": ledger.fed if ledger else 0,
-                "refed": ledger.refed if ledger else 0,
-            },
-        )
-
-    def _turned_up(self) -> dict[str, str]:
-        """Return what is shown with the hands: the turned-up card of the first deal."""
-        at = self._at
-        if self.deal != 1 or not at.profile.turnup.deal1:
-            return {}
-        assert self.dealing is not None
-        cards = at.profile.deck.cards
-        draws = fair.turned_up(self._commitment, self._seed, self._cut, cards)
-        places = self.dealing.attempt.ledger.places()
-        place, face = at.vault.turned_up(places, draws, at.profile.turnup.faces())
-        leader = self.dealing.attempt.sequence[place - 1]
-        return {"turned_up": face_text(face), "leader": leader}
-
-    def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
-        self._at.record.write(kind, data, deal=self.deal, attempt=self.number, public=public)
+    # What holds the steps together.
 
     async def _unless_broken(self, awaited: Awaitable[_T]) -> _T:
         """Return what is awaited, or end the attempt when it is broken first."""
         waiting = asyncio.ensure_future(awaited)
         both: set[asyncio.Future[Any]] = {waiting, self._broken}
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if waiting.done():
-            return waiting.result()
-        waiting.cancel()
+        try:
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if waiting.done():
+                return waiting.result()
+        finally:
+            if waiting is not self._released:
+                waiting.cancel()
         raise _Ended(self._broken.result())
 
-    def _close(self) -> None:
+    def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do what an event asks for once the read callback has returned."""
+        self._aside = self._loop.create_task(work)
+        self._aside.add_done_callback(self._aside_done)
+
+    def _aside_done(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and task.exception() is not None and not self._dealt.done():
+            self._dealt.set_exception(task.exception() or RuntimeError)
+
+    def _leave_nothing(self) -> None:
         if self.dealing is not None:
             self.dealing.close()
-        if self._settling is not None and not self._settling.done():
-            self._settling.cancel()
+        if self._aside is not None and not self._aside.done():
+            self._aside.cancel()
+
+
+def uncut_reason(order: Order) -> str | None:
+    """Return why an order starts a deal without its cut; None where it does not say so."""
+    reason = order.args.get("reason")
+    uncut = order.args.get("uncut") is True
+    return reason if uncut and isinstance(reason, str) and reason else None
 
 
 async def _absolute(command: Callable[[], Awaitable[_T]]) -> _T:
@@ -472,7 +381,3 @@ def _settled(status: dealer_board.Status, pulses: int, set_faults: tuple[str, ..
         reader_pulses=pulses,
         set_faults=set_faults,
     )
-
-
-def _text(raw: bytes) -> str:
-    return base64.b64encode(raw).decode()

@@ -16,6 +16,7 @@ from controller.config import Board as BoardConfig
 from controller.config import TableConfig
 from controller.journal.fold import last_taken
 from controller.journal.journal import Journal
+from controller.machine.attempt_book import Bindings
 from controller.machine.attempt_run import Fixtures
 from controller.machine.boards import BoardLine
 from controller.machine.front import Front
@@ -173,21 +174,24 @@ class Machine:
     def _fixtures(self) -> Fixtures:
         config, given, profile = self._config, self._given, self._profile
         back = Back[config.card_set.back]
-        return Fixtures(
+        bindings = Bindings(
             record=self.record,
-            wire_log=self._wire_log,
             vault=Vault(profile.deck.composition(), back),
             key_file=given.key_file,
             chief=given.chief,
-            dealer=self.dealer,
-            reader=self.reader,
-            desk=self.desk,
             profile=profile,
             table_key=given.table_key,
             match_id=config.table.match,
             card_set=config.card_set.id,
             back=config.card_set.back,
             entropy=given.entropy,
+        )
+        return Fixtures(
+            bindings=bindings,
+            wire_log=self._wire_log,
+            dealer=self.dealer,
+            reader=self.reader,
+            desk=self.desk,
             cut_s=config.limits.cut_s,
             on_change=self._changed,
         )

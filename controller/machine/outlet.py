@@ -8,7 +8,8 @@ import asyncio
 import os
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import structlog
@@ -54,8 +55,9 @@ class Outlet:
         self._state = state
         self._gateways: set[_Gateway] = set()
 
-    async def serve(self, runtime_dir: Path) -> None:
-        """Listen in `runtime_dir` until cancelled; the socket's file goes too. Raises OSError."""
+    @asynccontextmanager
+    async def serving(self, runtime_dir: Path) -> AsyncIterator[None]:
+        """Listen in `runtime_dir` for the block; the socket's file goes too. Raises OSError."""
         path = runtime_dir / SOCKET_NAME
         # A killed machine leaves its socket; the journal's lock says that there is only one of us.
         path.unlink(missing_ok=True)
@@ -63,8 +65,9 @@ class Outlet:
         server = await loop.create_unix_server(lambda: _Gateway(self), str(path))
         path.chmod(0o600)
         try:
-            await server.serve_forever()
+            yield
         finally:
+            server.close()
             for gateway in list(self._gateways):
                 gateway.close()
             path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from controller.journal.fold import attempts
-from controller.machine.attempt_run import AttemptRun, Fixtures
+from controller.machine.attempt_run import AttemptRun, Fixtures, uncut_reason
 from controller.machine.boards import Evidence
 from controller.machine.left_over import revealed, voided
 from controller.machine.orders import Order
@@ -32,6 +32,7 @@ class Table:
 
     def __init__(self, fixtures: Fixtures) -> None:
         self._at = fixtures
+        self._record = fixtures.bindings.record
         self._up: dict[Board, Welcome] = {}
         self._faults: dict[Board, str] = {}
         self._ready = asyncio.Event()
@@ -44,10 +45,10 @@ class Table:
         self._up[board] = welcome
         name = self._faults.pop(board, None)
         if name is not None:
-            self._at.record.clear(name, board)
-        for left_over, of in self._at.record.latched:
+            self._record.clear(name, board)
+        for left_over, of in self._record.latched:
             if of == board:
-                self._at.record.clear(left_over, of)
+                self._record.clear(left_over, of)
         if len(self._up) == 2:
             self._ready.set()
             self._at.on_change()
@@ -58,9 +59,9 @@ class Table:
         self._ready.clear()
         known = self._faults.get(board)
         if known is not None and known != name:
-            self._at.record.clear(known, board)
+            self._record.clear(known, board)
         self._faults[board] = name
-        self._at.record.latch(name, dict(evidence))
+        self._record.latch(name, dict(evidence))
         self.broken(name)
 
     def renewed(self) -> None:
@@ -94,7 +95,7 @@ class Table:
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
         """Return what closes faces of an attempt, None where its key is gone."""
         if self.run is not None and self.run.number == attempt:
-            return self.run.seal
+            return self.run.book.seal
         return None
 
     async def may_reopen(self) -> None:
@@ -116,7 +117,7 @@ class Table:
     @property
     def phase(self) -> Phase:
         """The phase that people see."""
-        return shown_phase(self._at.record.state, boards_up=self._ready.is_set())
+        return shown_phase(self._record.state, boards_up=self._ready.is_set())
 
     # One deal after the other.
 
@@ -128,37 +129,37 @@ class Table:
             start, uncut = None, None
             if self._again:
                 await self._cleared_up()
-            if not self._again or self._at.record.state.misdeals_in_a_row >= TWICE:
+            if not self._again or self._record.state.misdeals_in_a_row >= TWICE:
                 start = await self._at.desk.take("start_deal")
-                uncut = start.args.get("reason") if start.args.get("uncut") else None
+                uncut = uncut_reason(start)
             await self._one_attempt(start, uncut)
 
     @property
     def _again(self) -> bool:
         """Whether the next attempt is another one of the same deal."""
-        return self._at.record.state.outcome in (Outcome.MISDEAL, Outcome.VOID)
+        return self._record.state.outcome in (Outcome.MISDEAL, Outcome.VOID)
 
     async def _one_attempt(self, start: Order | None, uncut: str | None) -> None:
-        state = self._at.record.state
+        state = self._record.state
         deal = (state.deal or 0) + (0 if self._again else 1)
         run = self.run = AttemptRun(self._at, deal or 1, state.attempts + 1)
         try:
-            self._at.record.clear("TWO_MISDEALS")
+            self._record.clear("TWO_MISDEALS")
             outcome = await run.run(uncut, start)
             if outcome is Outcome.OK and await run.release():
                 await self._set_back()
                 await run.reveal()
             else:
-                self._call_for_clearing(self._at.record.state.proofs[-1].reasons)
+                self._call_for_clearing(self._record.state.proofs[-1].reasons)
         finally:
             self.run = None
 
     def _call_for_clearing(self, reasons: list[str]) -> None:
         """Tell people why there are no hands, until the cards are back."""
         for reason in reasons:
-            self._at.record.latch(reason)
-        if self._at.record.state.misdeals_in_a_row >= TWICE:
-            self._at.record.latch("TWO_MISDEALS")
+            self._record.latch(reason)
+        if self._record.state.misdeals_in_a_row >= TWICE:
+            self._record.latch("TWO_MISDEALS")
 
     async def _set_back(self) -> None:
         """Wait until the hands were taken and the set lies in the hopper again."""
@@ -176,9 +177,9 @@ class Table:
             closed = not (status.lid_open or status.estop)
             if status.clear and status.sees_hopper and closed and not status.lift_up:
                 break
-        for name, board in self._at.record.latched:
+        for name, board in self._record.latched:
             if not board and name != "TWO_MISDEALS":
-                self._at.record.clear(name)
+                self._record.clear(name)
 
     async def _looks(self) -> AsyncIterator[Status]:
         """Yield the dealer board's status, again and again, whenever there is one."""
@@ -198,23 +199,23 @@ class Table:
 
     async def _take_over(self) -> None:
         """Bring what an earlier run of the daemon left open to its end."""
-        state = self._at.record.state
+        state = self._record.state
         released = state.phase is Phase.RELEASED
         if not (released or state.unfinished or state.phase is Phase.HELD):
             return
         assert state.attempt is not None
-        entries = (chained.entry for chained in self._at.record.journal.entries())
+        entries = (chained.entry for chained in self._record.journal.entries())
         progress = attempts(entries)[state.attempt]
-        raw = self._at.key_file.read(state.attempt)
-        key = None if raw is None else AttemptKey(raw, self._at.entropy)
+        raw = self._at.bindings.key_file.read(state.attempt)
+        key = None if raw is None else AttemptKey(raw, self._at.bindings.entropy)
         if released:
             await self._set_back()
             closing = revealed(progress, key) if key else iter([("closed", {})])
         else:
             closing = voided(progress, key)
         for kind, data in closing:
-            self._at.record.write(kind, data, deal=state.deal, attempt=state.attempt)
-        await self._at.record.sync()
-        self._at.key_file.remove(state.attempt)
+            self._record.write(kind, data, deal=state.deal, attempt=state.attempt)
+        await self._record.sync()
+        self._at.bindings.key_file.remove(state.attempt)
         if not released:
-            self._call_for_clearing(self._at.record.state.proofs[-1].reasons)
+            self._call_for_clearing(self._record.state.proofs[-1].reasons)

@@ -1,0 +1,192 @@
+"""What an attempt leaves in the journal, step by step, and the secrets behind it.
+
+The order of the entries is that of PROOF.md; `verify` holds a journal against it.
+Who calls writes a step, syncs, and only then takes the next one.
+"""
+
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from controller.cards import face_text
+from controller.deal import sequence as fair
+from controller.deal.ledger import SEATS, TRAY, Ledger
+from controller.deal.sightings import Settled
+from controller.journal.wire_group import BoardEvent, opened
+from controller.machine.record import Record
+from controller.messages import Outcome
+from controller.rules.profile import Profile, profile_hash
+from controller.vault.keyfile import KeyFile
+from controller.vault.sealing import AttemptKey, seal_to
+from controller.vault.vault import Vault
+
+_SETTLED = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What every attempt of this table is bound to, and where its secrets lie.
+
+    `chief` is the public key that attempt keys are sealed to; `entropy` gives that
+    many fresh bytes.
+    """
+
+    record: Record
+    vault: Vault
+    key_file: KeyFile
+    chief: bytes
+    profile: Profile
+    table_key: str
+    match_id: str
+    card_set: str
+    back: str
+    entropy: Callable[[int], bytes]
+
+
+class AttemptBook:
+    """The entries of deal `deal`, attempt `number`. Its seed and key are made here."""
+
+    def __init__(self, bound_to: Bindings, deal: int, number: int) -> None:
+        self.deal = deal
+        self.number = number
+        self.cut: int | None = None
+        self._to = bound_to
+        self._key = AttemptKey.new(bound_to.entropy)
+        self._seed = bound_to.entropy(fair.SEED_BYTES)
+        self._nonce = b""
+        self._hashed = profile_hash(bound_to.profile)
+        self._commitment = fair.commitment(
+            fair.context(
+                bound_to.table_key,
+                bound_to.match_id,
+                deal,
+                number,
+                self._hashed,
+                bound_to.card_set,
+            ),
+            self._seed,
+        )
+
+    @property
+    def sequence(self) -> str:
+        """The pocket letter of every place, once the cut is known."""
+        cards = self._to.profile.deck.cards
+        return fair.sequence(self._commitment, self._seed, self.cut, cards)
+
+    @property
+    def held(self) -> bool:
+        """Whether the hands of this attempt were bound."""
+        return bool(self._nonce)
+
+    def seal(self, plain: bytes) -> bytes:
+        """Return `plain` in a box that only this attempt's key opens."""
+        return self._key.seal(plain)
+
+    def commit(self) -> None:
+        """Write the seed, closed, and its commitment; from here on the vault takes faces in."""
+        to, deck = self._to, self._to.profile.deck
+        to.vault.begin(self.number)
+        to.key_file.write(self.number, self._key.raw)
+        for_chief = seal_to(to.chief, self._key.raw, to.entropy)
+        boxes = {"box": _text(self.seal(self._seed)), "for_chief": _text(for_chief)}
+        self._write("seed", boxes, public=False)
+        self._write(
+            "committed",
+            {
+                "commitment": self._commitment.hex(),
+                "table_key": to.table_key,
+                "match": to.match_id,
+                "profile": to.profile.name,
+                "profile_hash": self._hashed.hex(),
+                "set": to.card_set,
+                "back": to.back,
+                "deck": {"packs": deck.packs, "jokers": deck.jokers, "cards": deck.cards},
+            },
+        )
+
+    def take_cut(self, cut: int | None, reason: str | None = None) -> None:
+        """Write the players' number, or why there is none."""
+        self.cut = cut
+        self._write("cut", {"cut": cut} if reason is None else {"cut": cut, "reason": reason})
+
+    def begin(self) -> None:
+        """Write that both boards began the attempt."""
+        self._write("begun", {})
+
+    def shuffled(self, passes: int) -> None:
+        """Write that the shuffler is done."""
+        self._write("shuffled", {"passes": passes})
+
+    def hold(self, ledger: Ledger) -> None:
+        """Bind the hands and write that they are right."""
+        self._nonce = self._to.entropy(fair.NONCE_BYTES)
+        record = self._hands(ledger)
+        hands = fair.hands(self._commitment, self._nonce, record)
+        self._write("dealt", {"fed": ledger.fed, "refed": ledger.refed})
+        self._write("hands_box", {"box": _text(self.seal(self._nonce + record))}, public=False)
+        self._write("held", {"hands": hands.hex()})
+        self._verdict(Outcome.OK, (), ledger)
+
+    def refuse(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
+        """Write why there are no hands; hands that were held already are withdrawn."""
+        if self.held:
+            self._write("withdrawn", {"reasons": list(reasons)})
+        else:
+            self._verdict(outcome, reasons, ledger)
+
+    def release(self, ledger: Ledger) -> None:
+        """Write that the hands are out, with the turned-up card of the first deal."""
+        self._write("released", self._turned_up(ledger))
+
+    def reveal(self) -> None:
+        """Write seed and cut."""
+        self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
+
+    def open(
+        self, events: Sequence[BoardEvent], settled: Settled | None, ledger: Ledger | None
+    ) -> None:
+        """Write all that was seen of an attempt that gave no hands."""
+        hands = self._hands(ledger).hex() if self.held and ledger is not None else None
+        record: dict[str, Any] = {"nonce": self._nonce.hex() or None, "hands": hands}
+        record["events"] = opened(events)
+        if settled is not None:
+            record["settled"] = {name: getattr(settled, name) for name in _SETTLED}
+        self._write("record", record)
+
+    def close(self) -> None:
+        """Forget faces and key: the attempt is over."""
+        self._to.vault.forget()
+        self._to.key_file.remove(self.number)
+
+    def _hands(self, ledger: Ledger) -> bytes:
+        return self._to.vault.record(ledger.places(), self._to.profile.deck.cards)
+
+    def _verdict(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
+        nothing = dict.fromkeys((*SEATS, TRAY), 0)
+        self._write(
+            "verdict",
+            {
+                "outcome": outcome.value,
+                "reasons": list(reasons),
+                "landed": nothing if ledger is None else ledger.landed(),
+                "fed": 0 if ledger is None else ledger.fed,
+                "refed": 0 if ledger is None else ledger.refed,
+            },
+        )
+
+    def _turned_up(self, ledger: Ledger) -> dict[str, str]:
+        profile = self._to.profile
+        if self.deal != 1 or not profile.turnup.deal1:
+            return {}
+        draws = fair.turned_up(self._commitment, self._seed, self.cut, profile.deck.cards)
+        redo = profile.turnup.faces()
+        place, face = self._to.vault.turned_up(ledger.places(), draws, redo)
+        return {"turned_up": face_text(face), "leader": self.sequence[place - 1]}
+
+    def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
+        self._to.record.write(kind, data, deal=self.deal, attempt=self.number, public=public)
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()

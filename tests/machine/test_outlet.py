@@ -1,0 +1,106 @@
+"""The machine's one door: who may come in, what goes out, what a bad guest gets."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.bridge import (
+    SOCKET_NAME,
+    CommandMessage,
+    FeedMessage,
+    HelloMessage,
+    ReplyMessage,
+    from_machine,
+    to_line,
+)
+from controller.machine.outlet import Outlet
+from controller.machine.public import About, public_state
+from controller.machine.state import TableState
+from controller.messages import Command, Phase, Reply, State
+
+ABOUT = About(table="T01", boot="00", simulated=True, profile="p", card_set="S1")
+
+
+def state() -> State:
+    return public_state(ABOUT, TableState(), Phase.EMPTY, seq=1, time="now", head=bytes(32), fed=0)
+
+
+async def answer(command: Command) -> Reply:
+    return Reply(id=command.id, ok=True, result={"cmd": command.cmd})
+
+
+@pytest.fixture
+async def outlet(runtime_dir: Path) -> AsyncIterator[Outlet]:
+    served = Outlet(HelloMessage("T01", True), order=answer, state=state)
+    async with served.serving(runtime_dir):
+        yield served
+    assert not (runtime_dir / SOCKET_NAME).exists()
+
+
+async def come_in(runtime_dir: Path) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_unix_connection(str(runtime_dir / SOCKET_NAME))
+
+
+async def test_a_gateway_is_greeted_and_told_the_whole_state_at_once(
+    outlet: Outlet, runtime_dir: Path
+) -> None:
+    reader, writer = await come_in(runtime_dir)
+    hello, first = from_machine(await reader.readline()), from_machine(await reader.readline())
+    assert hello == HelloMessage("T01", True)
+    assert isinstance(first, FeedMessage)
+    assert msgspec.json.decode(first.body, type=State) == state()
+    writer.close()
+
+
+async def test_a_command_is_answered_under_its_own_number(
+    outlet: Outlet, runtime_dir: Path
+) -> None:
+    reader, writer = await come_in(runtime_dir)
+    await reader.readline()
+    await reader.readline()
+    for ref in (7, 3):
+        writer.write(to_line(CommandMessage(ref, "peer", Command(id=f"id{ref}", cmd="snapshot"))))
+    replies = [from_machine(await reader.readline()) for _ in range(2)]
+    assert {(r.ref, r.body.id) for r in replies if isinstance(r, ReplyMessage)} == {
+        (7, "id7"),
+        (3, "id3"),
+    }
+    writer.close()
+
+
+@pytest.mark.parametrize("nonsense", [b"nonsense\n", b"{}\n", b"\xff" * 100_000])
+async def test_a_guest_that_does_not_speak_the_protocol_is_let_go_and_others_stay(
+    outlet: Outlet, runtime_dir: Path, nonsense: bytes
+) -> None:
+    good_reader, good = await come_in(runtime_dir)
+    bad_reader, bad = await come_in(runtime_dir)
+    bad.write(nonsense)
+    async with asyncio.timeout(5):
+        while await _read_or_end(bad_reader):
+            pass
+    good.write(to_line(CommandMessage(1, "peer", Command(id="x", cmd="snapshot"))))
+    kinds = [type(from_machine(await good_reader.readline())) for _ in range(3)]
+    assert kinds[-1] is ReplyMessage
+    good.close()
+    bad.close()
+
+
+async def test_what_is_published_reaches_every_gateway(outlet: Outlet, runtime_dir: Path) -> None:
+    guests = [await come_in(runtime_dir) for _ in range(2)]
+    for reader, _ in guests:
+        await reader.readline()
+        await reader.readline()
+    outlet.publish(state())
+    for reader, writer in guests:
+        assert isinstance(from_machine(await reader.readline()), FeedMessage)
+        writer.close()
+
+
+async def _read_or_end(reader: asyncio.StreamReader) -> bytes:
+    try:
+        return await reader.read(1000)
+    except ConnectionError:
+        return b""
