@@ -1,14 +1,13 @@
 """The reliable link to one board: sessions, commands done once, events taken once.
 
 This is the shell: it owns the port, the loop's one timer and who waits for what.
-What a command or an event number means is decided by outbox.py and intake.py.
-The rules are drivers/link/PROTOCOL.md's.
+What a command or an event number means is decided by outbox.py and intake.py,
+when something is due by deadlines.py. The rules are drivers/link/PROTOCOL.md's.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
 from enum import Enum
-from math import inf
 
 from msgspec import Struct
 
@@ -18,29 +17,18 @@ from drivers.events import Board, Event, Read
 from drivers.firmware import codec, wire
 from drivers.identity import Welcome
 from drivers.link import frames, intake, outbox
+from drivers.link.deadlines import Deadlines, Timing
 from drivers.link.frames import Alive, Command, NoSession, Reply
 from drivers.link.intake import Intake, Taken
 from drivers.link.outbox import Outbox, Pending
 from drivers.link.port import Port
 
+__all__ = ["Counters", "Link", "Timing"]
+
 # Nothing acknowledges a STOP, and twice is once: three copies for a noisy line.
 _STOP_COPIES = 3
 # A deadline this near has come: timers may fire a rounding error early.
 _NEAR_S = 0.0005
-
-
-class Timing(Struct, frozen=True):
-    """The limits of PROTOCOL.md's table, in milliseconds.
-
-    `resend_ms` are the waits before each resend of a command or HELLO; the last
-    one is also the wait before giving up.
-    """
-
-    resend_ms: tuple[int, ...] = (50, 100, 200, 400, 400)
-    beat_ms: int = 100
-    seen_ms: int = 20
-    silence_ms: int = 500
-    settle_ms: int = 2000
 
 
 class Counters(Struct, frozen=True):
@@ -75,12 +63,13 @@ class Link:
     """One board behind one port.
 
     `on_event` is called inside the read callback, once for each event, in order;
-    a command posted there is on the line before it returns. `on_renewed` follows
-    a session renewed after trouble, when every command waiting has ended with
-    SessionRenewed: ask STATUS and post anew. `on_refused` gets the refusal of a
-    posted command. `on_down` is called once when the link is gone for good: port
-    closed, no timer left, every waiting command ended with LineLost; open() may
-    be called again. All four may be set until open().
+    a command posted there is on the line before it returns. An event whose
+    `on_event` raises counts as taken. `on_renewed` follows a session renewed after
+    trouble, when every command that waited has ended with SessionRenewed: ask
+    STATUS and post anew. `on_refused` gets the refusal of a posted command.
+    `on_down` is called once when an open link is gone for good: port closed, no
+    timer left, every waiting command ended with LineLost; open() may be called
+    again. The four may be set at any time.
 
     `session_ids` returns random 32-bit numbers. `check` is given the WELCOME
     before anything else of the board counts, and raises a DriverError to refuse
@@ -113,20 +102,17 @@ class Link:
         self._counts = dict.fromkeys(Counters.__struct_fields__, 0)
         self._phase = _Phase.CLOSED
         self._opened: asyncio.Future[Welcome] | None = None
-        self._listening = False
+        self._listening = False  # open() has returned: events are handed on
+        self._ended: DriverError = LineLost(board, "the link is not open")
         self._journal: tuple[Mapping[int, int], Mapping[int, int]] = ({}, {})
+        self._session = 0
+        self._renewed_for = ""
+        self._stop_again = False
         self._intake = Intake()
         self._told_seen = 0
         self._outbox = Outbox()
-        self._session = 0
-        self._why = ""
-        self._stop_again = False
-        self._incident_until = -inf
+        self._deadlines = Deadlines(self._timing)
         self._timer: asyncio.TimerHandle | None = None
-        self._resends = 0
-        self._resend_at = inf
-        self._beat_at = inf
-        self._silent_at = inf
         self._handlers: dict[type, Callable[..., None]] = {
             Event: self._take_event,
             Read: self._take_event,
@@ -147,14 +133,12 @@ class Link:
     def counters(self) -> Counters:
         """What the line has done so far."""
         decoder = self._decoder
-        return Counters(
-            **self._counts
-            | {
-                "junk": decoder.junk,
-                "crc_errors": decoder.crc_errors,
-                "oversize": decoder.oversize,
-            }
-        )
+        noise = {
+            "junk": decoder.junk,
+            "crc_errors": decoder.crc_errors,
+            "oversize": decoder.oversize,
+        }
+        return Counters(**self._counts | noise)
 
     async def open(self, last_taken: Mapping[int, int], kept: Mapping[int, int]) -> Welcome:
         """Open the port and a session; return who answered.
@@ -169,9 +153,8 @@ class Link:
             raise RuntimeError("the link is open already")
         self._loop = asyncio.get_running_loop()
         self._journal = (last_taken, kept)
-        self._incident_until = -inf
-        self._stop_again = False
-        self._listening = False
+        self._listening = self._stop_again = False
+        self._deadlines = Deadlines(self._timing)
         self._decoder.feed(b"\x00")  # what a lost line left behind is no beginning of a frame
         self._port.open(self._on_bytes, self._on_port_lost)
         self._phase = _Phase.OPENING
@@ -182,6 +165,8 @@ class Link:
         except asyncio.CancelledError:
             self.close()
             raise
+        if self._phase is _Phase.CLOSED:  # between the WELCOME and here
+            raise self._ended
         self._listening = True
         return welcome
 
@@ -258,9 +243,9 @@ class Link:
 
     def _note_heard(self) -> None:
         now = self._loop.time()
-        self._silent_at = now + self._timing.silence_ms / 1000
+        self._deadlines.heard(now)
         if self._intake.seen != self._told_seen:
-            self._beat_at = min(self._beat_at, now + self._timing.seen_ms / 1000)
+            self._deadlines.speak_soon(now)
             self._arm()
 
     def _take_event(self, event: Event) -> None:
@@ -277,7 +262,7 @@ class Link:
         self._outbox, settled = outbox.acknowledge(self._outbox, reply.number)
         if settled is None:
             return
-        self._resend_at = inf
+        self._deadlines.answered()
         self._send_next()
         if settled.waiter is None:
             if reply.result is not Result.DONE:
@@ -288,47 +273,40 @@ class Link:
     def _take_alive(self, alive: Alive) -> None:
         self._is_reset(alive.boot)
 
+    def _take_no_session(self, refusal: NoSession) -> None:
+        if self._phase is _Phase.UP and not self._is_reset(refusal.boot):
+            self._trouble("the board is in another session")
+
     def _take_welcome(self, welcome: Welcome) -> None:
-        if self._phase is _Phase.UP:
-            self._is_reset(welcome.boot)
-        elif self._phase is _Phase.RENEWING:
-            if not self._is_reset(welcome.boot):
-                self._take_renewed_welcome(welcome)
-        else:
+        if self._phase is _Phase.OPENING:
             self._take_first_welcome(welcome)
+        elif not self._is_reset(welcome.boot) and self._phase is _Phase.RENEWING:
+            self._session_is_up()
+            self._fail_pending(SessionRenewed, self._renewed_for)
+            self.on_renewed(welcome)
 
     def _take_first_welcome(self, welcome: Welcome) -> None:
-        assert self._opened is not None
         try:
             self._check(welcome)
+            self._start_intake(welcome)
         except DriverError as error:
             self._go_down(error)
             return
+        self._session_is_up()
+        if self._opened is not None and not self._opened.done():
+            self._opened.set_result(welcome)
+
+    def _start_intake(self, welcome: Welcome) -> None:
         last_taken, kept = self._journal
         seen = last_taken.get(welcome.boot)
         if self._intake.boot == welcome.boot:  # opened again: nothing is taken a second time
             seen = max(seen or 0, self._intake.seen)
         if seen is not None and seen > welcome.events:
-            self._go_down(BoardReset(self.board, welcome.boot, welcome.boot))
-            return
+            raise BoardReset(self.board, welcome.boot, welcome.boot)
         self._intake, lost = intake.start(
             welcome.boot, seen, kept.get(welcome.boot, 0), welcome.forgotten
         )
         self._counts["lost"] += lost
-        self._session_is_up()
-        if not self._opened.done():
-            self._opened.set_result(welcome)
-
-    def _take_renewed_welcome(self, welcome: Welcome) -> None:
-        if self._incident_until == inf:
-            self._incident_until = self._loop.time() + self._timing.settle_ms / 1000
-        self._session_is_up()
-        self._fail_pending(SessionRenewed)
-        self.on_renewed(welcome)
-
-    def _take_no_session(self, refusal: NoSession) -> None:
-        if self._phase is _Phase.UP and not self._is_reset(refusal.boot):
-            self._trouble("the board is in another session")
 
     def _is_reset(self, boot: int) -> bool:
         """Tell whether `boot` is not the board's boot so far; the link is down then."""
@@ -347,13 +325,10 @@ class Link:
     def _send_next(self) -> None:
         self._outbox = outbox.promote(self._outbox)
         if self._outbox.current is not None:
-            self._resends = 0
-            self._send_current()
+            self._deadlines.asked(self._loop.time())
+            self._send_current(self._outbox.current)
 
-    def _send_current(self) -> None:
-        current = self._outbox.current
-        assert current is not None
-        self._resend_at = self._loop.time() + self._wait_s()
+    def _send_current(self, current: Pending) -> None:
         self._send(current.command.kind, self._outbox.number, current.command)
 
     def _send(self, kind: int, number: int = 0, command: Command | None = None) -> None:
@@ -362,12 +337,11 @@ class Link:
             frames.encode(kind, self._session, number, known.seen, known.kept, command)
         )
         self._told_seen = known.seen
-        self._beat_at = self._loop.time() + self._timing.beat_ms / 1000
+        self._deadlines.spoke(self._loop.time())
         self._arm()
 
     def _send_hello(self) -> None:
         """Ask for the session; the zero byte ends whatever the line carried before."""
-        self._resend_at = self._loop.time() + self._wait_s()
         self._port.write(b"\x00" + frames.encode(wire.HELLO, self._session, 0, 0, 0))
         self._arm()
 
@@ -376,79 +350,88 @@ class Link:
         frame = frames.encode(wire.STOP, self._session, 0, known.seen, known.kept)
         self._port.write(frame * _STOP_COPIES)
 
-    def _wait_s(self) -> float:
-        waits = self._timing.resend_ms
-        return waits[min(self._resends, len(waits) - 1)] / 1000
-
     # Sessions, and the ladder: resend, new session, down.
 
     def _begin_session(self) -> None:
         before = self._session
         while self._session in (0, before):
             self._session = self._session_ids()
-        self._resends = 0
-        self._beat_at = self._silent_at = inf
+        self._deadlines.clear()
+        self._deadlines.asked(self._loop.time())
         self._send_hello()
 
     def _session_is_up(self) -> None:
+        now = self._loop.time()
         self._phase = _Phase.UP
         self._counts["sessions"] += 1
-        self._resend_at = inf
-        self._silent_at = self._loop.time() + self._timing.silence_ms / 1000
+        self._deadlines.answered()
+        self._deadlines.heard(now)
+        self._deadlines.renewed(now)
         if self._stop_again:
             self._stop_again = False
             self._write_stop()
         self._send(wire.BEAT)  # says which events are taken, before the board repeats them
 
+    def _resend(self) -> None:
+        current = self._outbox.current if self._phase is _Phase.UP else None
+        if self._deadlines.ask_again(self._loop.time()):
+            self._counts["resends"] += 1
+            if current is not None:
+                self._send_current(current)
+            else:
+                self._send_hello()
+        elif current is not None:
+            self._trouble(f"no acknowledgement after {self._deadlines.resends} resends")
+        else:
+            self._go_down(LineLost(self.board, "no answer to HELLO"))
+
     def _trouble(self, why: str) -> None:
         """Renew the session, once an incident: trouble soon after is the end of the link."""
-        if self._loop.time() < self._incident_until:
-            self._go_down(LineLost(self.board, f"{why}, again after a new session"))
-        else:
-            self._incident_until = inf
+        if self._deadlines.may_renew(self._loop.time()):
             self._renew(why)
+        else:
+            self._go_down(LineLost(self.board, f"{why}, again after a new session"))
 
     def _renew(self, why: str) -> None:
         self._phase = _Phase.RENEWING
-        self._why = why
+        self._renewed_for = why
         self._begin_session()
 
-    def _fail_pending(self, error: type[LineLost]) -> None:
+    def _fail_pending(self, error: type[LineLost], why: str) -> None:
         pending, self._outbox = self._outbox.pending, Outbox()
         for command in pending:
             if command.waiter is not None and not command.waiter.done():
-                command.waiter.set_exception(error(self.board, self._why))
+                command.waiter.set_exception(error(self.board, why))
 
     def _on_port_lost(self, why: str) -> None:
         self._go_down(LineLost(self.board, why))
 
     def _go_down(self, error: DriverError) -> None:
-        """End the link, and tell whoever is there to be told."""
-        opened = self._opened if self._phase is _Phase.OPENING else None
+        """End the link; open() raises the error if it has not returned, else the owner is told."""
+        was_open = self._phase is not _Phase.CLOSED and self._listening
         self._end(error)
-        if opened is None:
-            assert isinstance(error, LineLost)
+        if was_open and isinstance(error, LineLost):
             self.on_down(error)
 
     def _end(self, error: DriverError) -> None:
         if self._phase is _Phase.CLOSED:
             return
         self._phase = _Phase.CLOSED
+        self._ended = error
         self._port.close()
-        self._resend_at = self._beat_at = self._silent_at = inf
+        self._deadlines.clear()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._opened is not None and not self._opened.done():
             self._opened.set_exception(error)
-        self._why = error.why if isinstance(error, LineLost) else str(error)
-        self._fail_pending(LineLost)
+        self._fail_pending(LineLost, error.why if isinstance(error, LineLost) else str(error))
 
     # Time: one timer, for whatever comes first.
 
     def _arm(self) -> None:
         """See that the timer fires at the next deadline; one that fires early is harmless."""
-        at = min(self._resend_at, self._beat_at, self._silent_at)
+        at = self._deadlines.next()
         if self._timer is not None:
             if self._timer.when() <= at:
                 return
@@ -458,24 +441,11 @@ class Link:
     def _on_timer(self) -> None:
         self._timer = None
         now = self._loop.time() + _NEAR_S
-        if now >= self._resend_at:
+        if now >= self._deadlines.resend_at:
             self._resend()
-        if now >= self._silent_at:
+        if now >= self._deadlines.silent_at:
             self._trouble(f"nothing heard for {self._timing.silence_ms} ms")
-        if now >= self._beat_at:
+        if now >= self._deadlines.beat_at:
             self._send(wire.BEAT)
         if self._phase is not _Phase.CLOSED:
             self._arm()
-
-    def _resend(self) -> None:
-        if self._resends < len(self._timing.resend_ms):
-            self._resends += 1
-            self._counts["resends"] += 1
-            if self._phase is _Phase.UP:
-                self._send_current()
-            else:
-                self._send_hello()
-        elif self._phase is _Phase.UP:
-            self._trouble(f"no acknowledgement after {self._resends} resends")
-        else:
-            self._go_down(LineLost(self.board, "no answer to HELLO"))

@@ -136,12 +136,15 @@ async def test_a_board_that_is_not_the_one_pinned_says_nothing_to_anyone(
 
 async def test_no_event_is_handed_on_before_open_has_returned(make_rig: "MakeRig") -> None:
     rig = make_rig(gluing_ms=5)
-    rig.board.emit(wire.LID, place=1)
-    rig.board.emit(wire.LID, place=0)
-    await rig.host.open()
-    assert rig.host.events == []
-    await sleep_ms(100)
-    assert [event.place for event in rig.host.events] == [1, 0]
+    for opened_before in (0, 1):
+        rig.board.emit(wire.LID, place=1)
+        rig.board.emit(wire.LID, place=0)
+        await rig.host.open()
+        assert len(rig.host.events) == 2 * opened_before
+        await sleep_ms(100)
+        assert [event.place for event in rig.host.events] == [1, 0] * (1 + opened_before)
+        rig.link.close()
+        await sleep_ms(100)
 
 
 async def test_a_cancelled_open_leaves_nothing_behind(make_rig: "MakeRig") -> None:
@@ -154,6 +157,25 @@ async def test_a_cancelled_open_leaves_nothing_behind(make_rig: "MakeRig") -> No
     assert own_timers() == []
     rig.line.to_board.cut = False
     await rig.host.open()
+
+
+async def test_a_line_that_dies_before_open_has_returned_is_told_by_open_alone(
+    make_rig: "MakeRig",
+) -> None:
+    rig = make_rig()
+    opening = asyncio.ensure_future(rig.host.open())
+    await asyncio.sleep(0)
+    deliver = rig.line.to_host.deliver
+
+    def deliver_and_die(data: bytes) -> None:
+        deliver(data)
+        rig.line.lose("unplugged")
+
+    rig.line.to_host.deliver = deliver_and_die
+    with pytest.raises(LineLost, match="unplugged"):
+        await opening
+    assert rig.link.counters.sessions == 1
+    assert rig.host.downs == []
 
 
 async def test_opening_twice_is_a_mistake_of_the_program(make_rig: "MakeRig") -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from drivers import errors
 from drivers.firmware import codec, wire
-from drivers.link import link
+from drivers.link import deadlines, link
 
 TEXT = (Path(link.__file__).parent / "PROTOCOL.md").read_text()
 LETTERS = {"u8": "B", "u16": "H", "u32": "I", "bytes3": "3s", "bytes8": "8s"}
@@ -84,7 +84,7 @@ def test_the_settings_are_those_of_the_wire() -> None:
 
 def test_the_times_are_those_the_host_keeps() -> None:
     rows = {row[0]: row[1] for row in table("limit", "ms", "whose", "means")}
-    timing = link.Timing()
+    timing = deadlines.Timing()
     assert rows["resend"] == ", ".join(map(str, timing.resend_ms))
     assert rows["event resend"] == f"{wire.RESEND_MIN_MS} … {wire.RESEND_MAX_MS}"
     for limit in ("beat", "seen", "silence", "settle"):

@@ -1,0 +1,85 @@
+"""When a link must act: resends, heartbeats, silence, and how often it may start anew.
+
+No clock here: instants are seconds of the loop's, handed in; inf is never.
+"""
+
+from math import inf
+
+from msgspec import Struct
+
+
+class Timing(Struct, frozen=True):
+    """The limits of PROTOCOL.md's table, in milliseconds.
+
+    `resend_ms` are the waits before each resend of a command or HELLO; the last
+    one is also the wait before giving up.
+    """
+
+    resend_ms: tuple[int, ...] = (50, 100, 200, 400, 400)
+    beat_ms: int = 100
+    seen_ms: int = 20
+    silence_ms: int = 500
+    settle_ms: int = 2000
+
+
+class Deadlines:
+    """The instants at which a resend, a BEAT or the end of patience is due."""
+
+    def __init__(self, timing: Timing) -> None:
+        self.resends = 0
+        self.resend_at = self.beat_at = self.silent_at = inf
+        self._timing = timing
+        self._incident_until = -inf
+
+    def next(self) -> float:
+        """Return the first of them."""
+        return min(self.resend_at, self.beat_at, self.silent_at)
+
+    def clear(self) -> None:
+        """Nothing is due any more."""
+        self.resend_at = self.beat_at = self.silent_at = inf
+
+    def asked(self, now: float) -> None:
+        """A command or HELLO went out for the first time."""
+        self.resends = 0
+        self._wait_for_answer(now)
+
+    def ask_again(self, now: float) -> bool:
+        """Count one more resend; False where none is left."""
+        if self.resends == len(self._timing.resend_ms):
+            return False
+        self.resends += 1
+        self._wait_for_answer(now)
+        return True
+
+    def answered(self) -> None:
+        """The answer is there."""
+        self.resend_at = inf
+
+    def spoke(self, now: float) -> None:
+        """Any frame of the session went out."""
+        self.beat_at = now + self._timing.beat_ms / 1000
+
+    def speak_soon(self, now: float) -> None:
+        """An event came in that no frame has acknowledged yet."""
+        self.beat_at = min(self.beat_at, now + self._timing.seen_ms / 1000)
+
+    def heard(self, now: float) -> None:
+        """Any frame of the session came in."""
+        self.silent_at = now + self._timing.silence_ms / 1000
+
+    def may_renew(self, now: float) -> bool:
+        """Begin an incident; False where the last one is not over: it had its new session."""
+        if now < self._incident_until:
+            return False
+        self._incident_until = inf
+        return True
+
+    def renewed(self, now: float) -> None:
+        """A new session is up; an incident it ends is over when it proves sound."""
+        if self._incident_until == inf:
+            self._incident_until = now + self._timing.settle_ms / 1000
+
+    def _wait_for_answer(self, now: float) -> None:
+        waits = self._timing.resend_ms
+        self.resend_at = now + waits[min(self.resends, len(waits) - 1)] / 1000
