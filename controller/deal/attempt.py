@@ -88,7 +88,8 @@ def step(attempt: Attempt, event: Seen) -> Step:
     if isinstance(event, Broken):
         return _over(attempt, event.reason)
     if attempt.stage not in _LEGAL[type(event)]:
-        return (attempt, ()) if isinstance(event, PairLate) else _over(attempt, "EVENT_LOST")
+        late = isinstance(event, _LATE) and attempt.stage in (Stage.CHECKING, Stage.HELD)
+        return (attempt, ()) if late else _over(attempt, "EVENT_LOST")
     return _ON[type(event)](attempt, event)
 
 
@@ -230,6 +231,8 @@ def _settled(attempt: Attempt, event: Settled) -> Step:
 
 
 _DEALING = frozenset({Stage.DEALING, Stage.REFEEDING})
+# What may still come once every card has landed, and says nothing new then.
+_LATE = (Verdict, PairLate, RanEmpty)
 # Which sightings a right attempt can bring, at which stage.
 _LEGAL: dict[type[Any], frozenset[Stage]] = {
     Begun: frozenset({Stage.READY}),

@@ -11,7 +11,10 @@ from controller.deal.sightings import Settled
 def open_reasons(ledger: Ledger, sequence: str, settled: Settled) -> tuple[str, ...]:
     """Return why the lock does not close, as names of the fault catalogue; empty: it holds."""
     broken = [name for name, is_broken in _conditions(ledger, sequence, settled) if is_broken]
-    return tuple(dict.fromkeys([*broken, *settled.set_faults]))
+    reasons = list(dict.fromkeys([*broken, *settled.set_faults]))
+    if not reasons and not settled.board_locked:
+        reasons.append("BOARD_REFUSED")  # else it refuses for what is named already
+    return tuple(reasons)
 
 
 def _conditions(ledger: Ledger, sequence: str, settled: Settled) -> list[tuple[str, bool]]:
@@ -36,5 +39,4 @@ def _conditions(ledger: Ledger, sequence: str, settled: Settled) -> list[tuple[s
         ("EVENT_LOST", settled.board_landed != counts),
         ("PULSE_COUNT", settled.reader_pulses != len(ledger.cards)),
         ("SENSOR_STUCK", not all(settled.pockets_seen)),
-        ("BOARD_REFUSED", not settled.board_locked),
     ]

@@ -143,15 +143,19 @@ class AttemptBook:
         """Write seed and cut."""
         self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
 
-    def open(
+    def record(
         self, events: Sequence[BoardEvent], settled: Settled | None, ledger: Ledger | None
-    ) -> None:
-        """Write all that was seen of an attempt that gave no hands."""
+    ) -> dict[str, Any]:
+        """Return all that was seen of an attempt: its board events, the last count, the hands."""
         hands = self._hands(ledger).hex() if self.held and ledger is not None else None
         record: dict[str, Any] = {"nonce": self._nonce.hex() or None, "hands": hands}
         record["events"] = opened(events)
         if settled is not None:
             record["settled"] = {name: getattr(settled, name) for name in _SETTLED}
+        return record
+
+    def open(self, record: dict[str, Any]) -> None:
+        """Publish the record of an attempt that gave no hands."""
         self._write("record", record)
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ is written the book's.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -23,13 +23,17 @@ from controller.machine.wire_log import WireLog
 from controller.messages import Outcome
 from drivers import dealer as dealer_board
 from drivers.dealer import Dealer
-from drivers.errors import DriverError, Refused, Result, SessionRenewed
+from drivers.errors import DriverError, LineLost, Refused, Result, SessionRenewed
 from drivers.events import Code, Event, Read
 from drivers.reader import Reader
 
 _T = TypeVar("_T")
 # Why a board does not begin, where its answer alone says it.
 _REFUSALS = {Result.LID_OPEN: "LID_OPENED", Result.ESTOP: "ESTOP_PRESSED"}
+# What a board answers to a release that it knows nothing of any more.
+_FORGOTTEN = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
+AGAIN_S = 1.0
+"""How long a lift may stand still before it is asked again."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +95,18 @@ class AttemptRun:
         elif self.dealing is not None and not self._let_out:
             self.dealing.on_event(event)
 
-    def on_read(self, read: Read) -> None:
-        """Take a READ; the vault keeps the face, the dealing loop learns its verdict."""
-        if read.attempt != self.number:
+    def on_reader_event(self, event: Event) -> None:
+        """Take an event of the reader board; the dealing loop learns the verdict on a READ."""
+        if event.attempt != self.number:
             return
-        self._events.append(read)
-        if self.dealing is not None:
-            self.dealing.see(self._at.bindings.vault.read(read))
+        self._events.append(event)
+        if isinstance(event, Read) and self.dealing is not None:
+            self.dealing.see(self._at.bindings.vault.read(event))
+
+    def line_lost(self, reason: str) -> None:
+        """Take that a board is gone. Hands that are held wait for it to come back."""
+        if not self.book.held:
+            self.broken(reason)
 
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards; hands that are out stay out."""
@@ -133,6 +142,7 @@ class AttemptRun:
         try:
             await self._commit(start)
             await self._take_cut(uncut)
+            self.dealing = self._new_dealing()
             await self._begin()
             reasons = await self._deal()
         except _Ended as ended:
@@ -193,11 +203,12 @@ class AttemptRun:
             raise _Ended(await self._why_refused(refused)) from refused
         except DriverError as error:
             raise _Ended(fault_name(error)) from error
+        self._still_whole()
         self.book.begin()
         await self._record.sync()
 
     async def _why_refused(self, refused: Refused) -> str:
-        """Return the fault behind a refused BEGIN, from what the sensors see."""
+        """Return the fault behind a board's refusal, from what its sensors see."""
         if refused.result is not Result.NOT_CLEAR:
             return _REFUSALS.get(refused.result, "BOARD_REFUSED")
         try:
@@ -206,10 +217,9 @@ class AttemptRun:
             return fault_name(error)
         return "POCKET_NOT_EMPTY" if any(status.sees_pockets) else "PATH_NOT_CLEAR"
 
-    async def _deal(self) -> tuple[str, ...]:
-        """Deal the cards; return why there are no right hands, nothing where there are."""
+    def _new_dealing(self) -> Dealing:
         at = self._at
-        self.dealing = Dealing(
+        return Dealing(
             self.number,
             self.book.sequence,
             self._profile.shuffles(self.book.deal),
@@ -220,11 +230,21 @@ class AttemptRun:
             on_end=self._on_end,
             on_change=at.on_change,
         )
-        if self._broken.done():
-            return (self._broken.result(),)
+
+    async def _deal(self) -> tuple[str, ...]:
+        """Deal the cards; return why there are no right hands, nothing where there are."""
+        assert self.dealing is not None
+        self._still_whole()
         self.dealing.see(Begun())
         attempt = await self._dealt
         return attempt.reasons if attempt.stage is Stage.OVER else ()
+
+    def _still_whole(self) -> None:
+        """Raise _Ended where something ended the attempt while its steps were written."""
+        if self._broken.done():
+            raise _Ended(self._broken.result())
+        if self._dealt.done():
+            raise _Ended(*self._dealt.result().reasons)
 
     def _take_shuffled(self, passes: int) -> None:
         """Go on behind the shuffle once; a board that is told twice says it twice."""
@@ -290,15 +310,41 @@ class AttemptRun:
         return True
 
     async def _lift(self, order: Order) -> None:
-        """Have the hands lifted out; answer the order where that cannot be."""
+        """Have the hands lifted out. Once the board may have heard it they count as out."""
+        release = partial(self._at.dealer.release, self.number)
         try:
-            await self._unless_broken(_absolute(partial(self._at.dealer.release, self.number)))
-            await self._unless_broken(self._released)
+            await self._unless_broken(_absolute(release))
+        except LineLost:
+            pass  # nobody knows whether the board heard it: asked again below
         except (_Ended, DriverError) as error:
-            reason = error.reasons[0] if isinstance(error, _Ended) else fault_name(error)
-            order.refuse(reason)
-            raise _Ended(reason) from error
+            raise _Ended(await self._refused_release(order, error)) from error
         self._let_out = True
+        stuck: set[str] = set()
+        while not self._released.done():
+            await asyncio.wait({self._released}, timeout=AGAIN_S)
+            try:
+                await _absolute(release)
+            except Refused as refused:
+                if refused.result in _FORGOTTEN:
+                    raise _Ended(await self._refused_release(order, refused)) from refused
+                stuck.add(await self._why_refused(refused))
+            except DriverError as error:
+                stuck.add(fault_name(error))
+            for name in stuck:
+                self._record.latch(name)
+        for name in stuck:
+            self._record.clear(name)
+
+    async def _refused_release(self, order: Order, error: Exception) -> str:
+        """Answer a release that cannot be; return why."""
+        if isinstance(error, _Ended):
+            reason = error.reasons[0]
+        elif isinstance(error, Refused):
+            reason = await self._why_refused(error)
+        else:
+            reason = fault_name(error)
+        order.refuse(reason)
+        return reason
 
     async def reveal(self) -> None:
         """Show seed and cut: the deal is over. Raises StorageFailed."""
@@ -312,10 +358,11 @@ class AttemptRun:
             reasons = tuple(dict.fromkeys([*reasons, *self._set_faults()]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
+        record = self.book.record(self._events, self._count, self._ledger)
         self._at.wire_log.write()
         self.book.refuse(outcome, reasons, self._ledger)
         self.book.reveal()
-        self.book.open(self._events, self._count, self._ledger)
+        self.book.open(record)
         await self._record.sync()
         self.over.set()
         await self._at.wire_log.sync()
@@ -324,17 +371,22 @@ class AttemptRun:
 
     # What holds the steps together.
 
-    async def _unless_broken(self, awaited: Awaitable[_T]) -> _T:
-        """Return what is awaited, or end the attempt when it is broken first."""
-        waiting = asyncio.ensure_future(awaited)
+    async def _unless_broken(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Return what `work` gives, or end the attempt when it is broken first.
+
+        Nothing of `work` is done where it is broken already.
+        """
+        if self._broken.done():
+            work.close()
+            raise _Ended(self._broken.result())
+        waiting = self._loop.create_task(work)
         both: set[asyncio.Future[Any]] = {waiting, self._broken}
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
                 return waiting.result()
         finally:
-            if waiting is not self._released:
-                waiting.cancel()
+            waiting.cancel()
         raise _Ended(self._broken.result())
 
     def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
@@ -360,7 +412,7 @@ def uncut_reason(order: Order) -> str | None:
     return reason if uncut and isinstance(reason, str) and reason else None
 
 
-async def _absolute(command: Callable[[], Awaitable[_T]]) -> _T:
+async def _absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Do a command again once where its session ended: it says where to be, not what to do."""
     try:
         return await command()

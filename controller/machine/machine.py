@@ -14,8 +14,10 @@ import msgspec
 
 from controller.config import Board as BoardConfig
 from controller.config import TableConfig
+from controller.journal.errors import StorageFailed
 from controller.journal.fold import last_taken
 from controller.journal.journal import Journal
+from controller.machine.alerts import alert
 from controller.machine.attempt_book import Bindings
 from controller.machine.attempt_run import Fixtures
 from controller.machine.boards import BoardLine
@@ -26,7 +28,7 @@ from controller.machine.publisher import Publisher
 from controller.machine.record import Record
 from controller.machine.table import Table
 from controller.machine.wire_log import WireLog
-from controller.messages import Command, Event, Reply, State
+from controller.messages import Command, Event, Phase, Reply, State
 from controller.roster import Roster
 from controller.rules.profile import Profile
 from controller.vault.keyfile import KeyFile
@@ -115,6 +117,8 @@ class Machine:
             self._line(self.reader.link, config.reader.port),
         ]
         self._connect()
+        self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        given.journal.on_failed = self._storage_failed
 
     async def run(self) -> None:
         """Watch the boards and deal, until cancelled or the journal cannot be written.
@@ -131,7 +135,8 @@ class Machine:
         self.record.write("opened", opened)
         await self.record.sync()
         parts = [self.table.deal_on(), *(line.watch() for line in self._lines)]
-        tasks = [asyncio.ensure_future(part) for part in parts]
+        tasks: list[asyncio.Future[None]] = [asyncio.ensure_future(part) for part in parts]
+        tasks.append(self._failed)
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
             for task in done:
@@ -162,6 +167,16 @@ class Machine:
             head=self.record.head,
             fed=run.fed if run is not None else 0,
         )
+
+    def _storage_failed(self, failure: StorageFailed) -> None:
+        """Stop all motion, say so once more, and end: nothing can be proved any more."""
+        self.dealer.stop()
+        state = self.state()
+        machine = msgspec.structs.replace(state.machine, phase=Phase.FAULT)
+        alerts = [*state.alerts, alert("STORAGE_FAILED", self._given.wall())]
+        self._given.publish(msgspec.structs.replace(state, machine=machine, alerts=alerts))
+        if not self._failed.done():
+            self._failed.set_exception(failure)
 
     def _changed(self) -> None:
         self.publisher.changed()
@@ -222,7 +237,7 @@ class Machine:
     def _connect(self) -> None:
         table = self.table
         self.dealer.on_event = table.on_dealer_event
-        self.reader.on_event = table.on_read
+        self.reader.on_event = table.on_reader_event
         for link in (self.dealer.link, self.reader.link):
             link.on_renewed = lambda welcome: table.renewed()
             link.on_refused = table.refused

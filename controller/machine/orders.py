@@ -45,29 +45,30 @@ class Order:
         self.args = command.args
         self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._record = record
-        self._result: dict[str, Any] = {}
+        self._result: dict[str, Any] | None = None
 
     def write(self, result: Mapping[str, Any] | None = None) -> None:
         """Journal that the command acts; whoever took it syncs, then calls `done`."""
         self._result = dict(result or {})
-        command = self.command
-        data = {"id": command.id, "key": command.key, "cmd": command.cmd, "role": self.role.value}
-        self._record.write(
-            "command",
-            data | {"result": self._result},
-            deal=self._record.state.deal,
-            attempt=self._record.state.attempt,
-        )
+        self._write({"result": self._result})
 
     def done(self) -> None:
         """Answer with the result that was written."""
         if not self.answer.done():
-            self.answer.set_result(self._result)
+            self.answer.set_result(self._result or {})
 
     def refuse(self, name: str, **evidence: object) -> None:
-        """Answer that it is not carried out, and why."""
+        """Answer that it is not carried out, and why; its id is known to have failed."""
+        if self._result is not None:
+            self._write({"refused": name})
+            self._record.journal.flush()
         if not self.answer.done():
             self.answer.set_exception(OrderRefused(failure(name, **evidence)))
+
+    def _write(self, how: dict[str, Any]) -> None:
+        command, state = self.command, self._record.state
+        data = {"id": command.id, "key": command.key, "cmd": command.cmd, "role": self.role.value}
+        self._record.write("command", data | how, deal=state.deal, attempt=state.attempt)
 
 
 class OrderDesk:
@@ -133,8 +134,10 @@ class OrderDesk:
         role = self._signer(command)
         signed = (command.key or "", command.id)
         known = self._record.state.answers.get(signed)
+        if known is not None and "refused" in known:
+            raise OrderRefused(failure(known["refused"]))
         if known is not None:
-            return known
+            return dict(known["result"])
         order = self._open.get(signed)
         if order is None:
             self._check_time(command, role)

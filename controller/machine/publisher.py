@@ -15,17 +15,19 @@ class Publisher:
         self._loop = asyncio.get_running_loop()
         self._last = self._loop.time() - SLOWEST_S
         self._dirty = False
+        self._closed = False
         self._timer = self._loop.call_later(SLOWEST_S, self._on_time)
 
     def changed(self) -> None:
         """Say that the state is another one; it goes out at once, or 0.1 s after the last."""
-        if self._dirty:
+        if self._dirty or self._closed:
             return
         self._dirty = True
         self._arm(self._last + FASTEST_S)
 
     def close(self) -> None:
         """Publish nothing any more."""
+        self._closed = True
         self._timer.cancel()
 
     def _arm(self, at: float) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from controller.faults import fault
 from controller.journal.entries import Entry
+from controller.machine.alerts import alert
 from controller.messages import (
     Alert,
     Call,
@@ -160,18 +160,8 @@ def _revealed(state: TableState, entry: Entry) -> TableState:
 
 def _fault(state: TableState, entry: Entry) -> TableState:
     data = entry.data
-    row = fault(data["name"])
-    evidence = data.get("evidence", {})
-    alert = Alert(
-        code=row.code,
-        name=row.name,
-        since=entry.time,
-        cause=row.cause(evidence),
-        action=row.action(evidence),
-        cause_zh=row.cause(evidence, "zh"),
-        action_zh=row.action(evidence, "zh"),
-    )
-    return _with(state, faults=state.faults | {_fault_key(data): alert})
+    shown = alert(data["name"], entry.time, data.get("evidence"))
+    return _with(state, faults=state.faults | {_fault_key(data): shown})
 
 
 def _fault_cleared(state: TableState, entry: Entry) -> TableState:
@@ -199,7 +189,7 @@ def _call_ended(state: TableState, entry: Entry) -> TableState:
 def _command(state: TableState, entry: Entry) -> TableState:
     data = entry.data
     answers = dict(list(state.answers.items())[1 - REMEMBERED_ANSWERS :])
-    answers[data["key"], data["id"]] = data.get("result", {})
+    answers[data["key"], data["id"]] = data
     return _with(state, answers=answers)
 
 

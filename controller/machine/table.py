@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
+from controller.journal.errors import StorageFailed
 from controller.journal.fold import attempts
 from controller.machine.attempt_run import AttemptRun, Fixtures, uncut_reason
 from controller.machine.boards import Evidence
@@ -18,11 +19,12 @@ from controller.messages import Outcome, Phase
 from controller.vault.sealing import AttemptKey
 from drivers.dealer import Status
 from drivers.errors import DriverError, Refused
-from drivers.events import Board, Code, Event, Read, StoppedBy
+from drivers.events import Board, Code, Doing, Event, StoppedBy
 from drivers.identity import Welcome
 
 POLL_S = 0.5
 """How often the sensors are asked between attempts: is the set back in the hopper?"""
+_AT_REST = (Doing.IDLE, Doing.STOPPED)
 TWICE = 2
 """Misdeals in a row after which the referee decides, not the machine."""
 
@@ -34,6 +36,8 @@ class Table:
         self._at = fixtures
         self._record = fixtures.bindings.record
         self._up: dict[Board, Welcome] = {}
+        self._dealer_boot: int | None = None
+        self._asides: set[asyncio.Task[None]] = set()
         self._faults: dict[Board, str] = {}
         self._ready = asyncio.Event()
         self.run: AttemptRun | None = None
@@ -41,7 +45,15 @@ class Table:
     # What the boards say.
 
     def board_up(self, board: Board, welcome: Welcome) -> None:
-        """Take a board that is the right one: its fault, if it had one, is mended."""
+        """Take a board that is the right one: its fault, if it had one, is mended.
+
+        Whatever it was told by another session is stopped.
+        """
+        if board == "dealer":
+            self._at.dealer.stop()
+            if welcome.boot != self._dealer_boot:
+                self.broken("BOARD_RESET")  # its lock and its counts are gone with the boot
+            self._dealer_boot = welcome.boot
         self._up[board] = welcome
         name = self._faults.pop(board, None)
         if name is not None:
@@ -62,7 +74,8 @@ class Table:
             self._record.clear(known, board)
         self._faults[board] = name
         self._record.latch(name, dict(evidence))
-        self.broken(name)
+        if self.run is not None:
+            self.run.line_lost(name)
 
     def renewed(self) -> None:
         """A board is in a new session: it forgot no event, but what it was told last."""
@@ -82,15 +95,31 @@ class Table:
         """Take an event of the dealer board, inside the read callback."""
         if self.run is not None:
             self.run.on_dealer_event(event)
-        if event.code is Code.STOPPED and event.place == StoppedBy.HOST_SILENT:
-            self.renewed()
-        self._at.wire_log.add(event)
+        self._log(event)
 
-    def on_read(self, event: Event) -> None:
+    def on_reader_event(self, event: Event) -> None:
         """Take an event of the reader board, inside the read callback."""
-        if self.run is not None and isinstance(event, Read):
-            self.run.on_read(event)
+        if self.run is not None:
+            self.run.on_reader_event(event)
+        self._log(event)
+
+    def _log(self, event: Event) -> None:
+        """Put an event on its way into the journal; let a board go on that stopped for ours."""
         self._at.wire_log.add(event)
+        if event.code is not Code.STOPPED:
+            return
+        if event.place == StoppedBy.HOST_SILENT:
+            self.renewed()
+        elif event.place == StoppedBy.MEMORY_FULL:
+            room = asyncio.get_running_loop().create_task(self._make_room())
+            self._asides.add(room)
+            room.add_done_callback(self._asides.discard)
+
+    async def _make_room(self) -> None:
+        """Sync what the boards keep, so that they may forget it, and let them go on."""
+        with suppress(StorageFailed):  # the journal tells its owner by itself
+            await self._at.wire_log.sync()
+            self.renewed()
 
     def seal_of(self, attempt: int) -> Callable[[bytes], bytes] | None:
         """Return what closes faces of an attempt, None where its key is gone."""
@@ -130,9 +159,27 @@ class Table:
             if self._again:
                 await self._cleared_up()
             if not self._again or self._record.state.misdeals_in_a_row >= TWICE:
-                start = await self._at.desk.take("start_deal")
+                start = await self._start_ordered()
                 uncut = uncut_reason(start)
             await self._one_attempt(start, uncut)
+
+    async def _start_ordered(self) -> Order:
+        """Wait for the order to deal; meanwhile an open lid or a pressed e-stop is shown."""
+        ordered = asyncio.ensure_future(self._at.desk.take("start_deal"))
+        try:
+            while True:
+                await asyncio.wait({ordered}, timeout=POLL_S)
+                if ordered.done():
+                    return ordered.result()
+                with suppress(DriverError):
+                    self._show_openings(await self._at.dealer.status())
+        finally:
+            ordered.cancel()
+
+    def _show_openings(self, status: Status) -> None:
+        seen = {"LID_OPENED": status.lid_open, "ESTOP_PRESSED": status.estop}
+        for name, now in seen.items():
+            (self._record.latch if now else self._record.clear)(name)
 
     @property
     def _again(self) -> bool:
@@ -142,7 +189,8 @@ class Table:
     async def _one_attempt(self, start: Order | None, uncut: str | None) -> None:
         state = self._record.state
         deal = (state.deal or 0) + (0 if self._again else 1)
-        run = self.run = AttemptRun(self._at, deal or 1, state.attempts + 1)
+        known = [welcome.attempt for welcome in self._up.values()]
+        run = self.run = AttemptRun(self._at, deal or 1, max(state.attempts, *known, 0) + 1)
         try:
             self._record.clear("TWO_MISDEALS")
             outcome = await run.run(uncut, start)
@@ -175,7 +223,9 @@ class Table:
         """Wait until nothing lies where no card may be, and the set is in the hopper."""
         async for status in self._looks():
             closed = not (status.lid_open or status.estop)
-            if status.clear and status.sees_hopper and closed and not status.lift_up:
+            if status.lift_up and not any(status.sees_pockets):
+                await self._retract()
+            elif status.clear and status.sees_hopper and closed and status.doing in _AT_REST:
                 break
         for name, board in self._record.latched:
             if not board and name != "TWO_MISDEALS":

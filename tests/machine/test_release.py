@@ -1,0 +1,99 @@
+"""The moment hands go out: what may stop it, what may not, and what is never undone."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from controller.messages import Command, Outcome, Phase, Role
+from controller.signing import sign
+from controller.trials.inproc import TABLE_KEY
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+
+
+def kinds(trial: Any) -> list[str]:
+    return [event.kind for event in trial.events]
+
+
+async def test_held_hands_outlive_the_loss_of_the_reader(table: Tables) -> None:
+    async with table() as trial:
+        await trial.deal()
+        trial.sim.kill("reader")
+        lost = await trial.until(lambda state: bool(state.alerts))
+        assert lost.machine.phase is Phase.HELD
+        trial.sim.start("reader")
+        await trial.until(lambda state: not state.alerts)
+        done = await trial.take_and_return()
+        assert done.fairness[-1].outcome is Outcome.OK
+        assert "withdrawn" not in kinds(trial)
+
+
+async def test_a_lid_that_opens_while_the_release_is_written_keeps_the_hands_in(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.deal()
+        ordered = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        while "command" not in kinds(trial)[-1:]:
+            trial.machine.table.broken("LID_OPENED")
+            await asyncio.sleep(0)
+            if ordered.done():
+                break
+        await ordered
+        ended = await trial.until(lambda s: s.fairness[-1].outcome is Outcome.VOID)
+        assert ended.fairness[-1].reasons == ["LID_OPENED"]
+        assert not trial.sim.world.truth().lift_up
+        assert [len(cards) for cards in trial.sim.world.truth().pockets[:4]] == [27] * 4
+
+
+async def test_a_refused_release_is_refused_again_under_the_same_id(table: Tables) -> None:
+    async with table() as trial:
+        held = await trial.deal()
+
+        order = Command(id="once", cmd="release", deal=1, attempt=held.machine.attempt, args={})
+        signed = sign(order, TABLE_KEY, trial.signers[Role.REFEREE])
+        answering = asyncio.ensure_future(trial.machine.order(signed))
+        await asyncio.sleep(0)
+        trial.sim.world.set_lid(True)
+        first = await answering
+        assert not first.ok
+        again = await trial.machine.order(signed)
+        assert not again.ok
+        assert "released" not in kinds(trial)
+
+
+async def test_an_open_lid_and_a_pressed_estop_are_shown_before_anybody_starts(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        trial.sim.world.set_lid(True)
+        shown = await trial.until(lambda state: bool(state.alerts))
+        assert [alert.name for alert in shown.alerts] == ["LID_OPENED"]
+        assert not (await trial.order(Role.REFEREE, "start_deal")).ok
+        trial.sim.world.set_lid(False)
+        await trial.phase(Phase.EMPTY)
+        assert (await trial.order(Role.REFEREE, "start_deal")).ok
+
+
+@pytest.mark.parametrize("board", ["dealer", "reader"])
+async def test_a_board_that_missed_its_host_goes_on_and_a_later_void_still_opens(
+    table: Tables, board: Any
+) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        await trial.until(lambda state: state.machine.fed >= 20)
+        to_board = trial.sim.port(board).to_board
+        to_board.spoil = lambda data: []
+        await asyncio.sleep(0.6)
+        to_board.spoil = None
+        await trial.until(lambda state: state.machine.fed >= 40)
+        trial.sim.world.set_lid(True)
+        await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        await trial.until(lambda state: state.fairness[-1].reveal is not None)
+        assert kinds(trial).count("record") == 1
