@@ -7,12 +7,13 @@ Who calls writes a step, syncs, and only then takes the next one.
 import base64
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.deal.ledger import SEATS, TRAY, Ledger
 from controller.deal.sightings import Settled
+from controller.journal.fold import Progress
 from controller.journal.wire_group import BoardEvent, opened
 from controller.machine.record import Record
 from controller.messages import Outcome
@@ -45,15 +46,17 @@ class Bindings:
 
 
 class AttemptBook:
-    """The entries of deal `deal`, attempt `number`. Its seed and key are made here."""
+    """The entries of deal `deal`, attempt `number`, closed with `key`, drawn from `seed`."""
 
-    def __init__(self, bound_to: Bindings, deal: int, number: int) -> None:
+    def __init__(
+        self, bound_to: Bindings, deal: int, number: int, key: AttemptKey, seed: bytes
+    ) -> None:
         self.deal = deal
         self.number = number
         self.cut: int | None = None
         self._to = bound_to
-        self._key = AttemptKey.new(bound_to.entropy)
-        self._seed = bound_to.entropy(fair.SEED_BYTES)
+        self._key = key
+        self._seed = seed
         self._nonce = b""
         self._hashed = profile_hash(bound_to.profile)
         self._commitment = fair.commitment(
@@ -67,6 +70,28 @@ class AttemptBook:
             ),
             self._seed,
         )
+
+    @classmethod
+    def new(cls, bound_to: Bindings, deal: int, number: int) -> Self:
+        """Begin a book: with a fresh key and a fresh seed."""
+        key = AttemptKey.new(bound_to.entropy)
+        return cls(bound_to, deal, number, key, bound_to.entropy(fair.SEED_BYTES))
+
+    @classmethod
+    def of_held(cls, bound_to: Bindings, progress: Progress, key: AttemptKey) -> Self:
+        """Take up the book of held hands where an earlier run of the daemon left it.
+
+        The vault gets its faces back. Raises CannotUnseal, KeyError for an attempt
+        that was not held.
+        """
+        assert progress.deal is not None
+        seed = key.unseal(_bytes(progress.steps["seed"].data["box"]))
+        book = cls(bound_to, progress.deal, progress.attempt, key, seed)
+        book.cut = progress.steps["cut"].data["cut"]
+        plain = key.unseal(_bytes(progress.steps["hands_box"].data["box"]))
+        book._nonce = plain[: fair.NONCE_BYTES]
+        bound_to.vault.adopt(progress.attempt, plain[fair.NONCE_BYTES :])
+        return book
 
     @property
     def sequence(self) -> str:
@@ -121,7 +146,7 @@ class AttemptBook:
     def hold(self, ledger: Ledger) -> None:
         """Bind the hands and write that they are right."""
         self._nonce = self._to.entropy(fair.NONCE_BYTES)
-        record = self._hands(ledger)
+        record = self._to.vault.bind(ledger.places(), self._to.profile.deck.cards)
         hands = fair.hands(self._commitment, self._nonce, record)
         self._write("dealt", {"fed": ledger.fed, "refed": ledger.refed})
         self._write("hands_box", {"box": _text(self.seal(self._nonce + record))}, public=False)
@@ -135,20 +160,21 @@ class AttemptBook:
         else:
             self._verdict(outcome, reasons, ledger)
 
-    def release(self, ledger: Ledger) -> None:
+    def release(self) -> None:
         """Write that the hands are out, with the turned-up card of the first deal."""
-        self._write("released", self._turned_up(ledger))
+        self._write("released", self._turned_up())
 
     def reveal(self) -> None:
         """Write seed and cut."""
         self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
 
-    def record(
-        self, events: Sequence[BoardEvent], settled: Settled | None, ledger: Ledger | None
-    ) -> dict[str, Any]:
+    def record(self, events: Sequence[BoardEvent], settled: Settled | None) -> dict[str, Any]:
         """Return all that was seen of an attempt: its board events, the last count, the hands."""
-        hands = self._hands(ledger).hex() if self.held and ledger is not None else None
-        record: dict[str, Any] = {"nonce": self._nonce.hex() or None, "hands": hands}
+        hands = self._to.vault.hands
+        record: dict[str, Any] = {
+            "nonce": self._nonce.hex() or None,
+            "hands": None if hands is None else hands.hex(),
+        }
         record["events"] = opened(events)
         if settled is not None:
             record["settled"] = {name: getattr(settled, name) for name in _SETTLED}
@@ -163,9 +189,6 @@ class AttemptBook:
         self._to.vault.forget()
         self._to.key_file.remove(self.number)
 
-    def _hands(self, ledger: Ledger) -> bytes:
-        return self._to.vault.record(ledger.places(), self._to.profile.deck.cards)
-
     def _verdict(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
         nothing = dict.fromkeys((*SEATS, TRAY), 0)
         self._write(
@@ -179,13 +202,12 @@ class AttemptBook:
             },
         )
 
-    def _turned_up(self, ledger: Ledger) -> dict[str, str]:
+    def _turned_up(self) -> dict[str, str]:
         profile = self._to.profile
         if self.deal != 1 or not profile.turnup.deal1:
             return {}
         draws = fair.turned_up(self._commitment, self._seed, self.cut, profile.deck.cards)
-        redo = profile.turnup.faces()
-        place, face = self._to.vault.turned_up(ledger.places(), draws, redo)
+        place, face = self._to.vault.turned_up(draws, profile.turnup.faces())
         return {"turned_up": face_text(face), "leader": self.sequence[place - 1]}
 
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
@@ -194,3 +216,7 @@ class AttemptBook:
 
 def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text)

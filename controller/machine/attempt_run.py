@@ -7,18 +7,20 @@ is written the book's.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from controller.deal.attempt import Attempt, Stage
 from controller.deal.ledger import Ledger
-from controller.deal.sightings import Begun, Settled, Shuffled
+from controller.deal.sightings import Begun, Broken, Settled, Shuffled
 from controller.faults import fault, fault_name
+from controller.journal.wire_group import BoardEvent
 from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
 from controller.machine.orders import Order, OrderDesk
+from controller.machine.sightings import sighting
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome
 from drivers import dealer as dealer_board
@@ -58,16 +60,16 @@ class _Ended(Exception):
 
 
 class AttemptRun:
-    """Deal `deal`, attempt `number`. `run` goes as far as held hands, `release` from there.
+    """One attempt with its book. `run` goes as far as held hands, `release` from there.
 
     `over` is set once no card of it is on its way any more, whatever became of it.
     """
 
-    def __init__(self, fixtures: Fixtures, deal: int, number: int) -> None:
-        self.number = number
+    def __init__(self, fixtures: Fixtures, book: AttemptBook) -> None:
+        self.book = book
+        self.number = book.number
         self.over = asyncio.Event()
         self.dealing: Dealing | None = None
-        self.book = AttemptBook(fixtures.bindings, deal, number)
         self._at = fixtures
         self._record = fixtures.bindings.record
         self._profile = fixtures.bindings.profile
@@ -77,8 +79,17 @@ class AttemptRun:
         self._released: asyncio.Future[None] = self._loop.create_future()
         self._aside: asyncio.Task[None] | None = None
         self._let_out = False
-        self._events: list[Event] = []
+        self._events: list[BoardEvent] = []
         self._count: Settled | None = None
+
+    @classmethod
+    def of_held(cls, fixtures: Fixtures, book: AttemptBook, events: Sequence[BoardEvent]) -> Self:
+        """Take up held hands of an earlier run of the daemon; `events` is what it journalled."""
+        run = cls(fixtures, book)
+        run.over.set()
+        for event in events:
+            run._keep(event)
+        return run
 
     # What happens meanwhile.
 
@@ -86,14 +97,20 @@ class AttemptRun:
         """Take an event of the dealer board, inside the read callback."""
         if event.attempt != self.number:
             return
-        self._events.append(event)
-        if event.code is Code.RELEASED:
-            if not self._released.done():
-                self._released.set_result(None)
-        elif event.code is Code.SHUFFLED:
+        self._keep(event)
+        if event.code is Code.SHUFFLED:
             self._take_shuffled(event.index)
         elif self.dealing is not None and not self._let_out:
             self.dealing.on_event(event)
+        elif self.dealing is None:
+            seen = sighting(event, doubled=False)
+            if isinstance(seen, Broken):
+                self.broken(seen.reason)
+
+    def _keep(self, event: BoardEvent) -> None:
+        self._events.append(event)
+        if event.code == Code.RELEASED and not self._released.done():
+            self._released.set_result(None)
 
     def on_reader_event(self, event: Event) -> None:
         """Take an event of the reader board; the dealing loop learns the verdict on a READ."""
@@ -290,26 +307,28 @@ class AttemptRun:
         self.over.set()
         await self._at.wire_log.sync()
 
-    async def release(self) -> bool:
+    async def release(self, *, ordered: bool = False) -> bool:
         """Wait for the order, then let the hands out; False where they may not go any more.
 
-        Raises StorageFailed.
+        `ordered`: an earlier run of the daemon had the order. Raises StorageFailed.
         """
+        order: Order | None = None
         try:
-            order = await self._unless_broken(self._at.desk.take("release"))
-            order.write()
-            await self._record.sync()
+            if not ordered:
+                order = await self._unless_broken(self._at.desk.take("release"))
+                order.write()
+                await self._record.sync()
             await self._lift(order)
         except _Ended as ended:
             await self.end(*ended.reasons)
             return False
-        assert self._ledger is not None
-        self.book.release(self._ledger)
+        self.book.release()
         await self._record.sync()
-        order.done()
+        if order is not None:
+            order.done()
         return True
 
-    async def _lift(self, order: Order) -> None:
+    async def _lift(self, order: Order | None) -> None:
         """Have the hands lifted out. Once the board may have heard it they count as out."""
         release = partial(self._at.dealer.release, self.number)
         try:
@@ -335,7 +354,7 @@ class AttemptRun:
         for name in stuck:
             self._record.clear(name)
 
-    async def _refused_release(self, order: Order, error: Exception) -> str:
+    async def _refused_release(self, order: Order | None, error: Exception) -> str:
         """Answer a release that cannot be; return why."""
         if isinstance(error, _Ended):
             reason = error.reasons[0]
@@ -343,7 +362,8 @@ class AttemptRun:
             reason = await self._why_refused(error)
         else:
             reason = fault_name(error)
-        order.refuse(reason)
+        if order is not None:
+            order.refuse(reason)
         return reason
 
     async def reveal(self) -> None:
@@ -358,7 +378,7 @@ class AttemptRun:
             reasons = tuple(dict.fromkeys([*reasons, *self._set_faults()]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
-        record = self.book.record(self._events, self._count, self._ledger)
+        record = self.book.record(self._events, self._count)
         self._at.wire_log.write()
         self.book.refuse(outcome, reasons, self._ledger)
         self.book.reveal()

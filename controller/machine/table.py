@@ -9,14 +9,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
 from controller.journal.errors import StorageFailed
-from controller.journal.fold import attempts
+from controller.machine.attempt_book import AttemptBook
 from controller.machine.attempt_run import AttemptRun, Fixtures, uncut_reason
 from controller.machine.boards import Evidence
-from controller.machine.left_over import revealed, voided
+from controller.machine.left_over import LeftOver
 from controller.machine.orders import Order
 from controller.machine.public import shown_phase
 from controller.messages import Outcome, Phase
-from controller.vault.sealing import AttemptKey
 from drivers.dealer import Status
 from drivers.errors import DriverError, Refused
 from drivers.events import Board, Code, Doing, Event, StoppedBy
@@ -190,11 +189,21 @@ class Table:
         state = self._record.state
         deal = (state.deal or 0) + (0 if self._again else 1)
         known = [welcome.attempt for welcome in self._up.values()]
-        run = self.run = AttemptRun(self._at, deal or 1, max(state.attempts, *known, 0) + 1)
+        number = max(state.attempts, *known, 0) + 1
+        run = self.run = AttemptRun(self._at, AttemptBook.new(self._at.bindings, deal, number))
         try:
             self._record.clear("TWO_MISDEALS")
-            outcome = await run.run(uncut, start)
-            if outcome is Outcome.OK and await run.release():
+            if await run.run(uncut, start) is Outcome.OK:
+                await self._hand_out(run)
+            else:
+                self._call_for_clearing(self._record.state.proofs[-1].reasons)
+        finally:
+            self.run = None
+
+    async def _hand_out(self, run: AttemptRun, *, ordered: bool = False) -> None:
+        """Let held hands out by order, and see the set back into the hopper."""
+        try:
+            if await run.release(ordered=ordered):
                 await self._set_back()
                 await run.reveal()
             else:
@@ -250,22 +259,26 @@ class Table:
     async def _take_over(self) -> None:
         """Bring what an earlier run of the daemon left open to its end."""
         state = self._record.state
-        released = state.phase is Phase.RELEASED
-        if not (released or state.unfinished or state.phase is Phase.HELD):
+        if not (state.unfinished or state.phase in (Phase.HELD, Phase.RELEASED)):
             return
         assert state.attempt is not None
-        entries = (chained.entry for chained in self._record.journal.entries())
-        progress = attempts(entries)[state.attempt]
-        raw = self._at.bindings.key_file.read(state.attempt)
-        key = None if raw is None else AttemptKey(raw, self._at.bindings.entropy)
-        if released:
+        left = LeftOver.read(self._at.bindings, state.attempt)
+        if state.phase is Phase.HELD and left.key is not None and await self._still_held(left):
+            self.run = AttemptRun.of_held(self._at, left.book(), left.events())
+            await self._hand_out(self.run, ordered=left.release_ordered)
+            return
+        if state.phase is Phase.RELEASED:
             await self._set_back()
-            closing = revealed(progress, key) if key else iter([("closed", {})])
-        else:
-            closing = voided(progress, key)
-        for kind, data in closing:
+        for kind, data in left.closing():
             self._record.write(kind, data, deal=state.deal, attempt=state.attempt)
         await self._record.sync()
         self._at.bindings.key_file.remove(state.attempt)
-        if not released:
+        if self._again:
             self._call_for_clearing(self._record.state.proofs[-1].reasons)
+
+    async def _still_held(self, left: LeftOver) -> bool:
+        """Whether the dealer board still keeps the hands, or was letting them out."""
+        async for status in self._looks():
+            same = status.attempt == left.number
+            return same and (status.locked or (left.release_ordered and status.lift_up))
+        return False

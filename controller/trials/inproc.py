@@ -9,6 +9,7 @@ import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,10 @@ from sim.mechanics.settings import Settings
 TABLE_KEY = "T" * 40
 PATIENCE_S = 300.0
 """How long a trial waits for anything, in virtual seconds: many deals."""
+
+
+IMPATIENCE_S = 0.2
+"""How long a referee waits before an order that was refused is given again."""
 
 
 @dataclass
@@ -93,7 +98,10 @@ class Trial:
 
     async def take_and_return(self) -> State:
         """Have the hands released, taken, and the set put back; return the state after it."""
-        await self.order(Role.REFEREE, "release")
+        answer = await self.order(Role.REFEREE, "release")
+        while not answer.ok:
+            await asyncio.sleep(IMPATIENCE_S)
+            answer = await self.order(Role.REFEREE, "release")
         await self.phase(Phase.RELEASED)
         self.sim.world.people.take_hands()
         await self.until(lambda state: not self.sim.world.truth().lift_up)
@@ -111,23 +119,21 @@ async def trial(
     delay_ms: float = 0,
     state_dir: Path = Path("nowhere"),
     ids: tuple[str, str] = (DEALER_ID, READER_ID),
+    sim: InprocTable | None = None,
 ) -> AsyncIterator[Trial]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
     `runtime_dir` lies in memory; `store` is a journal in memory where none is given;
-    `ids` are the unique ids that the dealer and the reader board really have.
+    `ids` are the unique ids that the dealer and the reader board really have; `sim` is a
+    table that was there before and stays, with its boards and cards as they are.
     The mechanics' randomness and the machine's come from `seed`, apart.
     """
     loop = asyncio.get_running_loop()
     chance = random.Random(f"machine {seed}")
     mechanics = random.Random(f"mechanics {seed}")
     boots = random.Random(f"boots {seed}")
-    sim = InprocTable(
-        settings,
-        mechanics,
-        boots=lambda: boots.getrandbits(32),
-        ids=ids,
-        delay_ms=delay_ms,
+    table = sim or InprocTable(
+        settings, mechanics, boots=partial(boots.getrandbits, 32), ids=ids, delay_ms=delay_ms
     )
     store = store or Store.in_memory()
     signers = {role: chance.randbytes(32) for role in Role}
@@ -137,7 +143,7 @@ async def trial(
         journal=Journal(
             store, InlineCommitter(store), wall=lambda: f"{loop.time():.3f}", boot=boot
         ),
-        ports={"dealer": sim.port("dealer"), "reader": sim.port("reader")},
+        ports={"dealer": table.port("dealer"), "reader": table.port("reader")},
         roster=_roster(signers),
         table_key=TABLE_KEY,
         chief=bytes(PrivateKey(chance.randbytes(32)).public_key),
@@ -147,7 +153,7 @@ async def trial(
         boot=boot,
         publish=lambda value: at.publish(value),
     )
-    at = Trial(sim, Machine(_config(runtime_dir, state_dir), profile, given), signers)
+    at = Trial(table, Machine(_config(runtime_dir, state_dir), profile, given), signers)
     running = asyncio.ensure_future(at.machine.run())
     try:
         yield at
@@ -155,7 +161,8 @@ async def trial(
         running.cancel()
         with suppress(asyncio.CancelledError):
             await running
-        sim.close()
+        if sim is None:
+            table.close()
         await given.journal.close()
 
 

@@ -30,6 +30,7 @@ class Vault:
         self._back = back
         self._attempt: int | None = None
         self._reads: dict[int, list[Read]] = {}
+        self._hands: bytes | None = None
 
     def __repr__(self) -> str:
         """Say how much it holds, never what."""
@@ -44,11 +45,13 @@ class Vault:
         """Forget every face and take in those of this attempt."""
         self._attempt = attempt
         self._reads = {}
+        self._hands = None
 
     def forget(self) -> None:
         """Forget every face: the attempt is over."""
         self._attempt = None
         self._reads = {}
+        self._hands = None
 
     def read(self, event: Reading) -> Verdict:
         """Take in a READ and return the verdict on its card.
@@ -80,29 +83,40 @@ class Vault:
             reasons.append("THIRD_COPY")
         return tuple(dict.fromkeys(reasons))
 
-    def record(self, places: Mapping[int, int], cards: int) -> bytes:
-        """Return one face byte per place, NO_FACE where no read card lies."""
+    def bind(self, places: Mapping[int, int], cards: int) -> bytes:
+        """Return one face byte per place, NO_FACE where no read card lies, and keep them.
+
+        `places` as in `set_verdict`: these are the hands from here on.
+        """
         record = bytearray([NO_FACE]) * cards
         for index, place in places.items():
             face = self._face(index)
             record[place - 1] = NO_FACE if face is None else face
-        return bytes(record)
+        self._hands = bytes(record)
+        return self._hands
 
-    def turned_up(
-        self, places: Mapping[int, int], draws: Iterator[int], redo: Collection[Face] = ()
-    ) -> tuple[int, Face]:
+    def adopt(self, attempt: int, record: bytes) -> None:
+        """Take in hands that an earlier run of the daemon bound: one face byte per place."""
+        self.begin(attempt)
+        self._hands = record
+
+    @property
+    def hands(self) -> bytes | None:
+        """The bound hands, one face byte per place; None before they are."""
+        return self._hands
+
+    def turned_up(self, draws: Iterator[int], redo: Collection[Face] = ()) -> tuple[int, Face]:
         """Return place and face of the turned-up card: the first drawn whose face may stay.
 
         `draws` are places, from controller/deal/sequence.py; `redo` the faces for which a
-        rulebook turns again. Raises ValueError where a drawn place has no card.
+        rulebook turns again. Raises ValueError before the hands are bound, and where a
+        drawn place has no face.
         """
-        faces = {place: self._face(index) for index, place in places.items()}
         for place in draws:
-            face = faces.get(place)
-            if face is None:
+            if self._hands is None or self._hands[place - 1] >= FACES:
                 raise ValueError(f"no card that was read lies at place {place}")
-            if face not in redo:
-                return place, face
+            if self._hands[place - 1] not in redo:
+                return place, self._hands[place - 1]
         raise ValueError("the draws ended before a card could stay turned up")
 
     def _decide(self, index: int) -> Decision:

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -28,6 +29,12 @@ def holding(faces: list[int], **more: Any) -> Vault:
     vault.begin(1)
     for index, face in enumerate(faces, start=1):
         vault.read(read(index, face, **more))
+    return vault
+
+
+def bound(faces: list[int], places: Mapping[int, int] = PLACES) -> Vault:
+    vault = holding(faces)
+    vault.bind(places, 108)
     return vault
 
 
@@ -88,7 +95,7 @@ def test_a_card_that_was_read_from_the_tray_at_last_is_no_fault() -> None:
     assert vault.read(read(109, FACES[50])).look is Look.ACCEPT
     places = without(51) | {109: 51}
     assert vault.set_verdict(places, 108) == ()
-    assert vault.record(places, 108) == bytes(FACES)
+    assert vault.bind(places, 108) == bytes(FACES)
 
 
 def test_a_bad_look_mended_does_not_hide_that_another_card_is_missing() -> None:
@@ -104,7 +111,7 @@ def test_a_bad_look_mended_does_not_hide_that_another_card_is_missing() -> None:
 def test_a_card_nobody_read_is_never_counted() -> None:
     vault = holding(FACES[:107])
     assert "UNREADABLE" in vault.set_verdict(PLACES, 108)
-    assert vault.record(PLACES, 108)[107] == NO_FACE
+    assert vault.bind(PLACES, 108)[107] == NO_FACE
 
 
 def test_the_verdict_names_card_and_flaw_and_no_face() -> None:
@@ -125,25 +132,37 @@ def test_a_read_of_another_attempt_is_refused_and_not_remembered() -> None:
 def test_a_new_attempt_begins_without_any_face(act: Any) -> None:
     vault = holding(FACES)
     act(vault)
-    assert vault.record(PLACES, 108) == bytes([NO_FACE]) * 108
+    assert vault.bind(PLACES, 108) == bytes([NO_FACE]) * 108
 
 
 def test_reads_told_again_after_a_restart_lead_to_the_same_record() -> None:
-    assert holding(FACES).record(PLACES, 108) == holding(FACES).record(PLACES, 108)
+    assert holding(FACES).bind(PLACES, 108) == holding(FACES).bind(PLACES, 108)
 
 
 def test_the_turned_up_card_lies_at_the_first_drawn_place() -> None:
-    assert holding(FACES).turned_up(PLACES, iter([41, 9]), ()) == (41, FACES[40])
+    assert bound(FACES).turned_up(iter([41, 9]), ()) == (41, FACES[40])
 
 
 def test_a_face_the_rulebook_turns_again_is_passed_over() -> None:
     draws = iter([107, 108, 3])
-    assert holding(FACES).turned_up(PLACES, draws, {52, 53}) == (3, FACES[2])
+    assert bound(FACES).turned_up(draws, {52, 53}) == (3, FACES[2])
 
 
 def test_a_turned_up_card_must_be_one_that_lies_there() -> None:
     with pytest.raises(ValueError, match="place 5"):
-        holding(FACES).turned_up(without(5), itertools.repeat(5), ())
+        bound(FACES, without(5)).turned_up(itertools.repeat(5), ())
+
+
+def test_before_the_hands_are_bound_no_card_can_be_turned_up() -> None:
+    with pytest.raises(ValueError, match="place 5"):
+        holding(FACES).turned_up(iter([5]))
+
+
+def test_hands_of_an_earlier_run_are_the_same_hands() -> None:
+    vault = Vault(SET, back=0)
+    vault.adopt(9, bound(FACES).hands or b"")
+    assert vault.attempt == 9
+    assert vault.turned_up(iter([41])) == (41, FACES[40])
 
 
 @pytest.mark.parametrize("show", [repr, str])

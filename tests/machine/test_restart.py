@@ -1,0 +1,86 @@
+"""A daemon that was killed or stopped, and what the next one makes of its table."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.journal.store import Store
+from controller.journal.verify import verify
+from controller.messages import Outcome, Phase, Role
+from sim.inproc import InprocTable
+from sim.mechanics.settings import Settings
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+HALF_WAY_S = 0.7
+
+
+@pytest.fixture
+async def sim() -> AsyncIterator[InprocTable]:
+    """Boards and cards that outlive the daemon."""
+    boots = count(1)
+    lasting = InprocTable(Settings(), random.Random(1), boots=lambda: next(boots))
+    yield lasting
+    lasting.close()
+
+
+@pytest.fixture
+def daemon(table: Tables, sim: InprocTable, tmp_path: Path) -> Callable[[int], Any]:
+    """Start a daemon on the same boards and the same journal: `async with daemon(1) as trial`."""
+
+    def start(run: int) -> Any:
+        return table(store=Store.open(tmp_path), state_dir=tmp_path, sim=sim, seed=run)
+
+    return start
+
+
+async def test_held_hands_are_still_held_and_released_by_the_next_daemon(
+    daemon: Callable[[int], Any], tmp_path: Path
+) -> None:
+    async with daemon(1) as trial:
+        await trial.deal()
+    async with daemon(2) as trial:
+        held = await trial.phase(Phase.HELD)
+        assert (held.machine.deal, held.machine.attempt) == (1, 1)
+        done = await trial.take_and_return()
+        assert done.fairness[-1].outcome is Outcome.OK
+        assert done.match.leader is None or done.match.turned_up is not None
+        assert {event.kind for event in trial.events} >= {"released", "revealed"}
+    assert not verify(tmp_path, None).findings
+
+
+async def test_hands_that_were_touched_meanwhile_are_void(
+    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+) -> None:
+    async with daemon(1) as trial:
+        await trial.deal()
+    await sim.world.people.collect()
+    async with daemon(2) as trial:
+        voided = await trial.until(
+            lambda state: bool(state.fairness) and state.fairness[0].outcome is Outcome.VOID
+        )
+        assert voided.fairness[0].reasons == ["RESTARTED"]
+        again = await trial.deal()
+        assert (again.machine.deal, again.machine.attempt) == (1, 2)
+    assert not verify(tmp_path, None).findings
+
+
+async def test_hands_on_their_way_out_go_on_their_way(
+    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+) -> None:
+    async with daemon(1) as trial:
+        await trial.deal()
+        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await asyncio.sleep(HALF_WAY_S)
+        assert not sim.world.truth().lift_up
+        releasing.cancel()
+    async with daemon(2) as trial:
+        await trial.phase(Phase.RELEASED)
+        assert not [event for event in trial.events if event.kind == "withdrawn"]
+        sim.world.people.take_hands()
+    assert not verify(tmp_path, None).findings
