@@ -12,12 +12,12 @@ from typing import Self
 
 import msgspec
 
-from controller.commands import may
 from controller.messages import Role
 
-__all__ = ["ADMITTED", "Certificate", "Roster", "RosterError", "may", "read_certificate"]
-
 ADMITTED = "admitted"
+CLIENTS = "clients"
+KEYS = "keys"
+TABLE = "table"
 
 _KEY_BYTES = 32
 _Z85 = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")

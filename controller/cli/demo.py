@@ -15,7 +15,7 @@ import msgspec
 from controller.cli import LineError
 from controller.cli.board import Board
 from controller.deal.sequence import sequence
-from controller.gateway.certificates import CLIENTS
+from controller.roster import CLIENTS
 from controller.rules.profile import load_profile
 from controller.trials.hall import HallError, HallPlan, RunningTable, hall
 from controller.trials.mechanical import mechanical_s

@@ -5,10 +5,9 @@ from pathlib import Path
 from nacl.utils import random as entropy
 
 from controller.cli import LineError
-from controller.gateway.certificates import CLIENTS
 from controller.gateway.client import Identity
 from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints
-from controller.roster import RosterError, read_certificate
+from controller.roster import CLIENTS, RosterError, read_certificate
 
 
 def endpoints_in(state_dir: Path) -> Endpoints:

@@ -14,11 +14,11 @@ from controller.bridge import state_topic
 from controller.cli import LineError
 from controller.cli.changes import BAD, Line, changes, silence, way
 from controller.cli.reach import client_in, command_ids, endpoints_in, identity_in, table_key
-from controller.gateway.certificates import KEYS, TABLE
 from controller.gateway.client import Client, Heard, Identity
 from controller.gateway.endpoints import Endpoints
 from controller.gateway.line import BadAddress, LineState
 from controller.messages import Role, State
+from controller.roster import KEYS, TABLE
 
 SILENT_S: Final = 3.0
 """A table says something every second; after three it counts as silent."""

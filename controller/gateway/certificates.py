@@ -19,11 +19,7 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.messages import Role
-from controller.roster import ADMITTED, RosterError, read_certificate
-
-TABLE: Final = "table"
-KEYS: Final = "keys"
-CLIENTS: Final = "clients"
+from controller.roster import ADMITTED, CLIENTS, KEYS, TABLE, RosterError, read_certificate
 
 _SECRET_BANNER: Final = """\
 #   ZeroMQ CURVE **Secret** Certificate

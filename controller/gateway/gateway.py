@@ -14,13 +14,12 @@ import zmq.asyncio
 from controller.bridge import SOCKET_NAME, FeedMessage, ReplyMessage
 from controller.config import TableConfig
 from controller.gateway.allowed import AllowList
-from controller.gateway.certificates import KEYS, TABLE
 from controller.gateway.commands import ANSWER_S, Commands
 from controller.gateway.doorkeeper import Doorkeeper
 from controller.gateway.endpoints import Endpoints, reachable, remove_endpoints, write_endpoints
 from controller.gateway.feed import Feed
 from controller.gateway.inlet import Inlet
-from controller.roster import RosterError, read_certificate
+from controller.roster import KEYS, TABLE, RosterError, read_certificate
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _log = structlog.get_logger("gateway")

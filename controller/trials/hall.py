@@ -19,7 +19,7 @@ import msgspec
 
 from controller.cli.reach import client_in, command_ids
 from controller.gateway.client import Client
-from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints
+from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
 from controller.messages import Role
 
 MEMORY = Path("/dev/shm")
@@ -91,15 +91,15 @@ class RunningTable:
 
     async def start_daemon(self, limit_s: float = PATIENCE_S) -> None:
         """Start `dealtable run` and wait for its gateway. Raises HallError."""
+        remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
         log = self.state_dir / "daemon.log"
         with log.open("ab") as file:
             self.daemon = await _start("run", "--config", str(self.config), stderr=file)
         await _until(self._is_open, self.daemon, f"the daemon of table {self.id}", log, limit_s)
 
-    async def stop_daemon(self) -> int:
-        """End the daemon as Ctrl-C does; return its exit status."""
-        assert self.daemon is not None
-        return await _end(self.daemon)
+    async def stop_daemon(self) -> int | None:
+        """End the daemon as Ctrl-C does; return its exit status, None where none was started."""
+        return None if self.daemon is None else await _end(self.daemon)
 
     def _is_open(self) -> bool:
         try:
@@ -116,8 +116,8 @@ async def hall(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
         runtime_dir = stack.enter_context(memory_folder())
         tables = await stack.enter_async_context(simulator(plan, runtime_dir))
         for table in tables:
-            await table.start_daemon()
             stack.push_async_callback(table.stop_daemon)
+            await table.start_daemon()
         yield tables
 
 

@@ -96,6 +96,9 @@ class Players:
         raise AssertionError("a feed does not end")
 
     async def _states(self) -> AsyncIterator[State]:
+        """Yield the state as last seen, then every one that comes."""
+        if self._state is not None:
+            yield self._state
         async for heard in self._player.feed():
             if heard.topic.startswith("state/"):
                 self._state = msgspec.json.decode(heard.body, type=State)

@@ -9,11 +9,10 @@ import msgspec
 
 from controller import bridge
 from controller.bridge import CommandMessage, HelloMessage, Lines, ReplyMessage
-from controller.gateway.certificates import CLIENTS
 from controller.gateway.client import Client, Identity
 from controller.gateway.line import Line, LineState
 from controller.messages import Event, Reply, State
-from controller.roster import read_certificate
+from controller.roster import CLIENTS, read_certificate
 
 MakeState = Callable[..., State]
 Connect = Callable[..., Client]
