@@ -28,7 +28,8 @@ class Status(Struct, frozen=True, gc=False):
     `fed` counts cards seen at the window; `holding` is the index of the card held
     there, 0 for none, and `route` where that card was told to go. `landed` counts
     landings at N, W, S, E and the tray. `events` is the number of its last event.
-    `locked`: its own 27-lock would release.
+    A lift that is neither `lift_up` nor `lift_down` stands between. `locked`: its own
+    27-lock would release.
     """
 
     attempt: int
@@ -50,13 +51,15 @@ class Status(Struct, frozen=True, gc=False):
     lid_open: bool
     estop: bool
     lift_up: bool
+    lift_down: bool
     events: int
     locked: bool
 
     @property
     def clear(self) -> bool:
-        """Tell whether BEGIN would find pockets, tray, window and path empty."""
-        return not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
+        """Tell whether BEGIN would find pockets, tray, window and path empty, and the lift down."""
+        empty = not (any(self.sees_pockets) or self.sees_tray or self.sees_window or self.sees_path)
+        return empty and self.lift_down and not self.lift_up
 
 
 def status_from(body: bytes) -> Status:
@@ -87,6 +90,7 @@ def status_from(body: bytes) -> Status:
             lid_open=bool(sensors & wire.SEES_LID_OPEN),
             estop=bool(sensors & wire.SEES_ESTOP),
             lift_up=bool(sensors & wire.SEES_LIFT_UP),
+            lift_down=bool(sensors & wire.SEES_LIFT_DOWN),
             events=events,
             locked=bool(locked),
         )
@@ -126,11 +130,11 @@ class Dealer:
         self.link.post(frames.Route(attempt, index, pocket))
 
     async def release(self, attempt: int) -> None:
-        """Start lifting the hands out; RELEASED says when they are up."""
+        """Start lifting the hands out, or go on after a stop; RELEASED says when they are up."""
         await self.link.do(frames.Release(attempt))
 
     async def retract(self) -> None:
-        """Start lowering the lift; refused while a pocket is seen occupied."""
+        """Start lowering the lift, from wherever it stands; refused while a pocket is occupied."""
         await self.link.do(frames.Retract())
 
     async def purge(self, attempt: int) -> None:

@@ -19,11 +19,10 @@ from controller.faults import fault, fault_name
 from controller.journal.wire_group import BoardEvent
 from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
-from controller.machine.orders import Order, OrderDesk
-from controller.machine.sightings import sighting
+from controller.machine.orders import Order, OrderDesk, uncut_reason
+from controller.machine.sightings import settled, sighting
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome
-from drivers import dealer as dealer_board
 from drivers.dealer import Dealer
 from drivers.errors import DriverError, LineLost, Refused, Result, SessionRenewed
 from drivers.events import Code, Event, Read
@@ -83,9 +82,15 @@ class AttemptRun:
         self._count: Settled | None = None
 
     @classmethod
-    def of_held(cls, fixtures: Fixtures, book: AttemptBook, events: Sequence[BoardEvent]) -> Self:
-        """Take up held hands of an earlier run of the daemon; `events` is what it journalled."""
+    def of_held(
+        cls, fixtures: Fixtures, book: AttemptBook, events: Sequence[BoardEvent], *, let_out: bool
+    ) -> Self:
+        """Take up held hands of an earlier run of the daemon; `events` is what it journalled.
+
+        `let_out`: it had the order to let them out, so that the board may have begun to.
+        """
         run = cls(fixtures, book)
+        run._let_out = let_out
         run.over.set()
         for event in events:
             run._keep(event)
@@ -228,6 +233,8 @@ class AttemptRun:
         """Return the fault behind a board's refusal, from what its sensors see."""
         if refused.result is not Result.NOT_CLEAR:
             return _REFUSALS.get(refused.result, "BOARD_REFUSED")
+        if self.book.held:
+            return "SENSOR_STUCK"  # of a lift that has lowered nothing and is not seen down
         try:
             status = await _absolute(self._at.dealer.status)
         except DriverError as error:
@@ -284,7 +291,7 @@ class AttemptRun:
         except DriverError as error:
             self.dealing.broken(fault_name(error))
             return
-        self._count = _settled(status, read.pulses, self._set_faults())
+        self._count = settled(status, read.pulses, self._set_faults())
         self.dealing.see(self._count)
 
     def _set_faults(self) -> tuple[str, ...]:
@@ -307,17 +314,18 @@ class AttemptRun:
         self.over.set()
         await self._at.wire_log.sync()
 
-    async def release(self, *, ordered: bool = False) -> bool:
+    async def release(self) -> bool:
         """Wait for the order, then let the hands out; False where they may not go any more.
 
-        `ordered`: an earlier run of the daemon had the order. Raises StorageFailed.
+        Raises StorageFailed.
         """
         order: Order | None = None
         try:
-            if not ordered:
+            if not self._let_out:
                 order = await self._unless_broken(self._at.desk.take("release"))
                 order.write()
                 await self._record.sync()
+                await self._begin_lift(order)
             await self._lift(order)
         except _Ended as ended:
             await self.end(*ended.reasons)
@@ -328,21 +336,23 @@ class AttemptRun:
             order.done()
         return True
 
-    async def _lift(self, order: Order | None) -> None:
-        """Have the hands lifted out. Once the board may have heard it they count as out."""
-        release = partial(self._at.dealer.release, self.number)
+    async def _begin_lift(self, order: Order) -> None:
+        """Have the lift start. Once the board may have heard it the hands count as out."""
         try:
-            await self._unless_broken(_absolute(release))
+            await self._unless_broken(_absolute(self._release))
         except LineLost:
-            pass  # nobody knows whether the board heard it: asked again below
+            pass  # nobody knows whether the board heard it: asked again from here on
         except (_Ended, DriverError) as error:
             raise _Ended(await self._refused_release(order, error)) from error
         self._let_out = True
+
+    async def _lift(self, order: Order | None) -> None:
+        """See the lift up, asking again whatever stops it, until the board says that it is."""
         stuck: set[str] = set()
         while not self._released.done():
             await asyncio.wait({self._released}, timeout=AGAIN_S)
             try:
-                await _absolute(release)
+                await _absolute(self._release)
             except Refused as refused:
                 if refused.result in _FORGOTTEN:
                     raise _Ended(await self._refused_release(order, refused)) from refused
@@ -353,6 +363,9 @@ class AttemptRun:
                 self._record.latch(name)
         for name in stuck:
             self._record.clear(name)
+
+    async def _release(self) -> None:
+        await self._at.dealer.release(self.number)
 
     async def _refused_release(self, order: Order | None, error: Exception) -> str:
         """Answer a release that cannot be; return why."""
@@ -425,31 +438,9 @@ class AttemptRun:
             self._aside.cancel()
 
 
-def uncut_reason(order: Order) -> str | None:
-    """Return why an order starts a deal without its cut; None where it does not say so."""
-    reason = order.args.get("reason")
-    uncut = order.args.get("uncut") is True
-    return reason if uncut and isinstance(reason, str) and reason else None
-
-
 async def _absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Do a command again once where its session ended: it says where to be, not what to do."""
     try:
         return await command()
     except SessionRenewed:
         return await command()
-
-
-def _settled(status: dealer_board.Status, pulses: int, set_faults: tuple[str, ...]) -> Settled:
-    n, w, s, e, _ = status.landed
-    return Settled(
-        hopper_empty=not (status.sees_hopper or status.sees_shuffler),
-        path_empty=not (status.sees_window or status.sees_path),
-        tray_empty=not status.sees_tray,
-        pockets_seen=status.sees_pockets,
-        board_fed=status.fed,
-        board_landed=(n, w, s, e),
-        board_locked=status.locked,
-        reader_pulses=pulses,
-        set_faults=set_faults,
-    )

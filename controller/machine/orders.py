@@ -71,6 +71,13 @@ class Order:
         self._record.write("command", data | how, deal=state.deal, attempt=state.attempt)
 
 
+def uncut_reason(order: Order) -> str | None:
+    """Return why an order starts a deal without its cut; None where it does not say so."""
+    reason = order.args.get("reason")
+    uncut = order.args.get("uncut") is True
+    return reason if uncut and isinstance(reason, str) and reason else None
+
+
 class OrderDesk:
     """Checks commands and hands them to whoever waits for them.
 

@@ -1,4 +1,4 @@
-"""What the dealer board's events mean for an attempt: one table, no decisions.
+"""What the boards' words mean for an attempt: one table, no decisions.
 
 Faces never come this way: the reader's events go to the vault.
 """
@@ -14,9 +14,11 @@ from controller.deal.sightings import (
     NotLanded,
     RanEmpty,
     Seen,
+    Settled,
     Shuffled,
     Strayed,
 )
+from drivers.dealer import Status
 from drivers.events import Code, Event, JamAt, Source, StoppedBy
 
 # Why a stop of the board ends the attempt; the ones missing here end nothing by themselves:
@@ -36,6 +38,23 @@ def sighting(event: Event, doubled: bool) -> Seen | None:
     """
     read = _MEANING.get(event.code)
     return None if read is None else read(event, doubled)
+
+
+def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled:
+    """Return the final count: what the dealer board says and sees, the reader board's pulses,
+    and the vault's verdict on the set."""
+    n, w, s, e, _ = status.landed
+    return Settled(
+        hopper_empty=not (status.sees_hopper or status.sees_shuffler),
+        path_empty=not (status.sees_window or status.sees_path),
+        tray_empty=not status.sees_tray,
+        pockets_seen=status.sees_pockets,
+        board_fed=status.fed,
+        board_landed=(n, w, s, e),
+        board_locked=status.locked,
+        reader_pulses=pulses,
+        set_faults=set_faults,
+    )
 
 
 def _outlet(event: Event) -> str:

@@ -10,10 +10,10 @@ from contextlib import suppress
 
 from controller.journal.errors import StorageFailed
 from controller.machine.attempt_book import AttemptBook
-from controller.machine.attempt_run import AttemptRun, Fixtures, uncut_reason
+from controller.machine.attempt_run import AttemptRun, Fixtures
 from controller.machine.boards import Evidence
 from controller.machine.left_over import LeftOver
-from controller.machine.orders import Order
+from controller.machine.orders import Order, uncut_reason
 from controller.machine.public import shown_phase
 from controller.messages import Outcome, Phase
 from drivers.dealer import Status
@@ -23,6 +23,8 @@ from drivers.identity import Welcome
 
 POLL_S = 0.5
 """How often the sensors are asked between attempts: is the set back in the hopper?"""
+TAKE_S = 60.0
+"""How long players may take to lift their hands out before somebody is called."""
 _AT_REST = (Doing.IDLE, Doing.STOPPED)
 TWICE = 2
 """Misdeals in a row after which the referee decides, not the machine."""
@@ -200,10 +202,10 @@ class Table:
         finally:
             self.run = None
 
-    async def _hand_out(self, run: AttemptRun, *, ordered: bool = False) -> None:
+    async def _hand_out(self, run: AttemptRun) -> None:
         """Let held hands out by order, and see the set back into the hopper."""
         try:
-            if await run.release(ordered=ordered):
+            if await run.release():
                 await self._set_back()
                 await run.reveal()
             else:
@@ -219,26 +221,41 @@ class Table:
             self._record.latch("TWO_MISDEALS")
 
     async def _set_back(self) -> None:
-        """Wait until the hands were taken and the set lies in the hopper again."""
+        """Wait until the hands were taken and the set lies in the hopper again.
+
+        What keeps the lift up for longer than TAKE_S is shown.
+        """
+        loop = asyncio.get_running_loop()
+        waits_for, since_s = None, loop.time()
         async for status in self._looks():
-            if any(status.sees_pockets):
-                continue
-            if status.lift_up:
-                await self._retract()
-            elif status.sees_hopper and status.clear and not status.lid_open:
+            if _keeps_lift_up(status) != waits_for:
+                self._record.clear(waits_for or "")
+                waits_for, since_s = _keeps_lift_up(status), loop.time()
+            if waits_for is not None and loop.time() - since_s > TAKE_S:
+                self._record.latch(waits_for)
+            if waits_for is None and status.sees_hopper and status.clear and not status.lid_open:
                 return
+            await self._lower(status)
 
     async def _cleared_up(self) -> None:
         """Wait until nothing lies where no card may be, and the set is in the hopper."""
         async for status in self._looks():
             closed = not (status.lid_open or status.estop)
-            if status.lift_up and not any(status.sees_pockets):
-                await self._retract()
-            elif status.clear and status.sees_hopper and closed and status.doing in _AT_REST:
+            at_rest = status.doing in _AT_REST and status.lift_down
+            if status.clear and status.sees_hopper and closed and at_rest:
                 break
+            await self._lower(status)
         for name, board in self._record.latched:
             if not board and name != "TWO_MISDEALS":
                 self._record.clear(name)
+
+    async def _lower(self, status: Status) -> None:
+        """Lower the lift where it is not down and nothing lies on it."""
+        if not status.lift_down and not any(status.sees_pockets):
+            with suppress(
+                DriverError
+            ):  # a hand in the way, or a line that went: the next look tells
+                await self._at.dealer.retract()
 
     async def _looks(self) -> AsyncIterator[Status]:
         """Yield the dealer board's status, again and again, whenever there is one."""
@@ -250,12 +267,6 @@ class Table:
                 await self._ready.wait()
             await asyncio.sleep(POLL_S)
 
-    async def _retract(self) -> None:
-        try:
-            await self._at.dealer.retract()
-        except DriverError:
-            return  # a hand in the way, or a line that went: the next look tells
-
     async def _take_over(self) -> None:
         """Bring what an earlier run of the daemon left open to its end."""
         state = self._record.state
@@ -264,8 +275,10 @@ class Table:
         assert state.attempt is not None
         left = LeftOver.read(self._at.bindings, state.attempt)
         if state.phase is Phase.HELD and left.key is not None and await self._still_held(left):
-            self.run = AttemptRun.of_held(self._at, left.book(), left.events())
-            await self._hand_out(self.run, ordered=left.release_ordered)
+            self.run = AttemptRun.of_held(
+                self._at, left.book(), left.events(), let_out=left.release_ordered
+            )
+            await self._hand_out(self.run)
             return
         if state.phase is Phase.RELEASED:
             await self._set_back()
@@ -280,5 +293,12 @@ class Table:
         """Whether the dealer board still keeps the hands, or was letting them out."""
         async for status in self._looks():
             same = status.attempt == left.number
-            return same and (status.locked or (left.release_ordered and status.lift_up))
+            return same and (status.locked or (left.release_ordered and not status.lift_down))
         return False
+
+
+def _keeps_lift_up(status: Status) -> str | None:
+    """Return why the lift is not down, as the catalogue names it; None where it is."""
+    if any(status.sees_pockets):
+        return "POCKET_NOT_EMPTY"
+    return None if status.lift_down else "STALL"

@@ -10,7 +10,7 @@ import struct
 from . import lock, wire
 from .board import MOST, Board
 from .feeding import Feeding
-from .hal import Hal
+from .hal import LIFT_DOWN, LIFT_UP, Hal
 from .landing import Landings
 from .motors import GateSweep, Lift, Shuffler
 
@@ -25,6 +25,7 @@ SEES = (
     ("pocket_2", wire.SEES_SOUTH),
     ("pocket_3", wire.SEES_EAST),
     ("pocket_4", wire.SEES_TRAY),
+    ("tray_feed", wire.SEES_TRAY),
     ("hopper", wire.SEES_HOPPER),
     ("window", wire.SEES_WINDOW),
     ("exit", wire.SEES_PATH),
@@ -32,6 +33,7 @@ SEES = (
     ("estop", wire.SEES_ESTOP),
     ("lift", wire.SEES_LIFT_UP),
     ("shuffler", wire.SEES_SHUFFLER),
+    ("lift_down", wire.SEES_LIFT_DOWN),
 )
 
 
@@ -61,6 +63,7 @@ class Dealer(Board):
         self._halted = NOT_HALTED
         self._jammed = False
         self._started = False  # the first FEED was taken
+        self._granted = False  # RELEASE was taken: this attempt is dealt no further
         self._released = False
         self._doubles = 0
         self.commands.update(
@@ -82,6 +85,7 @@ class Dealer(Board):
             "tray_feed": self.feeding.on_tray,
             "shuffled": self._shuffler.on_shuffled,
             "lift": self._lift.on_lift,
+            "lift_down": self._lift.on_lift_down,
             "lid": self._on_lid,
             "estop": self._on_estop,
         }
@@ -105,11 +109,16 @@ class Dealer(Board):
         return all(self.hal.read(name) for name in names)
 
     def halt(self, reason: int) -> None:
-        """Stop all motion and say why, one of wire.BY_HOST …; once for one reason."""
+        """Stop all motion and say why, one of wire.BY_HOST …; once for one reason.
+
+        A lift that was stopped is said each time, for RETRACT moves it in a halted machine.
+        """
+        lifting = self._lift.moving()
         self.feeding.stop(finish_pass=reason == wire.HOST_SILENT)
         self._shuffler.stop()
+        self._lift.stop()
         self._sweep.stop()
-        if self._halted != reason:
+        if self._halted != reason or lifting:
             self._halted = reason
             self.emit(wire.STOPPED, place=reason)
 
@@ -241,7 +250,7 @@ class Dealer(Board):
     # Sensors.
 
     def _on_landing(self, outlet: int) -> None:
-        if not self.in_attempt():
+        if self._granted or not self.in_attempt():
             return  # a hand takes cards out of a pocket
         index = self.landings.land(outlet)
         if index is not None:
@@ -259,7 +268,7 @@ class Dealer(Board):
     def _on_lid(self, value: int) -> None:
         self.emit(wire.LID, place=value)
         if value:
-            if self._started and not self._released:
+            if self._started and not self._granted:
                 self.spoiled = True  # from the first FEED to RELEASE an open lid voids the attempt
             self.halt(wire.BY_LID)
 
@@ -277,9 +286,12 @@ class Dealer(Board):
 
     def _may_move(self, attempt: int) -> int:
         """Return why this attempt's cards may not be moved now, or DONE."""
-        if not self.in_attempt() or attempt != self.attempt:
+        if self._granted or not self.in_attempt() or attempt != self.attempt:
             return wire.WRONG_ATTEMPT
         return self._unsafe()
+
+    def _may_feed(self) -> bool:
+        return lock.lift_down(self) if self._started else lock.path_clear(self)
 
     def _begin(self, attempt: int, cards: int, per: int) -> int:
         if attempt == self.attempt and attempt:
@@ -300,7 +312,7 @@ class Dealer(Board):
         self.attempt, self.cards, self.per = attempt, cards, per
         self.spoiled = self.overflowed = False
         self._halted = NOT_HALTED
-        self._jammed = self._started = self._released = False
+        self._jammed = self._started = self._granted = self._released = False
         self._doubles = 0
         self.feeding.clear()
         self.landings.clear()
@@ -313,7 +325,7 @@ class Dealer(Board):
             return refused
         if passes <= self._shuffler.done:
             return wire.DONE
-        if self._started:
+        if self._started or not lock.lift_down(self):
             return wire.NOT_CLEAR
         if self._sweep.running():
             return wire.BUSY
@@ -329,7 +341,7 @@ class Dealer(Board):
             return refused
         if source not in (wire.HOPPER, wire.FROM_TRAY):
             return wire.BAD_VALUE
-        if self._jammed or not (self._started or lock.path_clear(self)):
+        if self._jammed or not self._may_feed():
             return wire.NOT_CLEAR
         if self._shuffler.running() or self._sweep.running():
             return wire.BUSY
@@ -352,16 +364,25 @@ class Dealer(Board):
     def _release(self, attempt: int) -> int:
         if attempt != self.attempt or not attempt:
             return wire.WRONG_ATTEMPT
-        if self._released or self._lift.moving():
+        if self._released or self._lift.rising():
             return wire.DONE
-        unsafe = self._unsafe()
-        if unsafe:
-            return unsafe
+        refused = self._unsafe() or self._grant()
+        if refused:
+            return refused
+        self._halted = NOT_HALTED
+        self._lift.go(LIFT_UP)
+        return wire.DONE
+
+    def _grant(self) -> int:
+        """Let this attempt's hands go, once and for good; return why not, or DONE."""
+        if self._granted:
+            return wire.DONE
+        if not lock.lift_down(self):
+            return wire.NOT_CLEAR
         if not lock.holds(self):
             return wire.NOT_LOCKED
-        self._halted = NOT_HALTED
-        self._lift.move(1)
-        self._lift.on_lift(self.hal.read("lift"))
+        self._granted = True
+        self.feeding.stop(finish_pass=False)
         return wire.DONE
 
     def _retract(self) -> int:
@@ -370,8 +391,7 @@ class Dealer(Board):
             return unsafe
         if self.any_sees(lock.POCKETS):
             return wire.NOT_CLEAR
-        self._lift.move(0)
-        self._lift.on_lift(self.hal.read("lift"))
+        self._lift.go(LIFT_DOWN)
         return wire.DONE
 
     def _purge(self, attempt: int) -> int:

@@ -3,10 +3,11 @@
 The names of the pins are the same for every HAL:
 
 dealer, inputs: hopper tray_feed window double exit gate_at (0…4, 255 while it moves)
-    land_0 … land_4, pocket_0 … pocket_4, lid (1 = open) estop (1 = pressed) lift (1 = up)
-    shuffler (cards in it) shuffled (1 after each pass)
+    land_0 … land_4, pocket_0 … pocket_4, lid (1 = open) estop (1 = pressed)
+    lift (1 = fully up) lift_down (1 = fully down) shuffler (cards in it)
+    shuffled (1 after each pass)
 dealer, outputs: source feed (0 stop, 1 forward, 2 reverse) pass (the same) gate shuffle
-    lift trigger
+    lift (0 down, 1 up, 2 stay where it is) trigger
 reader, inputs: pulse; outputs: shoot (a counter)
 """
 
@@ -21,6 +22,9 @@ STOP = 0
 FORWARD = 1
 REVERSE = 2
 GATE_MOVING = 255
+LIFT_DOWN = 0
+LIFT_UP = 1
+LIFT_STAY = 2
 
 
 class Hal(Protocol):

@@ -16,7 +16,7 @@ import machine
 import rp2
 
 from . import wire
-from .hal import FORWARD, GATE_MOVING, REVERSE, STOP
+from .hal import FORWARD, GATE_MOVING, LIFT_DOWN, LIFT_UP, REVERSE, STOP
 
 WATCHDOG_MS = 1000
 LOOP_MS = 1
@@ -49,6 +49,7 @@ SLOW = (
     "lift",
     "shuffler",
     "shuffled",
+    "lift_down",
 )
 GATE_BITS = len(SLOW)
 REGISTER = (27, 28, 1)  # clock, latch, data
@@ -56,7 +57,7 @@ FEED_PINS = (2, 3)  # step, direction
 PASS_PINS = (5, 6)
 GATE_PINS = (7, 8)
 SHUFFLE_PIN = 9
-LIFT_PINS = (10, 11)  # up, down
+LIFT_PINS = (10, 11)  # up, down; both low: it stays where it is
 SOURCE_PIN = 12
 TRIGGER_PIN = 13
 TRIGGER_US = 100
@@ -294,10 +295,14 @@ class DealerHal(Rp2Hal):
         self._shuffle.duty_u16(SHUFFLE_DUTY if value else 0)
 
     def _set_lift(self, value: int) -> None:
-        """The end switches cut the current at top and bottom."""
+        """Drive it one way, or neither; the end switches cut the current at top and bottom."""
         up, down = self._lift
-        (down if value else up).value(0)
-        (up if value else down).value(1)
+        up.value(0)
+        down.value(0)
+        if value == LIFT_UP:
+            up.value(1)
+        elif value == LIFT_DOWN:
+            down.value(1)
 
     def _set_trigger(self, value: int) -> None:
         self._trigger.value(value)

@@ -17,9 +17,14 @@ HANDS = ("lid", "estop")
 SOURCES = ("hopper", "shuffler")
 
 
+def lift_down(dealer: "Dealer") -> bool:
+    """Return whether the lift is seen fully down, and not up."""
+    return dealer.all_see(("lift_down",)) and not dealer.any_sees(("lift",))
+
+
 def path_clear(dealer: "Dealer") -> bool:
     """Return whether pockets, tray, window and path are seen empty, and the lift is down."""
-    return not dealer.any_sees(POCKETS + TRAY + PATH + ("lift",))
+    return lift_down(dealer) and not dealer.any_sees(POCKETS + TRAY + PATH)
 
 
 def count_right(dealer: "Dealer") -> bool:
@@ -49,4 +54,5 @@ def holds(dealer: "Dealer") -> bool:
         and not dealer.feeding.unsettled
         and count_right(dealer)
         and seen_right(dealer)
+        and lift_down(dealer)
     )

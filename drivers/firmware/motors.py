@@ -1,7 +1,7 @@
 """The motions beside the cards' way: shuffler, lift, and the gate's self-test."""
 
 from . import wire
-from .hal import Hal
+from .hal import LIFT_DOWN, LIFT_STAY, LIFT_UP, Hal
 from .memory import NEVER
 
 TYPE_CHECKING = False
@@ -65,40 +65,68 @@ class Shuffler:
 
 
 class Lift:
-    """Lifts the hands out and lowers itself again."""
+    """Lifts the hands out and lowers itself again.
+
+    It is driven only on its way: whatever ends that leaves it where it is. Its end is
+    where its own sensor sees it while that of the other end does not.
+    """
 
     def __init__(self, dealer: "Dealer", hal: Hal) -> None:
         self._dealer = dealer
         self._hal = hal
-        self._goal = 0
+        self._goal = LIFT_STAY
         self._limit = NEVER
 
-    def move(self, goal: int) -> None:
-        """Go up (1) or down (0)."""
+    def go(self, goal: int) -> None:
+        """Go up (LIFT_UP) or down (LIFT_DOWN), if it is not seen there."""
         self._goal = goal
+        if self._seen_there():
+            self._arrive()
+            return
         self._limit = self._dealer.now + self._dealer.settings["lift_limit_ms"]
         self._hal.set("lift", goal)
+
+    def stop(self) -> None:
+        """Stay where it is."""
+        self._limit = NEVER
+        self._hal.set("lift", LIFT_STAY)
 
     def moving(self) -> bool:
         """Return whether it is on its way."""
         return self._limit != NEVER
 
+    def rising(self) -> bool:
+        """Return whether it is on its way up."""
+        return self.moving() and self._goal == LIFT_UP
+
     def on_lift(self, value: int) -> None:
-        """The lift's sensor: 1 is up."""
-        if self.moving() and value == self._goal:
-            self._limit = NEVER
-            if value:
-                self._dealer.on_lifted()
+        """The sensor at the top sees it come, or go."""
+        if value and self.rising() and not self._hal.read("lift_down"):
+            self._arrive()
+
+    def on_lift_down(self, value: int) -> None:
+        """The sensor at the bottom sees it come, or go."""
+        if value and self.moving() and not self.rising() and not self._hal.read("lift"):
+            self._arrive()
 
     def on_time(self, until_ms: int) -> None:
         """It is not there by its limit."""
         if self._limit <= until_ms:
-            self._limit = NEVER
             self._dealer.stall(wire.MOTOR_LIFT)
 
     def next_ms(self) -> int:
         """Return when it should be there, or NEVER."""
         return self._limit
+
+    def _seen_there(self) -> bool:
+        if self._goal == LIFT_DOWN:
+            return bool(self._hal.read("lift_down")) and not self._hal.read("lift")
+        return bool(self._hal.read("lift"))
+
+    def _arrive(self) -> None:
+        self.stop()
+        if self._goal == LIFT_UP:
+            self._dealer.on_lifted()
 
 
 class GateSweep:

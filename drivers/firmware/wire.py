@@ -169,6 +169,24 @@ SEES_LID_OPEN = 0x0100
 SEES_ESTOP = 0x0200
 SEES_LIFT_UP = 0x0400
 SEES_SHUFFLER = 0x0800
+SEES_LIFT_DOWN = 0x1000
+
+# What each of these bits says, from bit 0.
+SENSORS = (
+    "pocket N",
+    "pocket W",
+    "pocket S",
+    "pocket E",
+    "tray",
+    "hopper",
+    "window",
+    "path",
+    "lid open",
+    "e-stop",
+    "lift up",
+    "shuffler",
+    "lift down",
+)
 
 # What a board is doing, in STATUS and ALIVE.
 IDLE = 0
@@ -249,13 +267,14 @@ EVENT_MEMORY = 1024
 
 
 def layout() -> bytes:
-    """Return every layout, event and result as one text, the same on every interpreter."""
+    """Return every layout, event, result and sensor as one text, the same everywhere."""
     parts = ["dealtable wire %d" % VERSION, HOST_HEADER, BOARD_HEADER, READ_BODY]
     for kind in sorted(BODIES):
         parts.append("%02x%s" % (kind, BODIES[kind]))
     for names in (EVENTS, RESULTS):
         for code in sorted(names):
             parts.append("%02x %s" % (code, names[code]))
+    parts.extend(SENSORS)
     for board in sorted(STATUS_BODIES):
         parts.append("%d%s" % (board, STATUS_BODIES[board]))
         for setting in sorted(SETTINGS[board]):

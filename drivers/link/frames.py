@@ -62,14 +62,14 @@ class Route(Command, frozen=True, gc=False):
 
 
 class Release(Command, frozen=True, gc=False):
-    """Lift the hands out, if the board's own lock agrees."""
+    """Lift the hands out, if the board's own lock agrees; once it did, go on lifting."""
 
     kind = wire.RELEASE
     attempt: int
 
 
 class Retract(Command, frozen=True, gc=False):
-    """Lower the lift again, once the pockets are seen empty."""
+    """Lower the lift from wherever it stands, once the pockets are seen empty."""
 
     kind = wire.RETRACT
 

@@ -1,36 +1,43 @@
 """The lift that brings the four pockets up to the players."""
 
+from drivers.firmware.hal import LIFT_DOWN, LIFT_UP
 from sim.mechanics.clock import Clock
 from sim.mechanics.sensors import Sensors
 from sim.mechanics.travel import Travel
 
 
 class Lift:
-    """Goes up while its output is 1 and down while it is 0; without power it stays."""
+    """Goes up or down as its output says; without power, or told to stay, it stands.
+
+    A sensor at each end sees it there and nowhere else: between the ends neither does.
+    """
 
     def __init__(self, clock: Clock, sensors: Sensors, lift_ms: float) -> None:
         self._sensors = sensors
         self._travel = Travel(clock)
-        self._top = lift_ms
+        self._ends = {LIFT_DOWN: 0.0, LIFT_UP: lift_ms}
+        self._sense()
 
     @property
     def down(self) -> bool:
         """Whether it stands at the bottom, the pockets below their chutes."""
-        return self._travel.position == 0.0
+        return self._stands(LIFT_DOWN)
 
     @property
     def up(self) -> bool:
         """Whether it stands at the top, the pockets open to the players."""
-        return self._travel.position == self._top
+        return self._stands(LIFT_UP)
 
     def drive(self, value: int | None) -> None:
-        """Go up (1), down (0), or stay (None)."""
+        """Go up (LIFT_UP) or down (LIFT_DOWN); anything else, or None: stay."""
         self._travel.halt()
-        if value is None:
-            return
-        goal = self._top if value else 0.0
-        if self._travel.position == goal:
-            return
-        if not value:
-            self._sensors.put("lift", 0)
-        self._travel.go(goal, lambda: self._sensors.put("lift", value))
+        if value in self._ends and not self._stands(value):
+            self._travel.go(self._ends[value], self._sense)
+        self._sense()
+
+    def _stands(self, end: int) -> bool:
+        return not self._travel.moving and self._travel.position == self._ends[end]
+
+    def _sense(self) -> None:
+        self._sensors.put("lift", int(self.up))
+        self._sensors.put("lift_down", int(self.down))

@@ -19,6 +19,7 @@ DEALER_INPUTS = (
     "lid",
     "estop",
     "lift",
+    "lift_down",
     "shuffler",
     "shuffled",
 )

@@ -10,7 +10,8 @@ class Truth(msgspec.Struct, frozen=True):
 
     `pockets`: N W S E tray. `path`: in a chute, falling or stuck. `hands`: what the
     players took out, N W S E, until they load it again. `box`: cards that are out of
-    play. Times are the loop's, in seconds, of this filling of the hopper.
+    play. A lift that is neither up nor down is between the two. Times are the loop's,
+    in seconds, of this filling of the hopper.
     """
 
     hopper: Cards
@@ -24,6 +25,7 @@ class Truth(msgspec.Struct, frozen=True):
     box: Cards
     gate: int | None
     lift_up: bool
+    lift_down: bool
     lid_open: bool
     estop: bool
     passes: int

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from drivers.firmware.hal import LIFT_STAY, STOP
 from drivers.firmware.wire import HOPPER
 from sim.mechanics.cards import Cards, PhysicalCard, new_set
 from sim.mechanics.clock import Clock
@@ -24,8 +25,8 @@ from sim.mechanics.tally import Tally
 from sim.mechanics.truth import Truth
 from sim.mechanics.window import Window
 
-# Motors whose value 0 is a place to be, not a rest.
-PLACED = ("gate", "lift")
+# The value of each motor that is no start (None: each is one): 0 is a place of gate and lift.
+RESTS = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
 # Jams of a part rather than of a card: its motor sticks.
 STALLS_OF_JAMS = {"shuffler": "shuffle", "lift": "lift"}
 
@@ -128,6 +129,7 @@ class World:
             box=tuple(self.people.box),
             gate=self.gate.position,
             lift_up=self.lift.up,
+            lift_down=self.lift.down,
             lid_open=self.lid_open,
             estop=self.estop,
             passes=self.shuffler.passes,
@@ -202,9 +204,7 @@ class World:
             "shuffle": self.shuffler.drive,
             "lift": self.lift.drive,
         }
-        self.motors = {
-            name: Motor(drive, rest=None if name in PLACED else 0) for name, drive in drives.items()
-        }
+        self.motors = {name: Motor(drive, rest=RESTS[name]) for name, drive in drives.items()}
         self._outputs: dict[str, Callable[[int], None]] = {
             name: motor.command for name, motor in self.motors.items()
         }

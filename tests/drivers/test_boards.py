@@ -108,6 +108,7 @@ async def test_the_status_of_a_dealer_board_has_names(link: Any) -> None:
     assert (status.sees_tray, status.sees_hopper, status.sees_window) == (True, True, True)
     assert (status.sees_path, status.sees_shuffler) == (False, False)
     assert (status.lid_open, status.estop, status.lift_up, status.locked) == (False,) * 4
+    assert status.lift_down
     assert not status.clear
 
 
@@ -123,17 +124,38 @@ def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
         wire.SEES_ESTOP: "estop",
         wire.SEES_LIFT_UP: "lift_up",
         wire.SEES_SHUFFLER: "sees_shuffler",
+        wire.SEES_LIFT_DOWN: "lift_down",
     }.items():
         body[at : at + 2] = bit.to_bytes(2, "big")
         status = dealer_module.status_from(bytes(body))
         seen = {field for field in status.__struct_fields__ if getattr(status, field) is True}
         assert seen == {name}
         assert not any(status.sees_pockets)
-        assert status.clear == (name not in ("sees_tray", "sees_window", "sees_path"))
     for place, bit in enumerate((wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)):
         body[at : at + 2] = bit.to_bytes(2, "big")
         pockets = dealer_module.status_from(bytes(body)).sees_pockets
         assert [index for index, seen in enumerate(pockets) if seen] == [place]
+
+
+@pytest.mark.parametrize(
+    ("sees", "clear"),
+    [
+        (0, True),
+        (wire.SEES_HOPPER | wire.SEES_SHUFFLER | wire.SEES_LID_OPEN | wire.SEES_ESTOP, True),
+        (wire.SEES_TRAY, False),
+        (wire.SEES_WINDOW, False),
+        (wire.SEES_PATH, False),
+        (wire.SEES_EAST, False),
+        (wire.SEES_LIFT_UP, False),
+    ],
+)
+def test_a_machine_is_clear_with_its_lift_down_and_no_card_on_the_way(
+    sees: int, clear: bool
+) -> None:
+    body = bytearray(golden_status("dealer"))
+    at = len(body) - 7
+    body[at : at + 2] = (wire.SEES_LIFT_DOWN | sees).to_bytes(2, "big")
+    assert dealer_module.status_from(bytes(body)).clear == clear
 
 
 async def test_the_status_of_a_reader_board_has_names(link: Any) -> None:

@@ -8,13 +8,14 @@ from drivers.firmware import wire
 from drivers.firmware.board import Board
 from drivers.firmware.codec import Decoder, encode
 from drivers.firmware.dealer import Dealer
+from drivers.firmware.hal import LIFT_DOWN, LIFT_UP
 from drivers.firmware.reader import Reader
 
 INPUTS = (
     *("hopper", "tray_feed", "window", "double", "exit", "gate_at"),
     *(f"land_{outlet}" for outlet in range(5)),
     *(f"pocket_{outlet}" for outlet in range(5)),
-    *("lid", "estop", "lift", "shuffler", "shuffled", "pulse"),
+    *("lid", "estop", "lift", "lift_down", "shuffler", "shuffled", "pulse"),
 )
 SESSION = 0x5EA10001
 ATTEMPT = 7
@@ -52,7 +53,7 @@ class Pins:
     uid = b"\xe6\x60\xa4\x93\x17\x54\x43\x2f"
 
     def __init__(self) -> None:
-        self.levels = dict.fromkeys(INPUTS, 0)
+        self.levels = dict.fromkeys(INPUTS, 0) | {"lift_down": 1}
         self.outputs: dict[str, int] = {}
         self.written: list[tuple[str, int]] = []
         self.on_set: Callable[[str, int], None] = lambda name, value: None
@@ -259,6 +260,33 @@ class DealerLine(Line):
             if index == len(order):
                 self.pins.move(self.now, "hopper", 0)
             self.card(index, outlet)
+
+    def held(self) -> None:
+        """A whole attempt, and the first RELEASE: the lift is on its way."""
+        self.deal()
+        assert self.do(wire.RELEASE, ATTEMPT) == wire.DONE
+
+    def rise(self) -> None:
+        """The lift leaves the bottom and comes to the top."""
+        assert self.pins.runs("lift") == LIFT_UP
+        self.edge("lift_down", 0)
+        self.wait(400)
+        self.edge("lift", 1)
+
+    def lower(self) -> None:
+        """The lift leaves the top, if it is there, and comes to the bottom."""
+        assert self.pins.runs("lift") == LIFT_DOWN
+        self.edge("lift", 0)
+        self.wait(400)
+        self.edge("lift_down", 1)
+
+    def take_hands(self) -> None:
+        """The players take what lies in the pockets."""
+        for seat in range(4):
+            self.edge(f"pocket_{seat}", 0)
+
+    def sensors(self) -> int:
+        return self.status()[-3]
 
     def locked(self) -> bool:
         return self.status()[-1] == 1

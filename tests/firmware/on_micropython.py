@@ -40,7 +40,7 @@ class Pins:
     uid = bytes(range(8))
 
     def __init__(self) -> None:
-        self.levels = {"hopper": 1}
+        self.levels = {"hopper": 1, "lift_down": 1}
         self.outputs: dict[str, int] = {}
         self.now = 0
         self._edges: list[tuple[int, str, int]] = []
@@ -156,8 +156,26 @@ def deal() -> None:
     counts = [host.codes().count(code) for code in (wire.AT_READER, wire.GATE, wire.LANDED)]
     check(counts == [8, 8, 8], "each card was seen three times")
     check(host.do(wire.RELEASE, ATTEMPT) == wire.DONE, "the lock holds")
+    host.edge("lift_down", 0)
+    host.edge("lid", 1)
+    check(pins.outputs["lift"] == 2, "an open lid leaves the lift where it is")
+    check(host.do(wire.RELEASE, ATTEMPT) == wire.LID_OPEN, "nothing is lifted below an open lid")
+    host.edge("lid", 0)
+    check(pins.outputs["lift"] == 2, "a closed lid moves nothing")
+    check(host.do(wire.RELEASE, ATTEMPT) == wire.DONE, "a release that was taken goes on")
+    check(pins.outputs["lift"] == 1, "the lift goes on")
     host.edge("lift", 1)
     check(host.codes()[-1] == wire.RELEASED, "the hands are out")
+    check(pins.outputs["lift"] == 2, "the lift stays at the top")
+    check(host.do(wire.RETRACT) == wire.NOT_CLEAR, "the hands are still there")
+    for seat in range(4):
+        host.edge("pocket_%d" % seat, 0)
+    check(host.do(wire.RETRACT) == wire.DONE, "the lift is lowered")
+    check(pins.outputs["lift"] == 0, "the lift goes down")
+    pins.move("lift", 0)
+    host.edge("lift_down", 1)
+    check(pins.outputs["lift"] == 2, "the lift is down")
+    check(host.do(wire.BEGIN, ATTEMPT + 1, 8, 2) == wire.DONE, "another attempt may begin")
 
 
 def read() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from drivers.firmware import wire
+from drivers.firmware.hal import LIFT_UP
 from tests.firmware.bench import ATTEMPT, SESSION, DealerLine
 
 NORTH, WEST, SOUTH, EAST, TRAY = range(5)
@@ -14,9 +15,8 @@ def test_a_right_deal_is_released(dealer: DealerLine) -> None:
     dealer.deal()
     assert dealer.locked()
     assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
-    assert dealer.pins.runs("lift") == 1
     assert dealer.said(wire.RELEASED) == []
-    dealer.edge("lift", 1)
+    dealer.rise()
     assert len(dealer.said(wire.RELEASED)) == 1
 
 
@@ -24,26 +24,6 @@ def test_108_cards_are_held_and_released(dealer: DealerLine) -> None:
     dealer.deal(tuple(range(4)) * 27)
     assert dealer.status()[7:12] == (27, 27, 27, 27, 0)
     assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
-
-
-def test_release_said_again_lifts_nothing_twice(dealer: DealerLine) -> None:
-    dealer.deal()
-    dealer.do(wire.RELEASE, ATTEMPT)
-    dealer.edge("lift", 1)
-    dealer.pins.written.clear()
-    dealer.hello(SESSION + 1)
-    assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
-    assert dealer.pins.written == []
-
-
-def test_a_lift_that_does_not_rise_is_a_stall_and_may_be_tried_again(dealer: DealerLine) -> None:
-    dealer.deal()
-    dealer.do(wire.RELEASE, ATTEMPT)
-    dealer.wait(6000)
-    assert dealer.said(wire.STALL)[0].place == wire.MOTOR_LIFT
-    assert dealer.do(wire.RELEASE, ATTEMPT) == wire.DONE
-    dealer.edge("lift", 1)
-    assert len(dealer.said(wire.RELEASED)) == 1
 
 
 def landed_short(dealer: DealerLine) -> None:
@@ -122,6 +102,7 @@ def purged(dealer: DealerLine) -> None:
         *(seen(name) for name in ("hopper", "shuffler", "window", "exit", "tray_feed")),
         *(seen(name) for name in ("pocket_4", "lid", "estop")),
         *(seen(f"pocket_{seat}", 0) for seat in range(4)),
+        *(seen("lift"), seen("lift_down", 0)),
     ],
 )
 def test_release_is_refused_after(dealer: DealerLine, what: Callable[[DealerLine], None]) -> None:
@@ -132,8 +113,9 @@ def test_release_is_refused_after(dealer: DealerLine, what: Callable[[DealerLine
         wire.LID_OPEN,
         wire.ESTOP,
         wire.WRONG_ATTEMPT,
+        wire.NOT_CLEAR,
     )
-    assert not dealer.pins.runs("lift")
+    assert dealer.pins.runs("lift") != LIFT_UP
 
 
 def test_a_card_in_flight_keeps_the_lock_closed(dealer: DealerLine) -> None:
@@ -252,37 +234,25 @@ def test_a_landing_counts_inside_its_window_alone(
 
 
 def test_hands_in_the_pockets_after_release_are_no_strays(dealer: DealerLine) -> None:
-    dealer.deal()
-    dealer.do(wire.RELEASE, ATTEMPT)
-    dealer.edge("lift", 1)
+    dealer.held()
+    dealer.edge("land_1", 1)
+    dealer.rise()
     dealer.edge("land_2", 1)
     assert dealer.said(wire.STRAY) == []
 
 
-def test_retract_waits_until_the_hands_are_taken(dealer: DealerLine) -> None:
-    dealer.deal()
-    dealer.do(wire.RELEASE, ATTEMPT)
-    dealer.edge("lift", 1)
-    assert dealer.do(wire.RETRACT) == wire.NOT_CLEAR
-    for seat in range(4):
-        dealer.edge(f"pocket_{seat}", 0)
-    assert dealer.do(wire.RETRACT) == wire.DONE
-    assert dealer.pins.runs("lift") == 0
-    dealer.edge("lift", 0)
-    assert dealer.do(wire.RETRACT) == wire.DONE
-
-
-BLOCKED = ("pocket_0", "pocket_3", "pocket_4", "tray_feed", "window", "exit", "lift")
+BLOCKED = ("pocket_0", "pocket_3", "pocket_4", "tray_feed", "window", "exit", "lift", "lift_down")
 
 
 @pytest.mark.parametrize("name", BLOCKED)
-def test_no_attempt_begins_while_a_card_is_seen_where_none_may_be(
+def test_no_attempt_begins_before_cards_and_lift_are_seen_where_they_belong(
     dealer: DealerLine, name: str
 ) -> None:
     dealer.hello()
-    dealer.pins.levels[name] = 1
+    clear = dealer.pins.levels[name]
+    dealer.pins.levels[name] = 1 - clear
     assert dealer.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.NOT_CLEAR
-    dealer.pins.levels[name] = 0
+    dealer.pins.levels[name] = clear
     assert dealer.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE
 
 
@@ -290,6 +260,32 @@ def test_the_first_feed_looks_at_the_pockets_once_more(dealer: DealerLine) -> No
     dealer.begin()
     dealer.pins.levels["pocket_2"] = 1
     assert dealer.feed() == wire.NOT_CLEAR
+
+
+@pytest.mark.parametrize("name", ["lift", "lift_down"])
+def test_nothing_is_shuffled_or_fed_while_the_lift_is_not_seen_down(
+    dealer: DealerLine, name: str
+) -> None:
+    dealer.begin()
+    down = dealer.pins.levels[name]
+    dealer.edge(name, 1 - down)
+    assert dealer.do(wire.SHUFFLE, ATTEMPT, 1) == wire.NOT_CLEAR
+    assert dealer.feed() == wire.NOT_CLEAR
+    dealer.edge(name, down)
+    assert dealer.feed(1) == wire.DONE
+    dealer.card(1, NORTH)
+    dealer.edge(name, 1 - down)
+    assert dealer.feed() == wire.NOT_CLEAR
+
+
+@pytest.mark.parametrize("name", ["pocket_4", "tray_feed"])
+def test_either_of_the_trays_two_sensors_is_the_tray_in_a_status(
+    dealer: DealerLine, name: str
+) -> None:
+    dealer.hello()
+    assert not dealer.sensors() & wire.SEES_TRAY
+    dealer.edge(name, 1)
+    assert dealer.sensors() & wire.SEES_TRAY
 
 
 def test_a_begin_said_again_changes_nothing(dealer: DealerLine) -> None:
@@ -314,8 +310,7 @@ def test_a_begin_that_cannot_come_out_right_is_refused(
 
 def test_a_new_attempt_forgets_the_last_ones_cards(dealer: DealerLine) -> None:
     dealer.deal()
-    for seat in range(4):
-        dealer.edge(f"pocket_{seat}", 0)
+    dealer.take_hands()
     assert dealer.do(wire.BEGIN, ATTEMPT + 1, 8, 2) == wire.DONE
     assert dealer.status()[4:14] == (0, 0, wire.NOWHERE, *[0] * 7)
     assert dealer.feed() == wire.WRONG_ATTEMPT

@@ -134,7 +134,7 @@ def test_a_board_of_no_kind_says_how_it_is_called() -> None:
 
 def test_a_card_moves_by_lines_of_text(start: Start) -> None:
     board = start("dealer")
-    board.pins.sendall(b"at hopper 1\nat window 0\nat gate_at 0\n")
+    board.pins.sendall(b"at hopper 1\nat lift_down 1\nat window 0\nat gate_at 0\n")
     board.say(wire.HELLO)
     board.say(wire.BEGIN, 7, 8, 2, number=1)
     board.say(wire.FEED, 7, wire.HOPPER, 8, number=2)

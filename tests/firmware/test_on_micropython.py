@@ -14,7 +14,7 @@ import drivers.link
 FIRMWARE = Path(drivers.firmware.__file__).parent
 GOLDEN = Path(drivers.link.__file__).parent / "golden.json"
 # Checks of the script beside those of the golden frames.
-DEAL_AND_READ = 85
+DEAL_AND_READ = 101
 SCRIPT = Path(__file__).parent / "on_micropython.py"
 
 

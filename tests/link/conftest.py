@@ -487,7 +487,7 @@ class Pins:
     uid = bytes.fromhex("e660a4931754432f")
 
     def __init__(self, after_ms: int = 15) -> None:
-        self.levels = {"lift": 0, "gate_at": 0}
+        self.levels = {"lift_down": 1, "gate_at": 0}
         self.shots: list[int] = []
         self.changed: Callable[[], None] = lambda: None
         self._after_s = after_ms / 1000

@@ -58,6 +58,13 @@ def test_the_answers_to_status_are_those_of_the_wire() -> None:
     assert rows == wire.STATUS_BODIES
 
 
+def test_the_sensors_in_a_status_are_those_of_the_wire() -> None:
+    [named] = re.findall(r"`sensors`, from bit 0:\n([^.]*)\.", TEXT)
+    assert tuple(named.split(", ")) == wire.SENSORS
+    bits = {value for name, value in vars(wire).items() if name.startswith("SEES_")}
+    assert bits == {1 << bit for bit in range(len(wire.SENSORS))}
+
+
 def test_the_tables_of_results_and_events_are_those_of_the_wire() -> None:
     results = {int(row[1], 16): row[0] for row in table("result", "id", "means")}
     assert results == wire.RESULTS

@@ -70,8 +70,9 @@ async def test_hands_that_were_touched_meanwhile_are_void(
     assert not verify(tmp_path, None).findings
 
 
+@pytest.mark.parametrize("lid_open", [False, True])
 async def test_hands_on_their_way_out_go_on_their_way(
-    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path, lid_open: bool
 ) -> None:
     async with daemon(1) as trial:
         await trial.deal()
@@ -79,8 +80,27 @@ async def test_hands_on_their_way_out_go_on_their_way(
         await asyncio.sleep(HALF_WAY_S)
         assert not sim.world.truth().lift_up
         releasing.cancel()
+    sim.world.set_lid(lid_open)
     async with daemon(2) as trial:
+        await asyncio.sleep(HALF_WAY_S)
+        sim.world.set_lid(False)
         await trial.phase(Phase.RELEASED)
         assert not [event for event in trial.events if event.kind == "withdrawn"]
         sim.world.people.take_hands()
     assert not verify(tmp_path, None).findings
+
+
+async def test_a_lid_opened_while_the_lift_rises_only_delays_the_hands(
+    daemon: Callable[[int], Any], sim: InprocTable
+) -> None:
+    async with daemon(1) as trial:
+        await trial.deal()
+        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await asyncio.sleep(HALF_WAY_S)
+        sim.world.set_lid(True)
+        shown = await trial.until(lambda state: bool(state.alerts))
+        assert [alert.name for alert in shown.alerts] == ["LID_OPENED"]
+        sim.world.set_lid(False)
+        assert (await releasing).ok
+        sim.world.people.take_hands()
+        assert not trial.machine.record.latched

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from drivers.firmware.hal import LIFT_STAY, LIFT_UP
 from sim.mechanics.engine import Answer
 from sim.mechanics.world import World
 
@@ -63,8 +64,14 @@ class Bench:
         return self.answers[already] if len(self.answers) > already else None
 
     async def raise_lift(self) -> None:
-        self.world.set("lift", 1)
+        self.world.set("lift", LIFT_UP)
         assert await self.until("lift", 1, 5000)
+
+    async def leave_half_way(self) -> None:
+        """Stop the lift between its ends."""
+        self.world.set("lift", LIFT_UP)
+        await self.pause(500)
+        self.world.set("lift", LIFT_STAY)
 
     async def pause(self, ms: float = 100) -> None:
         await self.world.clock.pass_ms(ms)

@@ -72,6 +72,9 @@ def _check(world: World) -> None:
     assert world.dealer.levels["tray_feed"] == world.dealer.levels["pocket_4"]
     if truth.hopper:
         assert world.dealer.levels["hopper"] == 1
+    assert world.dealer.levels["lift"] == truth.lift_up
+    assert world.dealer.levels["lift_down"] == truth.lift_down
+    assert not (truth.lift_up and truth.lift_down)
 
 
 @settings(max_examples=150)

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from drivers.firmware.hal import LIFT_STAY, LIFT_UP
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.faults import Fault, FaultError, menu, parse_fault, wear
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Bench, Machine
@@ -120,6 +121,31 @@ async def test_a_jammed_part_stands_until_it_was_started_often_enough(
     world.set(motor, 0)
     world.set(motor, 1)
     assert await bench.until(done, 1, 3000)
+
+
+STUCK_LIFTS = [Fault("stall", motor="lift"), Fault("jam", place="lift")]
+
+
+@pytest.mark.parametrize("stuck", STUCK_LIFTS, ids=["stall", "jam"])
+async def test_a_lift_that_is_freed_while_it_is_told_to_stay_does_not_move(
+    machine: Machine, stuck: Fault
+) -> None:
+    bench = machine(stuck)
+    bench.world.set("lift", LIFT_UP)
+    assert not await bench.until("lift", 1, 3000)
+    bench.world.set("lift", LIFT_STAY)
+    await bench.world.people.collect()
+    assert not await bench.until("lift", 1, 10_000)
+    assert bench.sees("lift_down") == 1
+    await bench.raise_lift()
+
+
+async def test_to_be_told_to_stay_does_not_free_a_stuck_lift(machine: Machine) -> None:
+    bench = machine(Fault("stall", motor="lift", clears_after=1))
+    for value in (LIFT_UP, LIFT_STAY, LIFT_STAY):
+        bench.world.set("lift", value)
+        assert not await bench.until("lift", 1, 3000)
+    await bench.raise_lift()
 
 
 async def test_a_wrong_pocket_is_the_neighbour_while_the_gate_stands_right(

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from drivers.errors import LineLost
+from drivers.errors import LineLost, Refused
 from drivers.events import Code, Read
 from sim.inproc import BOARDS, InprocTable
 from sim.mechanics.faults import Fault
@@ -104,6 +104,69 @@ async def test_attempt_follows_attempt_on_one_machine(rig: Rig) -> None:
         await host.dealer.retract()
         await asyncio.sleep(3)
         assert table.world.lift.down
+
+
+@pytest.mark.parametrize("stop", ["lid", "estop", "host"])
+async def test_a_stopped_lift_stays_half_way_until_release_is_said_again(
+    rig: Rig, stop: str
+) -> None:
+    table, host = rig(cards=20)
+    await host.open()
+    await host.deal(1, order_of(20))
+    await host.dealer.release(1)
+    await asyncio.sleep(0.5)
+    if stop == "host":
+        host.dealer.stop()
+    for on in (True, False):
+        {"lid": table.world.set_lid, "estop": table.world.set_estop}.get(stop, bool)(on)
+        await asyncio.sleep(5)
+        truth = table.world.truth()
+        assert (truth.lift_up, truth.lift_down) == (False, False)
+    await host.release()
+    assert table.world.truth().lift_up
+    assert host.count(Code.RELEASED) == 1
+
+
+async def test_a_lift_that_sticks_rises_when_it_is_asked_again_and_not_before(rig: Rig) -> None:
+    table, host = rig(cards=20)
+    await host.open()
+    await host.deal(1, order_of(20))
+    table.world.add_fault(Fault("stall", motor="lift"))
+    await host.dealer.release(1)
+    await host.until(Code.STALL)
+    await host.until(Code.STOPPED)
+    for motor in table.world.motors.values():
+        motor.free()
+    await asyncio.sleep(10)
+    assert table.world.truth().lift_down
+    await host.release()
+    assert table.world.truth().lift_up
+
+
+async def test_a_lift_that_a_dead_board_left_half_way_is_lowered_by_its_successor(
+    rig: Rig,
+) -> None:
+    table, host = rig(cards=20)
+    await host.open()
+    await host.deal(1, order_of(20))
+    await host.release()
+    table.world.people.take_hands()
+    table.world.people.load()
+    await host.dealer.retract()
+    await asyncio.sleep(0.5)
+    table.kill("dealer")
+    await asyncio.sleep(1)
+    table.start("dealer")
+    await host.dealer.link.open({}, {})
+    await asyncio.sleep(5)
+    status = await host.dealer.status()
+    assert (status.lift_up, status.lift_down, status.clear) == (False, False, False)
+    with pytest.raises(Refused):
+        await host.dealer.begin(2, 20, 5)
+    await host.dealer.retract()
+    await asyncio.sleep(2)
+    assert (await host.dealer.status()).clear
+    await host.dealer.begin(2, 20, 5)
 
 
 async def test_a_jam_that_reversing_frees_costs_time_and_nothing_else(rig: Rig) -> None:

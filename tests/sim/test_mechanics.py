@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from drivers.firmware.hal import LIFT_DOWN, LIFT_STAY, LIFT_UP
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.shuffler import riffle
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Machine
@@ -266,6 +267,66 @@ async def test_cards_dealt_with_the_lift_up_fall_to_the_floor(machine: Machine) 
     assert (len(truth.floor), len(truth.pockets[1]), len(truth.pockets[TRAY])) == (1, 0, 1)
     await bench.world.people.collect()
     assert len(bench.world.hopper) == 108
+
+
+async def test_each_end_of_the_lift_has_its_own_sensor(machine: Machine) -> None:
+    bench = machine()
+    assert (bench.sees("lift"), bench.sees("lift_down")) == (0, 1)
+    await bench.raise_lift()
+    bench.world.set("lift", LIFT_DOWN)
+    assert await bench.until("lift_down", 1, 5000)
+    lift = [change for change in bench.seen if change[0].startswith("lift")]
+    assert lift == [("lift_down", 0), ("lift", 1), ("lift", 0), ("lift_down", 1)]
+
+
+async def test_a_lift_that_is_told_to_stay_stays_half_way_and_goes_on_from_there(
+    machine: Machine,
+) -> None:
+    bench = machine()
+    await bench.leave_half_way()
+    await bench.pause(10_000)
+    assert (bench.sees("lift"), bench.sees("lift_down")) == (0, 0)
+    truth = bench.world.truth()
+    assert (truth.lift_up, truth.lift_down) == (False, False)
+    bench.world.set("lift", LIFT_DOWN)
+    assert not await bench.until("lift_down", 1, 450)
+    assert await bench.until("lift_down", 1, 100)
+
+
+@pytest.mark.parametrize("end", [LIFT_DOWN, LIFT_UP])
+async def test_a_lift_stopped_before_it_left_its_end_is_still_seen_there(
+    machine: Machine, end: int
+) -> None:
+    bench = machine()
+    sensor = "lift" if end == LIFT_UP else "lift_down"
+    bench.world.set("lift", end)
+    assert await bench.until(sensor, 1, 5000)
+    bench.world.set("lift", LIFT_UP if end == LIFT_DOWN else LIFT_DOWN)
+    bench.world.set("lift", LIFT_STAY)
+    assert bench.sees(sensor) == 1
+
+
+@pytest.mark.parametrize("cut", ["lid", "estop"])
+async def test_a_lift_told_to_stay_while_the_power_is_cut_stays_when_it_is_back(
+    machine: Machine, cut: str
+) -> None:
+    bench = machine()
+    power = {"lid": bench.world.set_lid, "estop": bench.world.set_estop}[cut]
+    bench.world.set("lift", LIFT_UP)
+    await bench.pause(500)
+    power(True)
+    bench.world.set("lift", LIFT_STAY)
+    power(False)
+    assert not await bench.until("lift", 1, 10_000)
+
+
+async def test_cards_dealt_with_the_lift_half_way_fall_to_the_floor(machine: Machine) -> None:
+    bench = machine()
+    await bench.leave_half_way()
+    await bench.deal(1)
+    assert len(bench.world.truth().floor) == 1
+    with pytest.raises(OutOfReach):
+        bench.world.people.take_hands()
 
 
 async def test_collecting_opens_and_closes_the_lid_and_finds_every_card(machine: Machine) -> None:
