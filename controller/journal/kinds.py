@@ -54,8 +54,9 @@ KINDS: dict[str, Kind] = {
     # Held hands that may not go out any more, and why.
     "withdrawn": Kind(PUBLIC, ("reasons",), ("held", "verdict"), ONCE),
     # nonce and hands are null in an attempt that was never held. Of an attempt given up also:
-    # events, its board events so far (wire_group.opened), and settled, where a count was
-    # made: {hopper_empty, path_empty, tray_empty, reader_pulses}.
+    # events, its board events so far (wire_group.opened), and settled, the last look at the
+    # sensors: {hopper_empty, path_empty, tray_empty, reader_pulses} at a count,
+    # {pockets_empty, path_empty} at a beginning that the dealer board refused.
     "record": Kind(PUBLIC, ("nonce", "hands"), ("verdict",), ONCE),
     "opened_hand": Kind(PUBLIC, ("seat",)),
     "fault": Kind(PUBLIC, ("code", "name")),

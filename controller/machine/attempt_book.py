@@ -5,14 +5,13 @@ Who calls writes a step, syncs, and only then takes the next one.
 """
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.deal.ledger import SEATS, TRAY, Ledger
-from controller.deal.sightings import Settled
 from controller.journal.fold import Progress
 from controller.journal.wire_group import BoardEvent, opened
 from controller.machine.record import Record
@@ -21,8 +20,6 @@ from controller.rules.profile import Profile, profile_hash
 from controller.vault.keyfile import KeyFile
 from controller.vault.sealing import AttemptKey, seal_to
 from controller.vault.vault import Vault
-
-_SETTLED = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
 
 
 @dataclass(frozen=True)
@@ -168,16 +165,21 @@ class AttemptBook:
         """Write seed and cut."""
         self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
 
-    def record(self, events: Sequence[BoardEvent], settled: Settled | None) -> dict[str, Any]:
-        """Return all that was seen of an attempt: its board events, the last count, the hands."""
+    def record(
+        self, events: Sequence[BoardEvent], last_look: Mapping[str, bool | int]
+    ) -> dict[str, Any]:
+        """Return all that was seen of an attempt: its board events, its hands, the last look.
+
+        `last_look` is what the sensors said at the end, where they were asked.
+        """
         hands = self._to.vault.hands
         record: dict[str, Any] = {
             "nonce": self._nonce.hex() or None,
             "hands": None if hands is None else hands.hex(),
         }
         record["events"] = opened(events)
-        if settled is not None:
-            record["settled"] = {name: getattr(settled, name) for name in _SETTLED}
+        if last_look:
+            record["settled"] = dict(last_look)
         return record
 
     def open(self, record: dict[str, Any]) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Self, TypeVar
 
 from controller.deal.attempt import Attempt, Stage
 from controller.deal.ledger import Ledger
-from controller.deal.sightings import Begun, Broken, Settled, Shuffled
+from controller.deal.sightings import Begun, Broken, Shuffled
 from controller.faults import fault, fault_name
 from controller.journal.wire_group import BoardEvent
 from controller.machine.attempt_book import AttemptBook, Bindings
@@ -33,6 +33,8 @@ _T = TypeVar("_T")
 _REFUSALS = {Result.LID_OPEN: "LID_OPENED", Result.ESTOP: "ESTOP_PRESSED"}
 # What a board answers to a release that it knows nothing of any more.
 _FORGOTTEN = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
+# What a record keeps of the count at the end: what no event of a board shows.
+_LAST_LOOK = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
 AGAIN_S = 1.0
 """How long a lift may stand still before it is asked again."""
 
@@ -79,7 +81,7 @@ class AttemptRun:
         self._aside: asyncio.Task[None] | None = None
         self._let_out = False
         self._events: list[BoardEvent] = []
-        self._count: Settled | None = None
+        self._last_look: dict[str, bool | int] = {}
 
     @classmethod
     def of_held(
@@ -239,7 +241,9 @@ class AttemptRun:
             status = await _absolute(self._at.dealer.status)
         except DriverError as error:
             return fault_name(error)
-        return "POCKET_NOT_EMPTY" if any(status.sees_pockets) else "PATH_NOT_CLEAR"
+        pockets_empty = not any(status.sees_pockets)
+        self._last_look = {"pockets_empty": pockets_empty, "path_empty": status.clear}
+        return "PATH_NOT_CLEAR" if pockets_empty else "POCKET_NOT_EMPTY"
 
     def _new_dealing(self) -> Dealing:
         at = self._at
@@ -291,8 +295,9 @@ class AttemptRun:
         except DriverError as error:
             self.dealing.broken(fault_name(error))
             return
-        self._count = settled(status, read.pulses, self._set_faults())
-        self.dealing.see(self._count)
+        count = settled(status, read.pulses, self._set_faults())
+        self._last_look = {name: getattr(count, name) for name in _LAST_LOOK}
+        self.dealing.see(count)
 
     def _set_faults(self) -> tuple[str, ...]:
         assert self._ledger is not None
@@ -391,7 +396,7 @@ class AttemptRun:
             reasons = tuple(dict.fromkeys([*reasons, *self._set_faults()]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
-        record = self.book.record(self._events, self._count)
+        record = self.book.record(self._events, self._last_look)
         self._at.wire_log.write()
         self.book.refuse(outcome, reasons, self._ledger)
         self.book.reveal()

@@ -252,9 +252,8 @@ class Table:
     async def _lower(self, status: Status) -> None:
         """Lower the lift where it is not down and nothing lies on it."""
         if not status.lift_down and not any(status.sees_pockets):
-            with suppress(
-                DriverError
-            ):  # a hand in the way, or a line that went: the next look tells
+            # A hand in the way, or a line that went: the next look tells.
+            with suppress(DriverError):
                 await self._at.dealer.retract()
 
     async def _looks(self) -> AsyncIterator[Status]:

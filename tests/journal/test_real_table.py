@@ -93,3 +93,13 @@ async def test_no_face_lies_open_in_the_journal_before_the_hands_are_out(
         told = b"".join(chained.body for chained in store.entries()).decode()
     assert not any(f'"{face_text(face)}"' in told for face in range(FACES))
     assert '"looks"' not in told
+
+
+@pytest.mark.parametrize("fault", [fault for fault in REFUSED if fault != "stall:motor=gate"])
+async def test_every_misdeal_is_shown_by_its_own_record(
+    tmp_path: Path, runtime_dir: Path, fault: str
+) -> None:
+    await play(tmp_path, runtime_dir, fault)
+    report = verify(tmp_path)
+    assert not report.findings
+    assert not report.apart

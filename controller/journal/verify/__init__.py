@@ -171,11 +171,13 @@ def _check_reasons(
     record = progress.data("record")
     if verdict.data["outcome"] == "ok" or not reasons:
         return [], []
-    if record is None or "events" not in record or seen is None or drawn is None:
+    if record is None or "events" not in record or drawn is None:
+        return [], unshown(reasons, None)
+    if seen is None and record["events"]:
         return [], unshown(reasons, None)
     promised = progress.steps["committed"].data
     evidence = Evidence(
-        course=seen,
+        course=seen or course([], cards_of(progress)),
         sequence=drawn,
         composition=composition(promised["deck"]["packs"], promised["deck"]["jokers"]),
         back=back_number(promised["back"]),

@@ -21,7 +21,8 @@ _BACKS = {"A": 0, "B": 1}
 class Evidence(NamedTuple):
     """An opened record: the course, the set it should be, the last look at the sensors.
 
-    `settled` is what boards and vault said at the count, where it came to one; else empty.
+    `settled` is what the sensors said when they were last asked, at the count or at a
+    refused beginning; empty where they never were.
     """
 
     course: Course
@@ -155,6 +156,9 @@ _SHOWN_BY: dict[str, Callable[[Evidence], bool]] = {
     "PULSE_COUNT": _pulse_count,
     "HOPPER_NOT_EMPTY": lambda evidence: evidence.says("hopper_empty", False),
     "PATH_NOT_CLEAR": lambda evidence: evidence.says("path_empty", False),
+    "POCKET_NOT_EMPTY": lambda evidence: evidence.says("pockets_empty", False),
 }
 # What the last look at the sensors may show although the events do not.
-_BY_SENSORS = frozenset({"COUNT_OVER", "PULSE_COUNT", "HOPPER_NOT_EMPTY", "PATH_NOT_CLEAR"})
+_BY_SENSORS = frozenset(
+    {"COUNT_OVER", "PULSE_COUNT", "HOPPER_NOT_EMPTY", "PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"}
+)
