@@ -37,6 +37,8 @@ _FORGOTTEN = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
 _LAST_LOOK = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
 AGAIN_S = 1.0
 """How long a lift may stand still before it is asked again."""
+LIFT_S = 6.0
+"""How long the lift may take in all before somebody is called: a board gives up after 5 s."""
 
 
 @dataclass(frozen=True)
@@ -354,8 +356,11 @@ class AttemptRun:
     async def _lift(self, order: Order | None) -> None:
         """See the lift up, asking again whatever stops it, until the board says that it is."""
         stuck: set[str] = set()
+        begun_s = self._loop.time()
         while not self._released.done():
             await asyncio.wait({self._released}, timeout=AGAIN_S)
+            if self._loop.time() - begun_s > LIFT_S:
+                stuck.add("STALL")
             try:
                 await _absolute(self._release)
             except Refused as refused:

@@ -251,7 +251,8 @@ class Table:
 
     async def _lower(self, status: Status) -> None:
         """Lower the lift where it is not down and nothing lies on it."""
-        if not status.lift_down and not any(status.sees_pockets):
+        away = status.lift_up or not status.lift_down
+        if away and not any(status.sees_pockets):
             # A hand in the way, or a line that went: the next look tells.
             with suppress(DriverError):
                 await self._at.dealer.retract()
@@ -300,4 +301,6 @@ def _keeps_lift_up(status: Status) -> str | None:
     """Return why the lift is not down, as the catalogue names it; None where it is."""
     if any(status.sees_pockets):
         return "POCKET_NOT_EMPTY"
-    return None if status.lift_down else "STALL"
+    if status.lift_down:
+        return "SENSOR_STUCK" if status.lift_up else None
+    return "STALL"

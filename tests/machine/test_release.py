@@ -97,3 +97,16 @@ async def test_a_board_that_missed_its_host_goes_on_and_a_later_void_still_opens
         await trial.until(lambda state: state.fairness[-1].outcome is not None)
         await trial.until(lambda state: state.fairness[-1].reveal is not None)
         assert kinds(trial).count("record") == 1
+
+
+async def test_a_lift_that_does_not_rise_is_shown_and_goes_on_once_it_is_free(
+    table: Tables,
+) -> None:
+    async with table("stall:motor=lift,at=50") as trial:
+        await trial.deal()
+        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        stuck = await trial.until(lambda state: bool(state.alerts))
+        assert {alert.name for alert in stuck.alerts} == {"STALL"}
+        assert stuck.machine.phase is Phase.HELD
+        trial.sim.world.motors["lift"].free()
+        assert (await releasing).ok
