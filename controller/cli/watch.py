@@ -77,10 +77,13 @@ def command(
     line for each change: phase and cards, alerts with what to do, outcomes, a lost line.
     """
     tables = _tables(endpoints, state_dirs, server_keys, key_file)
+    bad = None
     try:
         asyncio.run(_watch_all(tables, JsonPrinter if as_json else LinePrinter, topic))
     except* BadAddress as wrong:
-        raise LineError(str(wrong.exceptions[0])) from None
+        bad = str(wrong.exceptions[0])
+    if bad is not None:  # raised in there, it comes out in a group before Python 3.11.4
+        raise LineError(bad)
 
 
 class Printer(Protocol):
