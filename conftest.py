@@ -14,7 +14,6 @@ import pytest
 ROOT = Path(__file__).parent
 RUNTIME_ROOT = Path("/dev/shm")
 FETCH_MICROPYTHON = ROOT / ".ci" / "micropython"
-FETCHED_MICROPYTHON = ROOT / ".micropython" / "micropython"
 
 # Deadlines would be wall-time assertions; on a build server the examples are always the same.
 hypothesis.settings.register_profile("dealtable", deadline=None, derandomize="CI" in os.environ)
@@ -75,10 +74,13 @@ def runtime_dir() -> Iterator[Path]:
 
 
 def find_micropython() -> str | None:
-    """Path of a MicroPython interpreter: named, installed, or fetched into the checkout."""
-    named = os.environ.get("DEALTABLE_MICROPYTHON")
-    fetched = str(FETCHED_MICROPYTHON) if FETCHED_MICROPYTHON.exists() else None
-    return named or shutil.which("micropython") or fetched
+    """Path of a MicroPython interpreter, where the simulator finds one."""
+    from sim import boardprocess
+
+    try:
+        return boardprocess.find_micropython()
+    except FileNotFoundError:
+        return None
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -21,6 +21,7 @@ from sim.mechanics.world import World
 
 PINS_FD = 3
 DRIVERS = Path(firmware.__file__).parent.parent
+FETCHED_MICROPYTHON = DRIVERS.parent / ".micropython" / "micropython"
 # A board that does not end with its pins is killed after this long.
 END_S = 1.0
 # How often an ending process is looked for.
@@ -44,13 +45,19 @@ def cpython() -> Interpreter:
 
 
 def find_micropython() -> str:
-    """Return the path of MicroPython's unix port; raises FileNotFoundError, one line."""
-    program = os.environ.get("DEALTABLE_MICROPYTHON") or shutil.which("micropython")
-    if program is None:
+    """Return the path of MicroPython's unix port: named, installed, or fetched into a checkout.
+
+    Raises FileNotFoundError, one line.
+    """
+    named = os.environ.get("DEALTABLE_MICROPYTHON") or shutil.which("micropython")
+    if named is None and FETCHED_MICROPYTHON.exists():
+        return str(FETCHED_MICROPYTHON)
+    if named is None:
         raise FileNotFoundError(
-            "no MicroPython: put micropython on PATH, or name it in DEALTABLE_MICROPYTHON"
+            "no MicroPython: fetch it with .ci/micropython, put micropython on PATH, "
+            "or name it in DEALTABLE_MICROPYTHON"
         )
-    return program
+    return named
 
 
 def micropython(program: str) -> Interpreter:

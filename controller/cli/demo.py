@@ -20,6 +20,7 @@ from controller.rules.profile import load_profile
 from controller.trials.hall import HallError, HallPlan, RunningTable, hall
 from controller.trials.mechanical import mechanical_s
 from controller.trials.players import Dealt, players
+from sim.boardprocess import find_micropython
 from sim.mechanics.faults import FaultError, parse_fault
 from sim.mechanics.settings import Settings
 
@@ -95,6 +96,7 @@ def command(
     if as_json and not once:
         raise click.UsageError("--json goes with --once")
     _check_faults(faults)
+    _check_firmware(firmware)
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
     plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, faults, port)
     wish = _Wish(plan, deals or (1 if once else None), as_json, live=not once)
@@ -114,6 +116,14 @@ def _check_faults(faults: Sequence[str]) -> None:
         for fault in faults:
             parse_fault(fault)
     except FaultError as error:
+        raise LineError(str(error)) from error
+
+
+def _check_firmware(firmware: str) -> None:
+    try:
+        if firmware == "micropython":
+            find_micropython()
+    except FileNotFoundError as error:
         raise LineError(str(error)) from error
 
 
