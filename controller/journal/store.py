@@ -159,16 +159,18 @@ class Store:
 def read_rows(path: Path) -> Iterator[Iterator[Row]]:
     """Open a journal file for reading alone, also beside its daemon; gives the rows as they lie.
 
-    Raises JournalError for a file that is no journal, is damaged, or is missing.
+    Raises JournalError for a file that is no journal, is damaged, or is missing; and, once
+    its rows were read, for one whose tables somebody changed.
     """
     try:
         with contextlib.closing(_connect_to_read(path)) as db:
-            _refuse_foreign(db)
+            _refuse_other_formats(db)
             damage = [text for (text,) in db.execute("PRAGMA integrity_check") if text != "ok"]
             if damage:
                 raise JournalError(f"{path}: the file is damaged: {damage[0]}")
             rows = db.execute("SELECT n, body, head FROM journal ORDER BY n")
             yield (Row(*row) for row in rows)
+            _refuse_changed_tables(db)
     except sqlite3.Error as error:
         raise JournalError(f"{path} is not a journal that can be read: {error}") from error
 
@@ -206,11 +208,19 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def _refuse_foreign(db: sqlite3.Connection) -> None:
+    _refuse_other_formats(db)
+    _refuse_changed_tables(db)
+
+
+def _refuse_other_formats(db: sqlite3.Connection) -> None:
     application_id, version = _header(db)
     if application_id != _APPLICATION_ID:
         raise JournalError("this is a database, but not a journal")
     if version != _VERSION:
         raise JournalError(f"its format is {version}, this program writes {_VERSION}")
+
+
+def _refuse_changed_tables(db: sqlite3.Connection) -> None:
     if dict(db.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
         raise JournalError("its tables are not those of a journal: somebody changed the file")
 

@@ -53,7 +53,7 @@ def _journal(path: Path) -> Source:
                     source.entries.append(item)
     except JournalError as error:
         source.findings.append(Finding(None, str(error), "the file was damaged or replaced"))
-    if not source.entries:
+    if not (source.entries or source.findings):
         source.findings.append(Finding(None, "it has no entry", "all of its rows were taken out"))
     return source
 
