@@ -104,6 +104,8 @@ def command(
         outcome = asyncio.run(_run(wish))
     except HallError as error:
         raise click.ClickException(str(error)) from error
+    if outcome is None and once:
+        raise click.ClickException("interrupted before all deals were dealt")
     if outcome is not None:
         _summary(wish, *outcome)
         wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in outcome[1] if d.wrong]
