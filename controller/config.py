@@ -136,7 +136,6 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How long people may take before the referee is called, in seconds."""
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
-    start_s: Annotated[float, Meta(ge=5, le=3600)] = 300.0
 
 
 class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

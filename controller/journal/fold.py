@@ -42,11 +42,6 @@ class Progress(msgspec.Struct, kw_only=True):
         return None if entry is None else entry.data
 
 
-def next_attempt(entries: Iterable[Entry]) -> int:
-    """Return the number of the next attempt: one above all this table ever used."""
-    return 1 + max((entry.attempt for entry in entries if entry.attempt is not None), default=0)
-
-
 def last_taken(entries: Iterable[Entry]) -> dict[int, int]:
     """Return the number of the last event taken of each board's boot id."""
     taken: dict[int, int] = {}
@@ -73,13 +68,3 @@ def attempts(entries: Iterable[Entry]) -> dict[int, Progress]:
         elif progress is not None:
             progress.steps.setdefault(entry.kind, entry)
     return found
-
-
-def unfinished(entries: Iterable[Entry]) -> list[Progress]:
-    """Return the attempts without a verdict, and those held but never released nor revealed."""
-    return [
-        progress
-        for progress in attempts(entries).values()
-        if progress.outcome is None
-        or (progress.outcome is Outcome.OK and not {"released", "revealed"} & set(progress.steps))
-    ]

@@ -1,11 +1,8 @@
 """Questions a machine asks its journal when it starts."""
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from controller.journal.chain import Row
 from controller.journal.entries import Entry, decode
-from controller.journal.fold import attempts, last_taken, next_attempt, unfinished
+from controller.journal.fold import attempts, last_taken
 from controller.messages import Outcome
 from tests.journal.scripted import DEALER_BOOT, READER_BOOT
 
@@ -14,15 +11,6 @@ def entry(kind: str, attempt: int | None = None, **data: object) -> Entry:
     return Entry(
         n=1, time="", boot="b0", kind=kind, public=False, deal=1, attempt=attempt, data=data
     )
-
-
-def test_a_new_table_begins_with_attempt_one() -> None:
-    assert next_attempt([]) == 1
-
-
-@given(used=st.lists(st.integers(1, 1000)))
-def test_a_number_of_an_attempt_is_never_used_again(used: list[int]) -> None:
-    assert next_attempt([entry("seed", n) for n in used]) not in {0, *used}
 
 
 def test_the_last_event_taken_is_known_per_boot_of_a_board(good_rows: list[Row]) -> None:
@@ -46,13 +34,3 @@ def test_attempts_know_how_they_ended_and_why(good_rows: list[Row]) -> None:
         (3, Outcome.MISDEAL, ["LID_OPENED"]),
         (3, Outcome.OK, []),
     ]
-
-
-def test_what_was_cut_short_is_found_again(good_rows: list[Row]) -> None:
-    entries = [decode(row.body) for row in good_rows]
-    assert unfinished(entries) == []
-    verdict = next(e for e in entries if e.kind == "verdict")
-    (dealing,) = unfinished(entries[: verdict.n - 1])
-    assert (dealing.attempt, dealing.outcome) == (1, None)
-    (held,) = unfinished(entries[: verdict.n])
-    assert (held.attempt, held.outcome) == (1, Outcome.OK)
