@@ -31,15 +31,19 @@ def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> 
     Raises `error` where the file is missing, is no TOML, has a key that `shape` does
     not know or lacks one it needs, or a value of another type or out of bounds.
     """
+    return parse(text_of(path, error), shape, error, name=str(path), folder=path.parent)
+
+
+def text_of(path: Path, error: type[FileError] = FileError) -> str:
+    """Return the text of the file at `path`. Raises `error` where there is none to read."""
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except UnicodeDecodeError:
         raise error(f"{path}: the file is not UTF-8 text") from None
     except OSError as failure:
         raise error(f"{path}: cannot be read: {failure.strerror}") from None
-    return parse(text, shape, error, name=str(path), folder=path.parent)
 
 
 def parse(
@@ -51,10 +55,28 @@ def parse(
     folder: Path | None = None,
 ) -> Shape:
     """Return TOML text as a `shape`, as `read` does; `name` stands for the file in errors."""
+    return fit(tables(text, error, name=name), shape, error, name=name, folder=folder)
+
+
+def tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
+    """Return TOML text as plain tables. Raises `error`; `name` stands for the file."""
     try:
-        return _convert(tomllib.loads(text), shape, (folder or Path()).resolve())
+        return tomllib.loads(text)
     except tomllib.TOMLDecodeError as mistake:
         raise error(f"{name}: {mistake}") from None
+
+
+def fit(
+    raw: dict[str, Any],
+    shape: type[Shape],
+    error: type[FileError] = FileError,
+    *,
+    name: str,
+    folder: Path | None = None,
+) -> Shape:
+    """Return plain tables as a `shape`, as `read` does; `name` stands for their file."""
+    try:
+        return _convert(raw, shape, (folder or Path()).resolve())
     except _Misfit as misfit:
         raise error(f"{name}: {misfit}") from None
 

@@ -24,6 +24,8 @@ COMMANDS = {
     "send": Entry("controller.cli.send", "Send a table a command."),
     "verify": Entry("controller.cli.verify", "Check a journal: chain, proofs, counts."),
     "check-config": Entry("controller.cli.check_config", "Check configuration files."),
+    "judge": Entry("controller.cli.judge", "Rule on combinations: what is it, is it legal, why."),
+    "rules": Entry("controller.cli.rules", "The rulebooks, and what an event must settle."),
     "keys": Entry("controller.cli.keys", "Make keys, admit and list clients."),
     "schema": Entry("controller.cli.schema", "JSON Schemas of all public messages."),
     "bench": Entry("controller.cli.bench", "Measure figures against their floors.", needs_sim=True),

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from controller.config import TableConfig, load_sim, load_table
-from controller.rules.profile import load_profile
+from controller.rules.profile import rules_of
+from controller.rules.rulebooks import load_profile
 from controller.tomlfile import FileError
 
 
@@ -54,5 +55,6 @@ def _boards(config: TableConfig) -> str:
 
 def _profile(config: TableConfig) -> str:
     profile = load_profile(config.table.profile)
-    provisional = ", ".join(profile.provisional)
-    return f"profile {profile.name}" + (f" (provisional: {provisional})" if provisional else "")
+    open_rules, rules = len(profile.provisional), len(rules_of(profile))
+    hint = f"{open_rules} of {rules} rules provisional: dealtable rules {profile.name}"
+    return f"profile {profile.name}" + (f" ({hint})" if open_rules else "")

@@ -16,7 +16,7 @@ from controller.cli import LineError
 from controller.cli.board import Board
 from controller.deal.sequence import sequence
 from controller.roster import CLIENTS
-from controller.rules.profile import load_profile
+from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallError, HallPlan, RunningTable, hall
 from controller.trials.mechanical import mechanical_s
 from controller.trials.players import Dealt, players

@@ -21,7 +21,7 @@ from controller.machine.machine import Machine, Surroundings
 from controller.machine.outlet import Outlet
 from controller.messages import Event, State
 from controller.roster import ADMITTED, KEYS, TABLE, Roster, RosterError, read_certificate
-from controller.rules.profile import load_profile
+from controller.rules.rulebooks import load_profile
 from controller.vault.keyfile import KeyFile
 from drivers.link.port import SerialPort
 

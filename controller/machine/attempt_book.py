@@ -7,6 +7,7 @@ Who calls writes a step, syncs, and only then takes the next one.
 import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from controller.cards import face_text
@@ -16,7 +17,8 @@ from controller.journal.fold import Progress
 from controller.journal.wire_group import BoardEvent, opened
 from controller.machine.record import Record
 from controller.messages import Outcome
-from controller.rules.profile import Profile, profile_hash
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
 from controller.vault.keyfile import KeyFile
 from controller.vault.sealing import AttemptKey, seal_to
 from controller.vault.vault import Vault
@@ -41,6 +43,11 @@ class Bindings:
     back: str
     entropy: Callable[[int], bytes]
 
+    @cached_property
+    def profile_hash(self) -> bytes:
+        """Return what every commitment names the profile by."""
+        return profile_hash(self.profile)
+
 
 class AttemptBook:
     """The entries of deal `deal`, attempt `number`, closed with `key`, drawn from `seed`."""
@@ -55,7 +62,7 @@ class AttemptBook:
         self._key = key
         self._seed = seed
         self._nonce = b""
-        self._hashed = profile_hash(bound_to.profile)
+        self._hashed = bound_to.profile_hash
         self._commitment = fair.commitment(
             fair.context(
                 bound_to.table_key,

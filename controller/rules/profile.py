@@ -1,85 +1,75 @@
-"""A profile: one rulebook as data, read from profiles/NAME.toml.
+"""A profile: one rulebook as data, as rulebooks.py reads it from profiles/NAME.toml.
 
-A value that its rulebook does not give is named in `provisional`; all others have
-their article in `sources`. Keys are added here as parts of the controller ask for
-them; a rulebook that is new is a new file.
+Each rule is a key, dotted where it stands in a table; each key has its article in
+`sources` or stands in `provisional`, because the rulebook is silent and the value is a
+proposal.
 """
 
-import hashlib
-from importlib import resources
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from controller import tomlfile
-from controller.cards import SEATS, Face, composition, parse_face
-from controller.framing import canonical
+from controller.cards import SEATS
+from controller.messages import Seat
+from controller.rules import tables
+from controller.rules.bigtwo.tables import BigTwo
+from controller.rules.tables import Count
 
-Count = Annotated[int, Meta(ge=1, le=255)]
-
-
-class ProfileError(tomlfile.FileError):
-    """A profile that does not exist or is not one; its text is one line."""
-
-
-class Deck(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """What a set is made of: `cards` is all of them together."""
-
-    packs: Annotated[int, Meta(ge=1, le=4)]
-    jokers: bool
-    cards: Count
-
-    def __post_init__(self) -> None:
-        """Refuse a number of cards that the packs do not have."""
-        if self.cards != sum(self.composition()):
-            raise ValueError(f"cards = {self.cards}: expected {sum(self.composition())}")
-
-    def composition(self) -> tuple[int, ...]:
-        """Return how many of each of the 54 faces a set has."""
-        return composition(self.packs, self.jokers)
+ABOUT = frozenset(
+    (
+        *("name", "game", "text", "like", "title_en", "title_zh", "source", "event"),
+        *("provisional", "sources", "left_to_event"),
+    )
+)
+"""Keys about a profile itself; all others are rules."""
 
 
-class Turnup(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The card that is turned up: in the first deal or not, and which ones do not count."""
+class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """An event whose regulations are in force.
 
-    deal1: bool
-    redo_on: list[str] = []
+    `settled`: the keys they fix. `instead_of`: the articles of the rulebook that they
+    replace, by key; none for a key that was provisional.
+    """
 
-    def __post_init__(self) -> None:
-        """Refuse what is no card."""
-        try:
-            self.faces()
-        except ValueError as mistake:
-            raise ValueError(f"redo_on: {mistake}") from None
-
-    def faces(self) -> frozenset[Face]:
-        """Return the faces after which another card is turned up."""
-        return frozenset(map(parse_face, self.redo_on))
+    title_en: str
+    title_zh: str
+    organizer: str
+    settled: tuple[str, ...]
+    instead_of: dict[str, str]
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One rulebook, as far as a dealing table needs it.
+    """What every rulebook has, as far as a dealing table needs it.
 
     `hand`: cards a seat. `cut_margin`: a cut takes more cards than that from either
     end. `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`:
-    passes of the shuffler. `provisional` and the keys of `sources` are dotted keys.
+    least and most passes. Every rule's dotted key stands in `sources`, with its article
+    or the event that settled it, or in `provisional`. `left_to_event`: the article that
+    leaves a key to the event's regulations. `like`: the profile that everything is from
+    which its own file does not hold. `text`: the number its rulebook is cited by.
     """
 
     name: str
+    text: Literal["000", "001", "002", "003", "004"]
     title_en: str
     title_zh: str
     source: str
-    deck: Deck
+    direction: tables.Direction
+    deck: tables.Deck
     hand: Count
     cut_margin: Annotated[int, Meta(ge=0, le=50)]
-    cutter_first: Literal["N", "W", "S", "E"]
+    cutter_first: Seat
     cutter_later: Literal["UP"]
-    shuffles_first: Annotated[int, Meta(ge=1, le=20)]
-    shuffles_later: Annotated[int, Meta(ge=1, le=20)]
-    turnup: Turnup
-    provisional: list[str]
+    shuffles_first: tuple[Count, Count]
+    shuffles_later: tuple[Count, Count]
+    turnup: tables.Turnup
+    provisional: tuple[str, ...]
     sources: dict[str, str]
+    left_to_event: dict[str, str]
+    like: str | None
+    event: Event | None
 
     def __post_init__(self) -> None:
         """Refuse hands that do not add up to the set, and a cut that leaves nothing."""
@@ -89,45 +79,61 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
             raise ValueError(
                 f"cut_margin = {self.cut_margin}: expected one that leaves a legal cut"
             )
+        for key in ("shuffles_first", "shuffles_later"):
+            least, most = getattr(self, key)
+            if least > most:
+                raise ValueError(f"{key} = [{least}, {most}]: expected least before most")
 
     def cuts(self) -> range:
         """Return the legal cuts: how many cards the packet taken off may have."""
         return range(self.cut_margin + 1, self.deck.cards - self.cut_margin)
 
     def shuffles(self, deal: int) -> int:
-        """Return how often the shuffler passes before deal `deal` (1, 2, …)."""
-        return self.shuffles_first if deal == 1 else self.shuffles_later
+        """Return how often the shuffler passes before deal `deal` (1, 2, …): the least."""
+        return self.shuffles_first[0] if deal == 1 else self.shuffles_later[0]
+
+    def article(self, key: str) -> str | None:
+        """Return where the value of a dotted key is from; None where it is provisional."""
+        return self.sources.get(key)
 
 
-def profile_names() -> list[str]:
-    """Return the names of all profiles there are, sorted."""
-    return sorted(
-        entry.name.removesuffix(".toml")
-        for entry in _folder().iterdir()
-        if entry.name.endswith(".toml")
-    )
+class GuandanProfile(Profile, frozen=True):
+    """A rulebook of Guandan."""
+
+    game: Literal["guandan"]
+    ceremony: tables.Ceremony
+    counting: tables.Counting
+    levels: tables.Levels
+    tribute: tables.TributeRules
+    conduct: tables.Conduct
+    ending: tables.Ending
+    score: tables.Score
+    clocks: tables.Clocks
+    penalties: tables.Penalties
+    roles: tables.Roles
 
 
-def load_profile(name: str) -> Profile:
-    """Return the profile of that name. Raises ProfileError, one line."""
-    if name not in profile_names():
-        raise ProfileError(f'profile "{name}": expected one of {", ".join(profile_names())}')
-    file = _folder().joinpath(f"{name}.toml")
-    return read_profile(file.read_text(encoding="utf-8"), f"{name}.toml")
+class BigTwoProfile(Profile, frozen=True):
+    """A rulebook of Big Two: a practice profile (seed 002 A13 wants duplicated deals).
+
+    `deals`: of a match.
+    """
+
+    game: Literal["bigtwo"]
+    deals: Annotated[int, Meta(ge=1, le=99)]
+    bigtwo: BigTwo
 
 
-def read_profile(text: str, name: str) -> Profile:
-    """Return a profile from TOML text; `name` stands for its file. Raises ProfileError."""
-    profile = tomlfile.parse(text, Profile, ProfileError, name=name)
-    if f"{profile.name}.toml" != name:
-        raise ProfileError(f'{name}: name = "{profile.name}": expected the name of its file')
-    return profile
+def rules_of(profile: Profile) -> dict[str, Any]:
+    """Return all rules of a profile by dotted key, in the order of its tables."""
+    raw = msgspec.to_builtins(profile)
+    return dict(leaves({key: value for key, value in raw.items() if key not in ABOUT}))
 
 
-def profile_hash(profile: Profile) -> bytes:
-    """Return SHA-256 over the profile as canonical JSON: what commitments name it by."""
-    return hashlib.sha256(canonical(profile)).digest()
-
-
-def _folder() -> resources.abc.Traversable:
-    return resources.files("controller.rules") / "profiles"
+def leaves(rules: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield every value of nested tables with its dotted key; a list is one value."""
+    for key, value in rules.items():
+        if isinstance(value, Mapping):
+            yield from leaves(value, f"{above}{key}.")
+        else:
+            yield above + key, value

@@ -5,10 +5,16 @@ import binascii
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
+from controller.cards import composition
 from controller.deal.sequence import sequence
-from controller.rules.profile import load_profile
+from controller.rules.combos.judge import judge
+from controller.rules.combos.notation import parse_play
+from controller.rules.combos.recognise import contained, readings
+from controller.rules.order import natural
+from controller.rules.rulebooks import load_profile
 from controller.trials.bench import figure
 from controller.trials.hall import HallPlan, hall
 from controller.trials.mechanical import mechanical_s
@@ -68,6 +74,47 @@ class _OneDeal:
         with tempfile.TemporaryDirectory() as folder:
             async with hall(HallPlan(Path(folder))) as (table,), players(table) as people:
                 return await people.deal()
+
+
+_LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
+_TURNS = 10
+_SET = composition(2, jokers=True)
+_TENS = tuple(
+    parse_play(text, 2, _SET).faces
+    for text in (
+        "99999999 ♥2♥2",
+        "♠3456789T ♥2♥2",
+        "33445566 ♥2♥2",
+        "333444 SJ BJ ♥2♥2",
+    )
+)
+"""Ten cards each, two of them wild: alike, in a row and of one suit, in pairs, and mixed."""
+
+
+def _plays_alone() -> None:
+    for _ in range(_TURNS):
+        parse_play(_LAID, 2, _SET)
+        parse_play(_PLAYED, 2, _SET)
+
+
+@figure("ruling", floor=_plays_alone, most=12.0, per=_TURNS)
+def rule_on_plays() -> None:
+    """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
+    for _ in range(_TURNS):
+        judge("international-000", 2, _PLAYED, _LAID)
+
+
+def _ranks_alone() -> None:
+    for faces in _TURNS * _TENS:
+        Counter(map(natural, faces))
+
+
+@figure("readings", floor=_ranks_alone, most=700.0, per=_TURNS * len(_TENS))
+def read_plays() -> None:
+    """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
+    for faces in _TURNS * _TENS:
+        readings(faces, 2)
+        contained(faces, 2)
 
 
 _one_deal = _OneDeal()

@@ -24,7 +24,7 @@ from controller.journal.store import Store
 from controller.machine.machine import Machine, Surroundings
 from controller.messages import Command, Event, Phase, Reply, Role, State
 from controller.roster import Certificate, Roster
-from controller.rules.profile import load_profile
+from controller.rules.rulebooks import load_profile
 from controller.signing import sign
 from controller.vault.keyfile import KeyFile
 from sim.inproc import DEALER_ID, READER_ID, InprocTable

@@ -41,7 +41,7 @@ async def _attempt(settings: Settings, profile: Profile, sequence: str, seed: in
     dealing = Dealing(
         1,
         sequence,
-        profile.shuffles_first,
+        profile.shuffles(1),
         dealer=dealer.link.post,
         reader=reader.link.post,
         stop=dealer.stop,

@@ -69,7 +69,7 @@ def test_check_config_says_what_each_file_sets_up(pytestconfig: pytest.Config) -
     assert shown.exit_code == 0, shown.output
     table, simulated = shown.stdout.splitlines()
     assert "table T01, real boards" in table
-    assert "provisional: cutter_first" in table
+    assert "rules provisional: dealtable rules international-000" in table
     assert "simulated table T01" in simulated
 
 

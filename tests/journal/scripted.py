@@ -30,7 +30,8 @@ from controller.journal.wire_group import (
     pack,
 )
 from controller.messages import Event
-from controller.rules.profile import load_profile, profile_hash
+from controller.rules.regulations_page import profile_hash
+from controller.rules.rulebooks import load_profile
 
 TABLE_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 PROFILE = load_profile("international-000")

@@ -1,20 +1,9 @@
-from importlib import resources
-
-import msgspec
 import pytest
 
 from controller.cards import parse_face
-from controller.rules.profile import (
-    Profile,
-    ProfileError,
-    load_profile,
-    profile_hash,
-    profile_names,
-    read_profile,
-)
-
-NAME = "international-000"
-TEXT = (resources.files("controller.rules") / "profiles" / f"{NAME}.toml").read_text("utf-8")
+from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile, leaves, rules_of
+from controller.rules.rulebooks import load_guandan, load_profile, profile_names
+from tests.rules.rulebook_texts import NAME, changed
 
 
 @pytest.fixture(params=profile_names())
@@ -22,26 +11,34 @@ def profile(request: pytest.FixtureRequest) -> Profile:
     return load_profile(request.param)
 
 
-def test_every_key_is_sourced_or_provisional(profile: Profile) -> None:
-    about = {"name", "title_en", "title_zh", "source", "provisional", "sources"}
-    keys = set(msgspec.structs.asdict(profile)) - about
+def test_every_rule_is_sourced_or_provisional_and_never_both(profile: Profile) -> None:
     told = [*profile.sources, *profile.provisional]
-    assert keys == {key.partition(".")[0] for key in told}
-    assert len(told) == len(set(told))
+    assert sorted(told) == sorted(rules_of(profile))
+
+
+def test_an_article_is_told_for_what_has_one_and_none_for_a_proposal(profile: Profile) -> None:
+    for key in profile.sources:
+        assert profile.article(key)
+    for key in profile.provisional:
+        assert profile.article(key) is None
 
 
 def test_four_hands_are_the_whole_set(profile: Profile) -> None:
     assert 4 * profile.hand == profile.deck.cards == sum(profile.deck.composition())
 
 
-def test_a_cut_of_108_takes_6_to_102_cards() -> None:
-    cuts = load_profile(NAME).cuts()
-    assert (cuts[0], cuts[-1]) == (6, 102)
-
-
-def test_without_a_margin_any_real_cut_is_legal() -> None:
-    cuts = changed("cut_margin = 5", "cut_margin = 0").cuts()
-    assert (cuts[0], cuts[-1]) == (1, 107)
+@pytest.mark.parametrize(
+    ("name", "least", "most"),
+    [
+        ("international-000", 6, 102),
+        ("huaian-2017-001", 6, 102),
+        ("huainan-2013-003", 6, 102),
+        ("bcta-004", 1, 107),
+    ],
+)
+def test_a_cut_of_108_leaves_the_margin_on_either_side(name: str, least: int, most: int) -> None:
+    cuts = load_profile(name).cuts()
+    assert (cuts[0], cuts[-1]) == (least, most)
 
 
 def test_the_first_deal_is_shuffled_more() -> None:
@@ -49,40 +46,93 @@ def test_the_first_deal_is_shuffled_more() -> None:
     assert [profile.shuffles(deal) for deal in (1, 2, 9)] == [3, 2, 2]
 
 
-def test_a_turned_up_joker_is_turned_again() -> None:
+def test_cards_that_are_turned_again_are_faces() -> None:
     assert load_profile(NAME).turnup.faces() == {parse_face("SJ"), parse_face("BJ")}
+    assert parse_face("H2") in load_profile("bcta-004").turnup.faces()
+    assert not load_profile("huainan-2013-003").turnup.faces()
 
 
-def test_the_hash_changes_with_any_rule() -> None:
-    assert profile_hash(load_profile(NAME)) == profile_hash(changed("# 000", "# 000"))
-    assert profile_hash(load_profile(NAME)) != profile_hash(changed("margin = 5", "margin = 4"))
+def test_nested_rules_are_told_by_dotted_keys_and_lists_as_one() -> None:
+    nested = {"a": {"b": 1, "c": {"d": [2, 3]}}, "e": True}
+    assert dict(leaves(nested)) == {"a.b": 1, "a.c.d": [2, 3], "e": True}
+
+
+def test_what_a_profile_says_about_itself_is_no_rule() -> None:
+    profile = changed('game = "guandan"', 'game = "guandan" # the same')
+    assert not {"name", "text", "sources", "left_to_event"} & set(rules_of(profile))
+
+
+SOURCED = {
+    ("huainan-2013-003", "levels.a_fail_then"): ("back_to_2", "R5.5"),
+    ("bcta-004", "levels.a_fail_then"): ("opponents_win", "CN5"),
+    ("bcta-004", "levels.a_fail_points"): ([20, 50], "CN5"),
+    ("bcta-004", "cut_margin"): (0, "CN5"),
+    ("bcta-004", "ceremony.shuffler_later"): ("prev_UP", "CN5"),
+    ("bcta-004", "tribute.double_tie"): ("from_left", "CN5"),
+    ("international-000", "tribute.double_tie"): ("clockwise", "A10.2"),
+    ("huaian-2017-001", "tribute.double_tie"): ("clockwise", "A10.2"),
+    ("huainan-2013-003", "tribute.double_tie"): ("choice", "R4.5"),
+    ("huainan-2013-003", "conduct.report_at"): (8, "R3"),
+    ("international-000", "conduct.card_down_stays"): (False, "A16.2"),
+    ("huainan-2013-003", "ending.equal"): ("first_to_reach", "N4.3"),
+    ("huainan-2013-003", "ending.at_time"): ("finish_started", "N4.4"),
+    ("bcta-004", "score.match_points"): ([200, 100, 0], "CN5"),
+    ("huainan-2013-003", "clocks.late_s"): (300, "R6.1"),
+    ("bcta-004", "clocks.late_s"): (600, "C"),
+    ("bigtwo-2017-002", "bigtwo.lead.holder"): ("D3", "A7"),
+}
+
+
+@pytest.mark.parametrize(("where", "told"), SOURCED.items(), ids=lambda told: str(told))
+def test_what_a_text_says_stands_with_its_article(
+    where: tuple[str, str], told: tuple[object, str]
+) -> None:
+    name, key = where
+    profile = load_profile(name)
+    assert (rules_of(profile)[key], profile.article(key)) == told
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "line"),
+    ("name", "key"),
     [
-        ("hand = 27", "hnd = 27", 'hnd: unknown key, did you mean "hand"?'),
-        ("hand = 27", "hand = 26", "hand = 26: expected 27"),
-        ("cards = 108", "cards = 107", "deck.cards = 107: expected 108"),
-        ("packs = 2", "packs = 9", "deck.packs = 9: expected a whole number from 1 to 4"),
-        ("cut_margin = 5", "cut_margin = 54", "cut_margin = 54: expected"),
-        ('"BJ"', '"XX"', 'turnup.redo_on: no card is called "XX"'),
-        ('"BJ"', "4", "turnup.redo_on[1] = 4: expected text"),
-        ('name = "international-000"', 'name = "other"', 'name = "other": expected the name of'),
-        ("[deck]", "[deck", "Expected ']'"),
+        ("international-000", "cutter_first"),
+        ("international-000", "ending.at_time"),
+        ("international-000", "score.level_points"),
+        ("international-000", "tribute.return_level_card"),
+        ("international-000", "penalties.out_of_turn_skips"),
+        ("huaian-2017-001", "levels.level_played"),
+        ("huainan-2013-003", "tribute.return_double"),
+        ("huainan-2013-003", "tribute.anti"),
+        ("huainan-2013-003", "clocks.tribute_s"),
+        ("huainan-2013-003", "penalties.violations_to_foul"),
+        ("bcta-004", "levels.a_pass"),
+        ("bcta-004", "conduct.report_at"),
+        ("bcta-004", "roles.signers"),
+        ("bigtwo-2017-002", "bigtwo.ranking_points.rest"),
     ],
 )
-def test_a_wrong_profile_is_told_in_one_line(old: str, new: str, line: str) -> None:
-    with pytest.raises(ProfileError) as told:
-        changed(old, new)
-    assert str(told.value).startswith(f"{NAME}.toml: {line}")
-    assert "\n" not in str(told.value)
+def test_what_no_text_says_is_provisional(name: str, key: str) -> None:
+    assert key in load_profile(name).provisional
 
 
-def test_an_unknown_profile_is_told_which_there_are() -> None:
-    with pytest.raises(ProfileError, match=NAME):
-        load_profile("no-such-rulebook")
+def test_huaian_has_the_words_of_the_international_standard() -> None:
+    one, other = load_profile(NAME), load_profile("huaian-2017-001")
+    assert rules_of(one) == rules_of(other)
+    assert (one.sources, one.left_to_event) == (other.sources, other.left_to_event)
 
 
-def changed(old: str, new: str) -> Profile:
-    return read_profile(TEXT.replace(old, new), f"{NAME}.toml")
+def test_a_silent_text_takes_a_proposal_from_another_without_its_article() -> None:
+    key = "clocks.tribute_s"
+    assert rules_of(load_profile("bcta-004"))[key] == rules_of(load_profile(NAME))[key]
+    assert load_profile("bcta-004").article(key) is None
+
+
+def test_only_the_texts_that_leave_something_to_the_event_say_so(profile: Profile) -> None:
+    leaving = profile.text in ("000", "001")
+    assert bool(profile.left_to_event) == leaving
+    assert set(profile.left_to_event) <= set(rules_of(profile))
+
+
+def test_big_two_is_another_kind_of_profile() -> None:
+    assert isinstance(load_profile("bigtwo-2017-002"), BigTwoProfile)
+    assert isinstance(load_guandan(NAME), GuandanProfile)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -10,7 +11,9 @@ from controller.deal.sequence import commitment, context, hands, sequence, turne
 from controller.journal.fold import Progress
 from controller.journal.verify.course import SEATS, Course
 from controller.journal.verify.findings import Finding
-from controller.rules.profile import ProfileError, load_profile, profile_hash
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+from controller.rules.rulebooks import ProfileError, load_profile
 
 # A rulebook turns again for a handful of faces: the tenth draw in a row is one in thousands.
 _REDRAWS = 10
@@ -150,11 +153,8 @@ def _opened(progress: Progress) -> bool:
 def _check_profile(progress: Progress) -> Iterator[Finding]:
     """Deck and cut follow from the profile; an older one cannot be looked up any more."""
     promised = progress.steps["committed"]
-    try:
-        profile = load_profile(_field(progress, "committed", "profile", str))
-    except ProfileError:
-        return
-    if profile_hash(profile) != _hex(progress, "committed", "profile_hash"):
+    profile, hashed = _known(_field(progress, "committed", "profile", str))
+    if profile is None or hashed != _hex(progress, "committed", "profile_hash"):
         return
     deck = _deck(progress, _field(progress, "committed", "deck", dict))
     if deck != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
@@ -164,6 +164,16 @@ def _check_profile(progress: Progress) -> Iterator[Finding]:
     if cut.data["cut"] is not None and cut.data["cut"] not in profile.cuts():
         what = f"the cut {cut.data['cut']} is not one that profile {profile.name} allows"
         yield Finding(cut.n, what, "the cut was not taken from the players")
+
+
+@cache
+def _known(name: str) -> tuple[Profile | None, bytes]:
+    """Return the profile of that name and its hash; None where this program has none."""
+    try:
+        profile = load_profile(name)
+    except ProfileError:
+        return None, b""
+    return profile, profile_hash(profile)
 
 
 def _deck(progress: Progress, deck: dict[str, Any]) -> tuple[int, bool, int]:

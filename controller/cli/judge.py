@@ -1,0 +1,126 @@
+"""`dealtable judge`: a referee's question on combinations."""
+
+import click
+import msgspec
+
+from controller.cli import LineError
+from controller.rules.combos.articles import Reason
+from controller.rules.combos.judge import PROFILES, judge, judge_contained
+from controller.rules.combos.notation import Nonsense, parse_level
+from controller.rules.combos.ruling import Containing, Judged, Ruling, reading_text
+
+_UNDECLARED = "-"
+
+_EPILOG = """\
+\b
+Examples:
+  dealtable judge --level 2 "KK66 H2"
+  dealtable judge --level 2 33366 44455
+  dealtable judge --level 10 "♦789J H10" --declare straight
+  dealtable judge --level 2 34567 "4567 H2" --declare 34567
+  dealtable judge --level 5 "999J" --contained
+  dealtable judge --profile bigtwo-2017-002 "S3 H3" "♠2♦2"
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("plays", nargs=-1, required=True, metavar="PLAY [PLAY]")
+@click.option(
+    "--profile",
+    default=PROFILES[0],
+    show_default=True,
+    metavar="NAME",
+    help="The rulebook to go by.",
+)
+@click.option("--level", metavar="L", help="The level played: 2…10, J, Q, K, A. Not in Big Two.")
+@click.option(
+    "--declare",
+    "declared",
+    multiple=True,
+    metavar="KIND|RANKS",
+    help="What the last PLAY was declared to be: plate, 34567. Given twice: what each was; "
+    f'"{_UNDECLARED}" for nothing.',
+)
+@click.option("--contained", is_flag=True, help="List the kinds that one exposed PLAY contains.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
+def command(
+    plays: tuple[str, ...],
+    profile: str,
+    level: str | None,
+    declared: tuple[str, ...],
+    contained: bool,
+    as_json: bool,
+) -> None:
+    """Say what a PLAY is, or whether the second PLAY is legal on the first, and why.
+
+    Write cards without thinking: 10 or T, suits as letters or signs before or behind
+    their cards or not at all, jokers BJ and SJ. A suit covers the run it touches: ♦789J.
+    A wild card is a heart of the level that is written as one.
+
+    Exit 0: legal, 1: not legal, 2: a question without sense.
+    """
+    try:
+        _refuse_too_many(plays, declared, contained)
+        played = None if level is None else parse_level(level)
+        answer: Containing | Ruling
+        if contained:
+            answer = judge_contained(profile, played, plays[0])
+        else:
+            answer = _ruling(profile, played, plays, declared)
+    except Nonsense as mistake:
+        raise LineError(str(mistake)) from None
+    click.echo(msgspec.json.encode(answer) if as_json else "\n".join(_lines(answer)))
+    if isinstance(answer, Ruling) and not answer.legal:
+        raise SystemExit(1)
+
+
+def _refuse_too_many(plays: tuple[str, ...], declared: tuple[str, ...], contained: bool) -> None:
+    """Refuse more than can be judged together. Raises Nonsense."""
+    most = 1 if contained else 2
+    if len(plays) > most:
+        raise Nonsense(
+            f"{len(plays)} plays: expected {'one' if contained else 'one or two'}; "
+            'a play with blanks in it stands in quotes, as in "KK66 H2"'
+        )
+    if contained and declared:
+        raise Nonsense("--contained asks what the cards may be: leave out --declare")
+    if len(declared) > len(plays):
+        raise Nonsense(f"{len(declared)} declarations: expected one a play at most")
+
+
+def _ruling(
+    profile: str, level: int | None, plays: tuple[str, ...], declared: tuple[str, ...]
+) -> Ruling:
+    said = [None if word == _UNDECLARED else word for word in declared]
+    on_said, own_said = [None, None, *said][-2:]
+    on = plays[0] if len(plays) > 1 else None
+    return judge(profile, level, plays[-1], on, own_said, on_said)
+
+
+def _lines(answer: Containing | Ruling) -> list[str]:
+    if isinstance(answer, Containing):
+        return [
+            f"{answer.play} contains: {answer.en}",
+            f"{answer.play} 含有：{answer.zh}",
+            *map(_because, answer.reasons),
+        ]
+    lines = [answer.en, answer.zh, *map(_because, answer.reasons)]
+    for judged in (answer.table, answer.play):
+        if judged is not None:
+            lines += ["", *_of_play(judged)]
+    return lines
+
+
+def _of_play(judged: Judged) -> list[str]:
+    due = "  (to be declared at once 须说明)" if judged.declaration_due else ""
+    lines = [f"{judged.play}{due}"]
+    for reading in judged.readings:
+        counts = "*" if reading == judged.counts_as else " "
+        lines.append(f"  {counts} {reading_text(reading)}  {reading.zh}")
+    return lines + list(map(_because, judged.reasons))
+
+
+def _because(reason: Reason) -> str:
+    mark = "" if not reason.provisional or "provisional" in reason.article else " (provisional)"
+    mark += " 暂定" if reason.provisional else ""
+    return f"  {reason.article}{mark}: {reason.en} · {reason.zh}"

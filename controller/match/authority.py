@@ -1,0 +1,110 @@
+"""Who may decide what: the referee at the table, or the chief referee.
+
+Seed 000 A15.2 names the chief for fouls, lost matches and every choice between penalties;
+002 A15 says what else is his, and that a deputy is the chief while he stands in for him (he
+then acts with the chief's key). Nobody else decides anything of a match.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from controller.match.refusals import Refusal
+from controller.messages import Role
+
+Act = Literal[
+    "warning",
+    "violation",
+    "recount",
+    "set_change",
+    "tribute_correction",
+    "foul",
+    "deal_lost",
+    "match_lost",
+    "default",
+    "disqualification",
+    "second_signal",
+    "grave_delay",
+    "choice_of_penalty",
+    "lapse_disputed",
+    "wrong_tribute_in_play",
+    "redeal_after_release",
+    "void_deal",
+    "signed_sheet",
+    "overturning",
+    "open_hand",
+    "much_added_time",
+    "transfer",
+    "extra_deal",
+    "standings",
+]
+"""What is decided in a hall. `redeal_after_release`: but the misdeal of A5.2."""
+
+
+class Authority(msgspec.Struct, frozen=True, gc=False):
+    """Who decides on an act, what it is called, and its source; None: provisional."""
+
+    needs: Literal["referee", "chief"]
+    en: str
+    zh: str
+    source: str | None
+
+
+ACTS: dict[Act, Authority] = {
+    "warning": Authority("referee", "oral warning", "口头警告", "seed 000 A15.3.1"),
+    "violation": Authority(
+        "referee", "violation, one trick lost", "记违例，停一圈出牌权", "seed 000 A15.3.2"
+    ),
+    "recount": Authority("referee", "count of the hands", "清点手牌", "seed 000 A5.2"),
+    "set_change": Authority("referee", "another set of cards", "换牌", "seed 000 A5.2"),
+    "tribute_correction": Authority(
+        "referee", "wrong tribute or return, before play", "纠正贡还错牌", "seed 000 A18.3"
+    ),
+    "foul": Authority("chief", "foul, whatever the article", "犯规", "seed 000 A15.2.2"),
+    "deal_lost": Authority("chief", "deal lost", "一副牌判负", "seed 000 A15.3.3"),
+    "match_lost": Authority("chief", "match lost", "一局判负", "seed 000 A15.3.4"),
+    "default": Authority("chief", "default", "弃权判负", "seed 000 A15.3.4"),
+    "disqualification": Authority("chief", "disqualification", "取消比赛资格", "seed 000 A15.3.5"),
+    "second_signal": Authority(
+        "chief", "second illegal signal", "第二次非法信号", "seed 000 A19.2.2"
+    ),
+    "grave_delay": Authority("chief", "grave delay", "情节严重的拖延", "seed 000 A21.3"),
+    "choice_of_penalty": Authority(
+        "chief", "choice between penalties", "多项判罚的选择", "seed 000 A15.2.3"
+    ),
+    "lapse_disputed": Authority(
+        "chief", "disputed lapse of a claim", "处罚权丧失有争议", "seed 000 A15.3.8"
+    ),
+    "wrong_tribute_in_play": Authority(
+        "chief", "wrong tribute found in play", "开赛后发现贡错牌", "seed 000 A18.4"
+    ),
+    "redeal_after_release": Authority("chief", "redeal after release", "放行后重新发牌", None),
+    "void_deal": Authority("chief", "played deal made void", "作废已打完的一副", None),
+    "signed_sheet": Authority("chief", "signed sheet corrected", "更正已签记分表", "seed 002 A15"),
+    "overturning": Authority("chief", "referee overturned", "改判裁判员的裁定", "seed 002 A15"),
+    "open_hand": Authority("chief", "hand looked at", "开验手牌", None),
+    "much_added_time": Authority("chief", "much added time", "较长补时", None),
+    "transfer": Authority("chief", "move to another table", "转台", None),
+    "extra_deal": Authority("chief", "extra deal", "加打一副", "seed 000 A29.3.2"),
+    "standings": Authority("chief", "standings released", "发布成绩", None),
+}
+"""Every act and who decides on it."""
+
+REFEREES = frozenset({Role.REFEREE, Role.CHIEF})
+
+
+def needs(act: Act) -> Literal["referee", "chief"]:
+    """Return who decides on an act."""
+    return ACTS[act].needs
+
+
+def denial(need: Literal["referee", "chief"], role: Role, *, verbal: bool) -> Refusal | None:
+    """Return why `role` may not decide what needs `need`; None: he may.
+
+    `verbal`: a referee enters what the chief said to him.
+    """
+    if role not in REFEREES:
+        return Refusal("NOT_A_REFEREE")
+    if need == "chief" and role is not Role.CHIEF and not verbal:
+        return Refusal("NEEDS_CHIEF")
+    return None

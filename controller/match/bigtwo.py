@@ -1,0 +1,92 @@
+"""What only a match of Big Two has: choices before play, cards left, four scores.
+
+A practice profile: a table's own totals, no matchpoints, which compare the same deal at
+several tables (seed 002 A13).
+"""
+
+from controller.match.course import Stepped, begin_deal, changed
+from controller.match.events import Answered, CardsLeft, Confirmed
+from controller.match.phase import Phase
+from controller.match.refusals import refuse
+from controller.match.state import BigTwoMatch, BigTwoRow
+from controller.match.timing import choices_made
+from controller.messages import Seat
+from controller.rules.bigtwo.choices import answered
+from controller.rules.bigtwo.scoring import deal_scores
+from controller.rules.profile import BigTwoProfile
+from controller.rules.seats import ALL
+
+SIDES = {"NS", "EW"}
+
+
+def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
+    """Take an answer on open hand or doubling (seed 002 A6)."""
+    assert match.choices is not None  # CHOICES begins with them
+    try:
+        choices = answered(match.choices, event.seat, event.yes, event.at_ms)
+    except ValueError as mistake:
+        refuse("NOT_HIS_DUTY", str(mistake))
+    return choices_made(changed(match, choices=choices), event.at_ms), ()
+
+
+def cards_left(match: BigTwoMatch, event: CardsLeft) -> Stepped:
+    """Take how many cards each has left when one is out (seed 002 A10)."""
+    try:
+        _scores(match, event.left)
+    except ValueError as mistake:
+        refuse("NO_FINISH_ORDER", str(mistake))
+    return changed(match, left=event.left, phase=Phase.RESULT, confirmed=(), led=True), ()
+
+
+def confirmed(match: BigTwoMatch, event: Confirmed) -> Stepped:
+    """Write the deal down once a player of each side, or the referee, has confirmed it."""
+    if event.by in match.confirmed:
+        refuse("TWICE", event.by)
+    match = changed(match, confirmed=(*match.confirmed, event.by))
+    if event.by != "referee" and not set(match.confirmed) >= SIDES:
+        return match, ()
+    row = _row(match, event.at_ms)
+    rows = (*match.rows, row)
+    match = changed(match, rows=rows, totals=totals(rows))
+    if len(rows) >= match.profile.deals:
+        return changed(match, phase=Phase.OVER), ()
+    return begin_deal(match)
+
+
+def totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
+    """Return each seat's total over the rows of a sheet (seed 002 App2.2)."""
+    return {seat: sum(row.scores[seat] for row in rows) for seat in ALL}
+
+
+def rescored(profile: BigTwoProfile, row: BigTwoRow) -> dict[Seat, int]:
+    """Return a row's scores as its own cards left and choices make them (002 App1.1)."""
+    return deal_scores(row.left, profile.bigtwo, row.opened, row.doubled)
+
+
+def _row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
+    assert match.choices is not None  # a deal was played
+    assert match.leader is not None
+    doubling = match.choices.doubling
+    return BigTwoRow(
+        row=len(match.rows) + 1,
+        at_ms=at_ms,
+        deal=match.deal,
+        by_hand=match.by_hand,
+        leader=match.leader,
+        left=match.left,
+        opened=match.choices.open_hand.yes(),
+        doubled=() if doubling is None else doubling.yes(),
+        scores=_scores(match, match.left),
+        misdeals=match.misdeals,
+    )
+
+
+def _scores(match: BigTwoMatch, left: dict[Seat, int]) -> dict[Seat, int]:
+    assert match.choices is not None  # a deal was played
+    doubling = match.choices.doubling
+    return deal_scores(
+        left,
+        match.profile.bigtwo,
+        match.choices.open_hand.yes(),
+        () if doubling is None else doubling.yes(),
+    )

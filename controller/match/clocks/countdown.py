@@ -1,0 +1,162 @@
+"""A player's clock: limits that one after the other are overrun, until the duty is done."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from controller.match.clocks import stopwatch
+from controller.match.clocks.due import Due, Kind, Offence
+from controller.match.clocks.stopwatch import Stopwatch
+from controller.messages import Seat, Side
+
+Duty = Literal["play", "tribute", "return", "opening", "sort", "late"]
+"""What somebody is waited for."""
+
+
+class Limit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """`within_ms` after the limit before it, or after the start, the duty must be done.
+
+    The last millisecond of a limit is still in time. `from_warning`: it counts from the
+    spoken warning where a referee told when that was.
+    """
+
+    within_ms: int
+    kind: Kind
+    offence: Offence | None = None
+    key: str
+    article: str | None
+    from_warning: bool = False
+
+
+class Countdown(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One clock for one duty of `seat`, of `side`, or of all where both are None.
+
+    `repeats`: the last limit again and again (以下类推). `told`: how many limits have been
+    answered for. `base_ms`: running time from which the next one counts.
+    """
+
+    duty: Duty
+    seat: Seat | None = None
+    side: Side | None = None
+    watch: Stopwatch
+    limits: tuple[Limit, ...]
+    repeats: bool = False
+    told: int = 0
+    base_ms: int = 0
+
+
+Clocks = tuple[Countdown, ...]
+"""The clocks that run at one table."""
+
+
+def due_next_ms(clock: Countdown) -> int | None:
+    """Return when the next limit will be overrun; None: it stands still, or has none left."""
+    limit = _next_limit(clock)
+    if limit is None:
+        return None
+    return stopwatch.moment_ms(clock.watch, clock.base_ms + limit.within_ms + 1)
+
+
+def tick(clock: Countdown, at_ms: int) -> tuple[Countdown, tuple[Due, ...]]:
+    """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
+
+    Asked late, twice or for nothing it says the same things, each once.
+    """
+    dues = []
+    while (moment_ms := due_next_ms(clock)) is not None and moment_ms <= at_ms:
+        limit = _next_limit(clock)
+        assert limit is not None  # or there would be no moment
+        dues.append(_due(clock, limit, moment_ms))
+        clock = _with(clock, told=clock.told + 1, base_ms=clock.base_ms + limit.within_ms)
+    return clock, tuple(dues)
+
+
+def warned(clock: Countdown, at_ms: int) -> Countdown:
+    """Return the clock after a referee spoke the warning at `at_ms`.
+
+    Only where the next limit is said to count from the warning (seed 000 A21.1); nothing
+    changes once that limit was overrun. Ask `tick` first.
+    """
+    limit = _next_limit(clock)
+    if limit is None or not limit.from_warning:
+        return clock
+    spoken_ms = stopwatch.ran_ms(clock.watch, at_ms)
+    return _with(clock, base_ms=max(clock.base_ms, spoken_ms))
+
+
+def next_due_ms(clocks: Clocks) -> int | None:
+    """Return when the first of the clocks will have something to say: one timer is enough."""
+    moments = (due_next_ms(clock) for clock in clocks)
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
+def tick_all(clocks: Clocks, at_ms: int) -> tuple[Clocks, tuple[Due, ...]]:
+    """Return all clocks at `at_ms` and what fell due, oldest first."""
+    ticked = [tick(clock, at_ms) for clock in clocks]
+    dues = sorted((due for _, said in ticked for due in said), key=lambda due: due.at_ms)
+    return tuple(clock for clock, _ in ticked), tuple(dues)
+
+
+def pause_all(clocks: Clocks, at_ms: int) -> Clocks:
+    """Return all clocks standing still: play is suspended (暂停).
+
+    They stand once: whether several reasons hold is the caller's to know.
+    """
+    return tuple(_with(clock, watch=stopwatch.paused(clock.watch, at_ms)) for clock in clocks)
+
+
+def resume_all(clocks: Clocks, at_ms: int) -> Clocks:
+    """Return all clocks running again (继续比赛)."""
+    return tuple(_with(clock, watch=stopwatch.resumed(clock.watch, at_ms)) for clock in clocks)
+
+
+def done(
+    clocks: Clocks, duty: Duty, at_ms: int, seat: Seat | None = None, side: Side | None = None
+) -> tuple[Clocks, tuple[Due, ...]]:
+    """Return the clocks without those of a duty that was done at `at_ms`, and what fell due.
+
+    Without `seat` and `side`: whoever's duty it was. All clocks are asked first, so that
+    a duty done late is still answered for.
+    """
+    clocks, dues = tick_all(clocks, at_ms)
+    return tuple(clock for clock in clocks if not _is(clock, duty, seat, side)), dues
+
+
+def warned_all(clocks: Clocks, duty: Duty, at_ms: int, seat: Seat | None = None) -> Clocks:
+    """Return the clocks after the warning for a duty was spoken (see `warned`)."""
+    return tuple(
+        warned(clock, at_ms) if _is(clock, duty, seat, None) else clock for clock in clocks
+    )
+
+
+def running(clocks: Clocks, duty: Duty) -> Iterable[Countdown]:
+    """Return the clocks of one duty."""
+    return (clock for clock in clocks if clock.duty == duty)
+
+
+def _is(clock: Countdown, duty: Duty, seat: Seat | None, side: Side | None) -> bool:
+    return clock.duty == duty and seat in (None, clock.seat) and side in (None, clock.side)
+
+
+def _next_limit(clock: Countdown) -> Limit | None:
+    if clock.told < len(clock.limits):
+        return clock.limits[clock.told]
+    return clock.limits[-1] if clock.repeats and clock.limits else None
+
+
+def _due(clock: Countdown, limit: Limit, at_ms: int) -> Due:
+    return Due(
+        kind=limit.kind,
+        at_ms=at_ms,
+        seat=clock.seat,
+        side=clock.side,
+        offence=limit.offence,
+        step=clock.told + 1 if limit.offence else None,
+        key=limit.key,
+        article=limit.article,
+    )
+
+
+def _with(clock: Countdown, **changes: Any) -> Countdown:
+    return msgspec.structs.replace(clock, **changes)

@@ -1,0 +1,244 @@
+"""The time of a match: the area's clock, and what was added to it for this table (补时).
+
+All tables of an area start, stand still and go on together, by the same stamps; seed 000
+A14.2.3–4, 003 N4.3–4, 004 CN5. The clock of a match without a time limit runs as well,
+and has nothing to say.
+"""
+
+from typing import Any, Literal
+
+import msgspec
+
+from controller.match.clocks import stopwatch
+from controller.match.clocks.due import Due, Kind
+from controller.match.clocks.stopwatch import Stopwatch
+from controller.rules.profile import GuandanProfile
+
+Needs = Literal["referee", "chief"]
+"""Whose word added time needs."""
+
+ANNOUNCED: tuple[tuple[int, Kind], ...] = (
+    (15 * 60_000, "announce_15"),
+    (5 * 60_000, "announce_5"),
+    (60_000, "announce_1"),
+)
+"""Time left, in ms, and what is announced then: a custom of halls, in no rulebook."""
+
+
+class Mark(msgspec.Struct, frozen=True, gc=False):
+    """With `left_ms` to go something is said."""
+
+    left_ms: int
+    kind: Kind
+    key: str | None = None
+    article: str | None = None
+
+
+class Stop(msgspec.Struct, frozen=True, gc=False):
+    """This table stood still while the area's clock ran, or still does (`to_ms` None).
+
+    `reason`: a fault's name, a count, a long ruling: what its journal says.
+    """
+
+    reason: str
+    from_ms: int
+    to_ms: int | None = None
+
+
+class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Proposed: `add_ms` more for this table, because of `stops`; somebody must grant it."""
+
+    add_ms: int
+    needs: Needs
+    stops: tuple[Stop, ...]
+    key: str = "clocks.added_time_chief_s"
+    article: str | None
+
+
+class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The time of one match at one table. `limit_ms` 0: a match that no time ends.
+
+    `watch`: None before the start. `told`: how many of `marks` were answered for; most
+    time left comes first. `stops_deals`: at time a deal under way ends at once (即行结束).
+    """
+
+    limit_ms: int
+    margin_ms: int
+    stops_deals: bool
+    chief_ms: int
+    chief_article: str | None
+    marks: tuple[Mark, ...]
+    watch: Stopwatch | None = None
+    added_ms: int = 0
+    stops: tuple[Stop, ...] = ()
+    told: int = 0
+
+
+def match_clock(profile: GuandanProfile) -> MatchClock:
+    """Return the clock of a match that has not begun."""
+    ending = profile.ending
+    limit_ms = ending.time_s * 1000 if ending.method in ("timed", "timed_deals") else 0
+    return MatchClock(
+        limit_ms=limit_ms,
+        margin_ms=ending.last_start_margin_s * 1000,
+        stops_deals=ending.at_time == "stop_now",
+        chief_ms=profile.clocks.added_time_chief_s * 1000,
+        chief_article=profile.article("clocks.added_time_chief_s"),
+        marks=tuple(mark for mark in _marks(profile) if mark.left_ms < limit_ms),
+    )
+
+
+def started(clock: MatchClock, at_ms: int) -> MatchClock:
+    """Return the clock running from `at_ms`, the area's start; unchanged if it ran already."""
+    return clock if clock.watch is not None else _with(clock, watch=Stopwatch(at_ms))
+
+
+def paused(clock: MatchClock, at_ms: int) -> MatchClock:
+    """Return the clock standing still: the whole area is stopped (暂停)."""
+    return (
+        clock if clock.watch is None else _with(clock, watch=stopwatch.paused(clock.watch, at_ms))
+    )
+
+
+def resumed(clock: MatchClock, at_ms: int) -> MatchClock:
+    """Return the clock running again: the area goes on (继续比赛)."""
+    if clock.watch is None:
+        return clock
+    return _with(clock, watch=stopwatch.resumed(clock.watch, at_ms))
+
+
+def left_ms(clock: MatchClock, at_ms: int) -> int | None:
+    """Return the time left at `at_ms`, 0 when it is up; None in a match without a limit."""
+    if not clock.limit_ms:
+        return None
+    return max(0, clock.limit_ms + clock.added_ms - _ran_ms(clock, at_ms))
+
+
+def expired(clock: MatchClock, at_ms: int) -> bool:
+    """Tell whether time is up (比赛时间到)."""
+    return left_ms(clock, at_ms) == 0
+
+
+def may_start_deal(clock: MatchClock, at_ms: int) -> bool:
+    """Tell whether a deal may begin, that is its hands be released (seed 003 N4.4; REFEREE E2).
+
+    Not before the start, not while the area stands still, and not with
+    `ending.last_start_margin_s` or less to go. An extra deal (加打一副) is beyond time.
+    """
+    if clock.watch is None or clock.watch.stands or at_ms < clock.watch.starts_ms:
+        return False
+    left = left_ms(clock, at_ms)
+    return left is None or left > clock.margin_ms
+
+
+def stops_deal(clock: MatchClock, at_ms: int) -> bool:
+    """Tell whether time stops a deal under way, so that it does not count.
+
+    By the letter of seed 000 A14.2.3–4 it does (即行结束); with `ending.at_time =
+    "finish_started"` a deal once begun is played out (seed 003 N4.4, 004 CN5).
+    """
+    return clock.stops_deals and expired(clock, at_ms)
+
+
+def next_due_ms(clock: MatchClock) -> int | None:
+    """Return when the next announcement is due; None: there is none, or it stands still."""
+    if clock.watch is None or clock.told >= len(clock.marks):
+        return None
+    left = clock.marks[clock.told].left_ms
+    return stopwatch.moment_ms(clock.watch, clock.limit_ms + clock.added_ms - left)
+
+
+def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[Due, ...]]:
+    """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
+
+    Asked late, twice or for nothing it says the same things, each once.
+    """
+    dues = []
+    while (moment := next_due_ms(clock)) is not None and moment <= at_ms:
+        mark = clock.marks[clock.told]
+        dues.append(Due(kind=mark.kind, at_ms=moment, key=mark.key, article=mark.article))
+        clock = _with(clock, told=clock.told + 1)
+    return clock, tuple(dues)
+
+
+def table_stopped(clock: MatchClock, reason: str, at_ms: int) -> MatchClock:
+    """Return the clock of a table that stands still from `at_ms`; the area's time runs on."""
+    if clock.stops and clock.stops[-1].to_ms is None:
+        return clock
+    return _with(clock, stops=(*clock.stops, Stop(reason, at_ms)))
+
+
+def table_goes_on(clock: MatchClock, at_ms: int) -> MatchClock:
+    """Return the clock of a table that goes on at `at_ms`; unchanged if it was not stopped."""
+    if not clock.stops or clock.stops[-1].to_ms is not None:
+        return clock
+    *before, last = clock.stops
+    return _with(clock, stops=(*before, msgspec.structs.replace(last, to_ms=at_ms)))
+
+
+def lost_ms(clock: MatchClock, stop: Stop, at_ms: int) -> int:
+    """Return how much of the match a stop has cost until `at_ms`.
+
+    Nothing while the area stood still too, nor where time was up when it began.
+    """
+    began = _ran_ms(clock, stop.from_ms)
+    if began >= clock.limit_ms + clock.added_ms:
+        return 0
+    return max(0, _ran_ms(clock, at_ms if stop.to_ms is None else stop.to_ms) - began)
+
+
+def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
+    """Return what should be added for the time this table lost; None: nothing is open."""
+    costly = tuple(stop for stop in clock.stops if lost_ms(clock, stop, at_ms))
+    missing = sum(lost_ms(clock, stop, at_ms) for stop in costly) - clock.added_ms
+    if not clock.limit_ms or missing <= 0:
+        return None
+    return AddedTime(
+        add_ms=missing,
+        needs=added_time_needs(clock, missing),
+        stops=costly,
+        article=clock.chief_article,
+    )
+
+
+def added_time_needs(clock: MatchClock, add_ms: int) -> Needs:
+    """Return who may add `add_ms`: the chief, once it is more than the limit in all."""
+    return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"
+
+
+def with_added_time(clock: MatchClock, add_ms: int, at_ms: int) -> MatchClock:
+    """Return the clock with `add_ms` more for this table, less where it corrects a grant.
+
+    What the new time puts off again will be told again. Ask `tick` first.
+    """
+    added = max(0, clock.added_ms + add_ms)
+    longer = _with(clock, added_ms=added)
+    left = left_ms(longer, at_ms) or 0
+    passed = sum(mark.left_ms >= left for mark in clock.marks)
+    return _with(longer, told=min(clock.told, passed))
+
+
+def _marks(profile: GuandanProfile) -> list[Mark]:
+    """Return what a match's clock says, most time left first."""
+    ending = profile.ending
+    marks = [Mark(left, kind) for left, kind in ANNOUNCED]
+    if ending.last_start_margin_s:
+        key = "ending.last_start_margin_s"
+        left = ending.last_start_margin_s * 1000
+        marks.append(Mark(left, "last_deal", key, profile.article(key)))
+    elif ending.at_time == "finish_started":
+        marks.append(_at_time(profile, "last_deal"))
+    marks.append(_at_time(profile, "time_up"))
+    return sorted(marks, key=lambda mark: -mark.left_ms)
+
+
+def _at_time(profile: GuandanProfile, kind: Kind) -> Mark:
+    return Mark(0, kind, "ending.at_time", profile.article("ending.at_time"))
+
+
+def _ran_ms(clock: MatchClock, at_ms: int) -> int:
+    return 0 if clock.watch is None else stopwatch.ran_ms(clock.watch, at_ms)
+
+
+def _with(clock: MatchClock, **changes: Any) -> MatchClock:
+    return msgspec.structs.replace(clock, **changes)

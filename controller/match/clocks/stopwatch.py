@@ -1,0 +1,65 @@
+"""A stopwatch that can be paused, as the history of its pauses."""
+
+import msgspec
+
+
+class Pause(msgspec.Struct, frozen=True, gc=False):
+    """It stood still from `from_ms` to `to_ms`; None: it still does."""
+
+    from_ms: int
+    to_ms: int | None = None
+
+
+class Stopwatch(msgspec.Struct, frozen=True, gc=False):
+    """It runs from `starts_ms`, which may lie ahead, but for its pauses, first one first."""
+
+    starts_ms: int
+    pauses: tuple[Pause, ...] = ()
+
+    @property
+    def stands(self) -> bool:
+        """Tell whether it is paused."""
+        return bool(self.pauses) and self.pauses[-1].to_ms is None
+
+
+def paused(watch: Stopwatch, at_ms: int) -> Stopwatch:
+    """Return the stopwatch standing still from `at_ms`; unchanged if it did already."""
+    if watch.stands:
+        return watch
+    ended_ms = (watch.pauses[-1].to_ms or 0) if watch.pauses else at_ms
+    return _with(watch, (*watch.pauses, Pause(max(at_ms, ended_ms))))
+
+
+def resumed(watch: Stopwatch, at_ms: int) -> Stopwatch:
+    """Return the stopwatch running again from `at_ms`; unchanged if it did already."""
+    if not watch.stands:
+        return watch
+    *before, last = watch.pauses
+    return _with(watch, (*before, Pause(last.from_ms, max(at_ms, last.from_ms))))
+
+
+def ran_ms(watch: Stopwatch, at_ms: int) -> int:
+    """Return how long it has run at `at_ms`, without its pauses; 0 before its start."""
+    stood = 0
+    for pause in watch.pauses:
+        from_ms = max(pause.from_ms, watch.starts_ms)
+        to_ms = at_ms if pause.to_ms is None else min(pause.to_ms, at_ms)
+        stood += max(0, to_ms - from_ms)
+    return max(0, at_ms - watch.starts_ms - stood)
+
+
+def moment_ms(watch: Stopwatch, run_ms: int) -> int | None:
+    """Return when it has run `run_ms`; None: it is paused before it comes so far."""
+    moment = watch.starts_ms + run_ms
+    for pause in watch.pauses:
+        from_ms = max(pause.from_ms, watch.starts_ms)
+        if from_ms >= moment:
+            break
+        if pause.to_ms is None:
+            return None
+        moment += max(0, pause.to_ms - from_ms)
+    return moment
+
+
+def _with(watch: Stopwatch, pauses: tuple[Pause, ...]) -> Stopwatch:
+    return msgspec.structs.replace(watch, pauses=pauses)

@@ -1,0 +1,200 @@
+"""From deal to deal: which one is next, and when there is none any more."""
+
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from controller.match.clocks import match_clock
+from controller.match.effects import (
+    DealDue,
+    Effects,
+    ExtraDealDue,
+    HandsVoid,
+    RefereeNeeded,
+    Written,
+)
+from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.sheet import DealRow, EndRow, SheetRow, advanced, counting
+from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.messages import Seat
+from controller.rules.ceremony import Duties, duties
+from controller.rules.ending import MoreNeeded, Verdict, verdict
+from controller.rules.result import Forfeited, Result
+from controller.rules.score import match_score
+
+M = TypeVar("M", bound=Match)
+Stepped = tuple[Match, Effects]
+"""A match after an event, and what that leads to."""
+
+
+def changed(match: M, **changes: Any) -> M:
+    """Return a match with some of its fields replaced."""
+    return msgspec.structs.replace(match, **changes)
+
+
+def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
+    """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
+    fresh = changed(
+        match, deal=match.deal + 1, misdeals=0, by_hand=False, began_ms=None, **_NOTHING_YET
+    )
+    if isinstance(fresh, GuandanMatch):
+        fresh = changed(
+            as_it_stands(fresh),
+            extra=extra,
+            exchange=None,
+            order=(),
+            dead=None,
+        )
+    elif isinstance(fresh, BigTwoMatch):
+        fresh = changed(fresh, choices=None, left={})
+    return begin_attempt(fresh)
+
+
+def begin_attempt(match: Match) -> Stepped:
+    """Return the match with an attempt of its present deal due, nothing done for it yet."""
+    due = duties_of(match)
+    fresh = changed(
+        match,
+        phase=Phase.SHUFFLE if match.by_hand else Phase.CUT,
+        duties=due,
+        **_NOTHING_YET,
+    )
+    return fresh, (DealDue(fresh.deal, fresh.by_hand, due),)
+
+
+def duties_of(match: Match, shuffler: Seat | None = None) -> Duties:
+    """Return who does what before the present deal."""
+    if isinstance(match, GuandanMatch):
+        number = 1 if match.follows is None else match.deal
+        return duties(
+            match.profile, number, match.follows, by_hand=match.by_hand, shuffler=shuffler
+        )
+    profile, rows = match.profile, cast(BigTwoMatch, match).rows
+    cuts = profile.cuts()
+    return Duties(
+        shufflers=(),
+        cutters=(_first_out(rows[-1].left),) if rows else (profile.cutter_first,),
+        shuffles=profile.shuffles_later if rows else profile.shuffles_first,
+        cuts=(cuts[0], cuts[-1]),
+        turnup=False,
+        first_drawer=None,
+        keys=("cutter_later" if rows else "cutter_first",),
+    )
+
+
+def written(match: GuandanMatch, row: SheetRow) -> tuple[GuandanMatch, Effects]:
+    """Return the match with a row more on its sheet, which is no correction."""
+    standing = advanced(match.profile, match.standing, row)
+    return changed(match, sheet=(*match.sheet, row), standing=standing), (Written(row),)
+
+
+def next_row(match: GuandanMatch) -> int:
+    """Return the number of the sheet's next row."""
+    return len(match.sheet) + 1
+
+
+def no_more_deals(match: Match, at_ms: int) -> bool:
+    """Tell whether time is up for new deals; an extra deal is beyond time."""
+    if isinstance(match, GuandanMatch) and match.extra:
+        return False
+    left = match_clock.left_ms(match.clock, at_ms)
+    return left is not None and left <= match.clock.margin_ms
+
+
+def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
+    """Return what comes after a row was written: the next deal, a name, or the end."""
+    end = judged(match, at_ms)
+    if isinstance(end, Verdict):
+        return ended(match, end, at_ms)
+    if isinstance(end, MoreNeeded):
+        waiting = changed(match, phase=Phase.MATCH_CHECK, verdict=None)
+        return waiting, (ExtraDealDue(), RefereeNeeded("extra_deal"))
+    if _lacks_leader(match):
+        return changed(match, phase=Phase.FORFEIT, verdict=None), (RefereeNeeded("name_leader"),)
+    return begin_deal(changed(match, verdict=None))
+
+
+def as_it_stands(match: GuandanMatch) -> GuandanMatch:
+    """Return the match with its present deal at the level and after the result of the sheet."""
+    standing = match.standing
+    return changed(match, level=standing.level, owner=standing.owner, follows=standing.previous)
+
+
+def _lacks_leader(match: GuandanMatch) -> bool:
+    previous = match.standing.previous
+    return isinstance(previous, Forfeited) and previous.leader is None
+
+
+def judged(match: GuandanMatch, at_ms: int) -> Verdict | MoreNeeded | None:
+    """Return whether the match is over by its sheet and its clock."""
+    return verdict(
+        match.profile,
+        match.standing,
+        time_up=_out_of_time(match, at_ms),
+        knockout=match.meeting.stage == "knockout",
+        extra=_extra_result(match),
+    )
+
+
+def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
+    """Return the match over, with its score on the sheet."""
+    score = match_score(match.profile, match.standing, end)
+    row = EndRow(row=next_row(match), at_ms=at_ms, verdict=end, score=score)
+    over, effects = written(match, row)
+    void = (HandsVoid("match_over"),) if match.phase in BEFORE_RELEASE else ()
+    over = changed(
+        over, phase=Phase.OVER, verdict=end, score=score, clocks=(), suspended=None, claimed=None
+    )
+    return over, (*effects, *void)
+
+
+def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
+    """Return the match after its sheet was changed behind it: over or not, and what is due.
+
+    A deal that has begun stays what it is, and the check waits for its end. One that is
+    only due is due as the new sheet says.
+    """
+    if match.under_way or match.phase is Phase.SETUP:
+        return match, ()
+    if match.phase not in BEFORE_RELEASE:
+        unsigned = changed(match, signatures=(), version=match.version + 1)
+        return go_on(unsigned if match.verdict else match, at_ms)
+    end = judged(match, at_ms)
+    if isinstance(end, Verdict):
+        return ended(match, end, at_ms)
+    if _lacks_leader(match):
+        waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_NOTHING_YET)
+        return waiting, (HandsVoid("name_leader"), RefereeNeeded("name_leader"))
+    fresh = as_it_stands(match)
+    return changed(fresh, duties=duties_of(fresh)), ()
+
+
+def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
+    left = match_clock.left_ms(match.clock, at_ms)
+    return left is not None and left <= match.clock.margin_ms
+
+
+def _extra_result(match: GuandanMatch) -> Result | None:
+    deals = [row for row in counting(match.sheet) if isinstance(row, DealRow)]
+    return deals[-1].result if deals and deals[-1].extra else None
+
+
+def _first_out(left: dict[Seat, int]) -> Seat:
+    return next(seat for seat, cards in left.items() if not cards)
+
+
+_NOTHING_YET: dict[str, Any] = {
+    "shuffler": None,
+    "cutter": None,
+    "cut": None,
+    "turned_up": None,
+    "turned_to": None,
+    "first_drawer": None,
+    "leader": None,
+    "led": False,
+    "counted": (),
+    "claimed": None,
+    "confirmed": (),
+    "clocks": (),
+}
+"""What an attempt begins without."""

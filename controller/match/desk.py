@@ -1,0 +1,205 @@
+"""The ruling desk: a person proposes, a person decides, and only then the match changes.
+
+What was decided acts on the deal, the levels and the match by the consequences that its
+proposal names; everything else about a ruling is in rulings.py.
+"""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from controller.match.closing import rewritten
+from controller.match.course import Stepped, changed, ended, go_on, next_row, reopened, written
+from controller.match.effects import Effects, HandsVoid, Written
+from controller.match.events import (
+    RulingApproved,
+    RulingProposed,
+    RulingRejected,
+    VerbalConfirmed,
+)
+from controller.match.finishing import place_taken
+from controller.match.phase import BEFORE_RELEASE
+from controller.match.refusals import Refusal, RefusedError, refuse
+from controller.match.rows import row_of_deal
+from controller.match.rulings import (
+    Ruling,
+    approve,
+    confirm_verbal,
+    propose,
+    record_of,
+    reject,
+)
+from controller.match.sheet import OverturnedRow, ShiftRow, replay
+from controller.match.state import GuandanMatch
+from controller.messages import Side
+from controller.rules.consequences import (
+    Consequence,
+    DeadHand,
+    DealLost,
+    Disqualified,
+    LevelDown,
+    LevelUp,
+    MatchLost,
+    TurnLost,
+)
+from controller.rules.ending import How, Verdict
+from controller.rules.penalties import Charge, Proposal, by_discretion, proposals
+from controller.rules.records import Penalty, Record
+from controller.rules.result import Forfeited
+from controller.rules.seats import other_side
+
+
+def record_now(match: GuandanMatch) -> Record:
+    """Return the record of both pairs: what they brought, and what holds in this match."""
+    return record_of(match.record, match.rulings)
+
+
+def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[Proposal, ...]:
+    """Return what a charge can lead to in this match, the ladder's answer first."""
+    try:
+        return proposals(match.profile, record_now(match), charge)
+    except LookupError:
+        refuse("NOT_LEGAL")
+
+
+def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
+    """Put a ruling on the desk: nothing happens until somebody decides it."""
+    if any(ruling.id == event.id for ruling in match.rulings):
+        refuse("TWICE", event.id)
+    charge = event.charge
+    if charge.match != match.meeting.match_id or charge.pair != match.meeting.pairs[charge.side].id:
+        refuse("OTHER_SIDE", charge.pair)
+    _require_legal(match, charge, event.proposal)
+    ruling = propose(event.id, charge, event.proposal, event.by)
+    return changed(match, rulings=(*match.rulings, ruling)), ()
+
+
+def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
+    """Decide a ruling: its penalty is recorded, its consequences happen."""
+    ruling = _ruling(match, event.id)
+    if event.proposal is not None:
+        _require_legal(match, ruling.charge, event.proposal)
+    decided = _allowed(approve(ruling, event.by, event.role, event.verbal, event.proposal))
+    match = _replaced(match, decided)
+    effects: Effects = ()
+    for consequence in decided.proposal.effects:
+        after, more = _happens(match, decided, consequence, event.at_ms)
+        assert isinstance(after, GuandanMatch)  # it stays the match it was
+        match, effects = after, (*effects, *more)
+    return match, effects
+
+
+def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
+    """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
+    ruling = _ruling(match, event.id)
+    overturned = ruling.state == "decided"
+    if overturned and any(isinstance(effect, _FINAL) for effect in ruling.proposal.effects):
+        refuse("IT_ENDED_A_DEAL", event.id)
+    match = _replaced(match, _allowed(reject(ruling, event.by, event.role, event.verbal)))
+    if not overturned or not ruling.proposal.effects:
+        return match, ()
+    row = OverturnedRow(row=next_row(match), at_ms=event.at_ms, ruling=event.id)
+    sheet = (*match.sheet, row)
+    standing = replay(match.profile, sheet)
+    after, effects = reopened(changed(match, sheet=sheet, standing=standing), event.at_ms)
+    return after, (Written(row), *effects)
+
+
+def verbal_confirmed(match: GuandanMatch, event: VerbalConfirmed) -> Stepped:
+    """Note that the chief stands by what he approved by word."""
+    ruling = _ruling(match, event.id)
+    return _replaced(match, _allowed(confirm_verbal(ruling, event.by, event.role))), ()
+
+
+def _ruling(match: GuandanMatch, ruling_id: str) -> Ruling:
+    for ruling in match.rulings:
+        if ruling.id == ruling_id:
+            return ruling
+    refuse("NO_SUCH_RULING", ruling_id)
+
+
+def _require_legal(match: GuandanMatch, charge: Charge, proposal: Proposal) -> None:
+    penalties: tuple[Penalty, ...] = get_args(Penalty)
+    legal = legal_proposals(match, charge)
+    if proposal in legal:
+        return
+    if proposal not in [by_discretion(match.profile, charge, penalty) for penalty in penalties]:
+        refuse("NOT_LEGAL")
+
+
+def _allowed(ruling: Ruling | Refusal) -> Ruling:
+    if isinstance(ruling, Refusal):
+        raise RefusedError(ruling)
+    return ruling
+
+
+def _replaced(match: GuandanMatch, ruling: Ruling) -> GuandanMatch:
+    rulings = tuple(ruling if one.id == ruling.id else one for one in match.rulings)
+    return changed(match, rulings=rulings)
+
+
+# -- consequences -------------------------------------------------------------
+
+
+def _happens(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
+    return _CONSEQUENCES[type(what)](match, ruling, what, at_ms)
+
+
+def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) -> Stepped:
+    """Forfeit the deal of the offence: the present one, or one that is written already."""
+    lost, deal = Forfeited(what.side), ruling.charge.deal
+    due = match.under_way or match.phase in BEFORE_RELEASE
+    if deal != match.deal or not due:
+        reason, by = ruling.charge.offence, ruling.approved_by or ruling.by
+        return rewritten(match, deal, lost, "from_now", by=by, reason=reason, at_ms=at_ms)
+    void: Effects = (HandsVoid("forfeit"),) if match.phase in BEFORE_RELEASE else ()
+    row = row_of_deal(match, lost, at_ms)
+    noted, effects = written(changed(match, clocks=(), suspended=None, claimed=None), row)
+    after, more = go_on(noted, at_ms)
+    return after, (*void, *effects, *more)
+
+
+def _shifted(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
+    row = ShiftRow(row=next_row(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps)
+    noted, effects = written(match, row)
+    after, more = reopened(noted, at_ms)
+    return after, (*effects, *more)
+
+
+def _level_up(match: GuandanMatch, ruling: Ruling, what: LevelUp, at_ms: int) -> Stepped:
+    return _shifted(match, ruling, what.side, what.steps, at_ms)
+
+
+def _level_down(match: GuandanMatch, ruling: Ruling, what: LevelDown, at_ms: int) -> Stepped:
+    return _shifted(match, ruling, what.side, -what.steps, at_ms)
+
+
+def _match_lost(match: GuandanMatch, ruling: Ruling, what: MatchLost, at_ms: int) -> Stepped:
+    how: How = "forfeit" if what.keeps_score else "disqualified"
+    return ended(match, Verdict(other_side(what.side), how), at_ms)
+
+
+def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) -> Stepped:
+    """Take a hand out of play; who came behind moves up (seed 000 A18.4)."""
+    if not match.under_way or ruling.charge.deal != match.deal:
+        refuse("NOT_BEGUN")
+    order = tuple(seat for seat in match.order if seat != what.seat)
+    return place_taken(changed(match, dead=what.seat, order=order, led=True))
+
+
+def _nothing(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
+    """A lost turn is the referee's to see to, an expelled pair the event's."""
+    return match, ()
+
+
+_CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int], Stepped]] = {
+    DealLost: _deal_lost,
+    LevelUp: _level_up,
+    LevelDown: _level_down,
+    MatchLost: _match_lost,
+    DeadHand: _dead_hand,
+    Disqualified: _nothing,
+    TurnLost: _nothing,
+}
+
+_FINAL = (DealLost, MatchLost, DeadHand)
+"""What cannot be taken back by itself: the deal's result is corrected instead."""

@@ -1,0 +1,108 @@
+"""What a match asks of the table, and what it tells.
+
+Effects are told once. Nothing here is done by the match itself, and no penalty is ever
+applied that a person did not decide.
+"""
+
+import msgspec
+
+from controller.match.clocks.due import Due
+from controller.match.refusals import Refusal
+from controller.match.sheet import SheetRow
+from controller.messages import Seat
+from controller.rules.ceremony import Duties
+from controller.rules.tribute import Plan
+
+
+class Effect(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
+    """Something to be done or shown."""
+
+
+class Refused(Effect, frozen=True):
+    """The event changed nothing; the refusal says why."""
+
+    refusal: Refusal
+
+
+class DealDue(Effect, frozen=True):
+    """A deal, or a new attempt of it, is due: by the machine, or by hand."""
+
+    deal: int
+    by_hand: bool
+    duties: Duties
+
+
+class TurnUpAgain(Effect, frozen=True):
+    """The turned-up card does not count; cut and turn up again (翻到王/红心2，重翻)."""
+
+    card: str
+
+
+class AskAnti(Effect, frozen=True):
+    """Do the payers hold both big jokers between them?"""
+
+    payers: tuple[Seat, ...]
+
+
+class AskTribute(Effect, frozen=True):
+    """What must each payer's tribute count? All of them have laid theirs."""
+
+    payers: tuple[Seat, ...]
+
+
+class Planned(Effect, frozen=True):
+    """Who gives whom a card, and who returns one to whom."""
+
+    plan: Plan
+
+
+class LeaderKnown(Effect, frozen=True):
+    """Who leads the deal; his play begins it."""
+
+    seat: Seat
+
+
+class RefereeNeeded(Effect, frozen=True):
+    """A person has to come; `why` is a fault or the name of a situation."""
+
+    why: str
+    seat: Seat | None = None
+
+
+class ClockSays(Effect, frozen=True):
+    """A clock came to a point at which somebody may have to rule."""
+
+    due: Due
+
+
+class Written(Effect, frozen=True):
+    """A row was added to the score sheet."""
+
+    row: SheetRow
+
+
+class ExtraDealDue(Effect, frozen=True):
+    """The match needs a winner: the chief orders an extra deal."""
+
+
+class HandsVoid(Effect, frozen=True):
+    """Hands held in the machine are not needed any more; their record is opened."""
+
+    reason: str
+
+
+MatchEffect = (
+    Refused
+    | DealDue
+    | TurnUpAgain
+    | AskAnti
+    | AskTribute
+    | Planned
+    | LeaderKnown
+    | RefereeNeeded
+    | ClockSays
+    | Written
+    | ExtraDealDue
+    | HandsVoid
+)
+Effects = tuple[MatchEffect, ...]

@@ -1,0 +1,315 @@
+"""What can happen in a match: what people press and say, and what the machine reports.
+
+Every event carries `at_ms`, the milliseconds of one clock that only goes forward; a match
+has no other time. Faces come in only where everybody at the table may see them.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from controller.match.sheet import Choice
+from controller.messages import Role, Seat, Side
+from controller.rules.penalties import Charge, Proposal
+
+
+class Event(msgspec.Struct, frozen=True, tag_field="event", tag=True, kw_only=True):
+    """Something that happened at `at_ms`."""
+
+    at_ms: int
+
+
+class Seated(Event, frozen=True):
+    """`person` has taken `seat`; the pair's list says who should."""
+
+    seat: Seat
+    person: str | None = None
+
+
+class Started(Event, frozen=True):
+    """The chief opened the match: the common clock runs, the first deal is due."""
+
+
+class DealtByHand(Event, frozen=True):
+    """The hands of this deal are drawn by hand, the machine releases nothing."""
+
+    reason: str
+
+
+class Shuffled(Event, frozen=True):
+    """A person has shuffled."""
+
+    seat: Seat
+
+
+class Cut(Event, frozen=True):
+    """`seat` took a packet of `n` cards off; None: the deal goes on uncut, for a reason."""
+
+    seat: Seat | None = None
+    n: int | None = None
+
+
+class TurnedUp(Event, frozen=True):
+    """A person turned a card up, written as faces are."""
+
+    card: str
+
+
+class Dealt(Event, frozen=True):
+    """Four right hands are there. In a first deal `turned_to` got the turned-up card.
+
+    Big Two: `turned_to` holds the card that leads.
+    """
+
+    turned_to: Seat | None = None
+    turned_up: str | None = None
+
+
+class Misdealt(Event, frozen=True):
+    """The attempt was a misdeal or void, by the machine or by a count; `reasons` say why."""
+
+    reasons: tuple[str, ...]
+
+
+class Released(Event, frozen=True):
+    """The hands were handed out: the deal has begun."""
+
+
+class Counted(Event, frozen=True):
+    """`seat` has counted his cards, and they are right."""
+
+    seat: Seat
+
+
+class CountClaimed(Event, frozen=True):
+    """`seat` claims a wrong count: everything stops until the referee has counted."""
+
+    seat: Seat
+
+
+class Recounted(Event, frozen=True):
+    """The referee counted four hands, after a search."""
+
+    counts: dict[Seat, int]
+
+
+class AntiAnswered(Event, frozen=True):
+    """Whether the payers hold both big jokers; nobody learns who holds which."""
+
+    stands: bool
+
+
+class TributeLaid(Event, frozen=True):
+    """`seat` has laid his tribute face up."""
+
+    seat: Seat
+
+
+class TributeValued(Event, frozen=True):
+    """What each payer's tribute must count, by controller/rules/order.py."""
+
+    values: dict[Seat, int]
+
+
+class TributeChosen(Event, frozen=True):
+    """UP takes the card of `payer`, of two that count the same (seed 003 R4.5)."""
+
+    payer: Seat
+
+
+class ReturnLaid(Event, frozen=True):
+    """`seat` has given a card back; `value` where the rulebook lets it be seen or needs it."""
+
+    seat: Seat
+    value: int | None = None
+
+
+class Led(Event, frozen=True):
+    """The first lead of the deal lies on the table: from now on there is no redeal."""
+
+
+class Out(Event, frozen=True):
+    """`seat` has played his last card; an opponent confirmed it."""
+
+    seat: Seat
+
+
+class ResultEntered(Event, frozen=True):
+    """The referee entered who went out, in turn: two seats after a double-down, else three."""
+
+    order: tuple[Seat, ...]
+
+
+class CardsLeft(Event, frozen=True):
+    """Big Two: how many cards each seat has left; one of them has none."""
+
+    left: dict[Seat, int]
+
+
+class Answered(Event, frozen=True):
+    """Big Two: `seat` says whether he opens his hand, or doubles."""
+
+    seat: Seat
+    yes: bool
+
+
+class Confirmed(Event, frozen=True):
+    """A side, or the referee for both, confirmed the result."""
+
+    by: Side | Literal["referee"]
+
+
+class LeaderNamed(Event, frozen=True):
+    """After a forfeited deal the side that was given it names who leads the next one."""
+
+    seat: Seat
+
+
+class ExtraDealOrdered(Event, frozen=True):
+    """The chief ordered an extra deal (加打一副)."""
+
+    reason: str
+
+
+class DealStopped(Event, frozen=True):
+    """The referee stopped a deal that had begun; it does not count (seed 000 A14.2.3)."""
+
+    reason: str
+
+
+class Corrected(Event, frozen=True):
+    """The result of a recorded deal was wrong; later deals stay what they were played as."""
+
+    deal: int
+    order: tuple[Seat, ...]
+    choice: Choice
+    by: str
+    reason: str
+
+
+class Suspended(Event, frozen=True):
+    """The referee was called, or stops the table: the clocks of seats stand still."""
+
+    reason: str
+
+
+class Resumed(Event, frozen=True):
+    """It goes on."""
+
+
+class AreaPaused(Event, frozen=True):
+    """The clock of the whole area stands still."""
+
+
+class AreaResumed(Event, frozen=True):
+    """The clock of the whole area goes on."""
+
+
+class TimeAdded(Event, frozen=True):
+    """A referee gave the table more time, for stops that were not the players' fault."""
+
+    seconds: int
+    role: Role
+
+
+class PlayCalled(Event, frozen=True):
+    """The play clock is started for `seat` (读秒)."""
+
+    seat: Seat
+
+
+class PlayMade(Event, frozen=True):
+    """`seat` has played or passed; the play clock stops."""
+
+    seat: Seat
+
+
+class Ticked(Event, frozen=True):
+    """Nothing but time has passed."""
+
+
+class RulingProposed(Event, frozen=True):
+    """A referee proposes what an offence leads to: one of the legal proposals."""
+
+    id: str
+    charge: Charge
+    proposal: Proposal
+    by: str
+
+
+class RulingApproved(Event, frozen=True):
+    """A ruling is in force, as proposed or with another legal proposal."""
+
+    id: str
+    by: str
+    role: Role
+    verbal: bool = False
+    proposal: Proposal | None = None
+
+
+class RulingRejected(Event, frozen=True):
+    """A proposed ruling comes to nothing; a decided one is overturned."""
+
+    id: str
+    by: str
+    role: Role
+    verbal: bool = False
+
+
+class VerbalConfirmed(Event, frozen=True):
+    """The chief confirms in writing what he approved by word."""
+
+    id: str
+    by: str
+    role: Role
+
+
+class Signed(Event, frozen=True):
+    """The score sheet was signed: `signer` is a side, a seat or the referee."""
+
+    signer: str
+    person: str
+
+
+MatchEvent = (
+    Seated
+    | Started
+    | DealtByHand
+    | Shuffled
+    | Cut
+    | TurnedUp
+    | Dealt
+    | Misdealt
+    | Released
+    | Counted
+    | CountClaimed
+    | Recounted
+    | AntiAnswered
+    | TributeLaid
+    | TributeValued
+    | TributeChosen
+    | ReturnLaid
+    | Led
+    | Out
+    | ResultEntered
+    | CardsLeft
+    | Answered
+    | Confirmed
+    | LeaderNamed
+    | ExtraDealOrdered
+    | DealStopped
+    | Corrected
+    | Suspended
+    | Resumed
+    | AreaPaused
+    | AreaResumed
+    | TimeAdded
+    | PlayCalled
+    | PlayMade
+    | Ticked
+    | RulingProposed
+    | RulingApproved
+    | RulingRejected
+    | VerbalConfirmed
+    | Signed
+)

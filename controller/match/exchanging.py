@@ -1,0 +1,145 @@
+"""Tribute and return: press, then compare; the match knows values of cards, never hands."""
+
+import msgspec
+
+from controller.match.clocks import countdown
+from controller.match.clocks.duties import return_clock, tribute_clocks
+from controller.match.course import Stepped, changed
+from controller.match.effects import AskAnti, AskTribute, LeaderKnown, Planned
+from controller.match.events import (
+    AntiAnswered,
+    ReturnLaid,
+    TributeChosen,
+    TributeLaid,
+    TributeValued,
+)
+from controller.match.phase import Phase
+from controller.match.refusals import refuse
+from controller.match.state import Exchange, GuandanMatch
+from controller.messages import Seat
+from controller.rules.ceremony import leader
+from controller.rules.result import Finish
+from controller.rules.tribute import (
+    Plan,
+    TributeError,
+    anti_plan,
+    leader_by_returns,
+    owing,
+    payers,
+    plan,
+)
+
+
+def after_count(match: GuandanMatch, at_ms: int) -> Stepped:
+    """Ask about anti-tribute where tribute is due, else play (seed 000 A10.1, A15.3.3)."""
+    clocks, _ = countdown.done(match.clocks, "sort", at_ms)
+    match = changed(match, clocks=clocks)
+    owed = payers(match.profile, match.follows)
+    if not owed:
+        first = leader(match.profile, match.follows, turned_to=match.turned_to)
+        assert first is not None  # the turn-up or the other side's word is there by now
+        return _to_play(match, first)
+    waiting = changed(match, phase=Phase.ANTI_CHECK, exchange=Exchange(payers=owed))
+    return waiting, (AskAnti(owed),)
+
+
+def anti_answered(match: GuandanMatch, event: AntiAnswered) -> Stepped:
+    """Let UP lead where anti-tribute stands, else open the tribute (seed 000 A10.3)."""
+    exchange = _exchange(match)
+    if event.stands:
+        stands = anti_plan(match.profile, _owed(match))
+        assert stands.leader is not None  # UP leads
+        return _to_play(_with(match, anti=True, plan=stands), stands.leader)
+    clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
+    return changed(match, phase=Phase.TRIBUTE, clocks=clocks), ()
+
+
+def tribute_laid(match: GuandanMatch, event: TributeLaid) -> Stepped:
+    """Note that a payer has laid his card; after the last one its value is asked for."""
+    exchange = _exchange(match)
+    if event.seat not in exchange.payers:
+        refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
+    if event.seat in exchange.laid:
+        refuse("TWICE", event.seat)
+    clocks, _ = countdown.done(match.clocks, "tribute", event.at_ms, seat=event.seat)
+    laid = (*exchange.laid, event.seat)
+    match = _with(changed(match, clocks=clocks), laid=laid)
+    all_laid = set(laid) == set(exchange.payers)
+    return match, (AskTribute(exchange.payers),) if all_laid else ()
+
+
+def tribute_valued(match: GuandanMatch, event: TributeValued) -> Stepped:
+    """Settle where tributes go, and open the returns (seed 000 A10.1–2)."""
+    exchange = _exchange(match)
+    if missing := [seat for seat in exchange.payers if seat not in exchange.laid]:
+        refuse("NOT_LAID", " / ".join(missing))
+    try:
+        settled = plan(match.profile, _owed(match), event.values)
+    except TributeError:
+        refuse("VALUES_MISSING", " / ".join(exchange.payers))
+    match = _with(match, values=event.values, plan=settled)
+    clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
+    running = (*match.clocks, *(clock for clock in clocks if clock is not None))
+    return changed(match, phase=Phase.RETURN, clocks=running), (Planned(settled),)
+
+
+def tribute_chosen(match: GuandanMatch, event: TributeChosen) -> Stepped:
+    """Let UP take the card of one of two equal payers (seed 003 R4.5)."""
+    exchange = _exchange(match)
+    if exchange.plan is None or not exchange.plan.choice_open or exchange.given:
+        refuse("NO_CHOICE")
+    if event.payer not in exchange.payers:
+        refuse("NOT_HIS_DUTY", " / ".join(exchange.payers))
+    settled = plan(match.profile, _owed(match), exchange.values, event.payer)
+    return _with(match, plan=settled), (Planned(settled),)
+
+
+def return_laid(match: GuandanMatch, event: ReturnLaid) -> Stepped:
+    """Note a return; after the last one it is known who leads."""
+    exchange = _exchange(match)
+    settled = exchange.plan
+    assert settled is not None  # RETURN begins with a plan
+    to = dict(settled.returns).get(event.seat)
+    if to is None:
+        refuse("NOT_HIS_DUTY", " / ".join(giver for giver, _ in settled.returns))
+    if event.seat in exchange.given:
+        refuse("TWICE", event.seat)
+    if settled.leader is None and event.value is None:
+        refuse("VALUE_NEEDED")
+    clocks, _ = countdown.done(match.clocks, "return", event.at_ms, seat=event.seat)
+    told = {} if event.value is None else {to: event.value}
+    match = _with(
+        changed(match, clocks=clocks),
+        given=(*exchange.given, event.seat),
+        returned=exchange.returned | told,
+    )
+    return _after_returns(match, settled)
+
+
+def _after_returns(match: GuandanMatch, settled: Plan) -> Stepped:
+    exchange = _exchange(match)
+    if len(exchange.given) < len(settled.returns):
+        return match, ()
+    first = settled.leader or leader_by_returns(
+        match.profile, _owed(match), settled, exchange.returned
+    )
+    return _to_play(match, first)
+
+
+def _to_play(match: GuandanMatch, first: Seat) -> Stepped:
+    return changed(match, phase=Phase.PLAY, leader=first), (LeaderKnown(first),)
+
+
+def _owed(match: GuandanMatch) -> Finish:
+    owed = owing(match.profile, match.follows)
+    assert owed is not None  # tribute is due in these phases
+    return owed
+
+
+def _exchange(match: GuandanMatch) -> Exchange:
+    assert match.exchange is not None  # tribute is due in these phases
+    return match.exchange
+
+
+def _with(match: GuandanMatch, **changes: object) -> GuandanMatch:
+    return changed(match, exchange=msgspec.structs.replace(_exchange(match), **changes))

@@ -1,0 +1,104 @@
+"""The end of a deal: who is out, the result both sides confirm, and what follows from it."""
+
+from controller.match.clocks.match_clock import stops_deal
+from controller.match.course import Stepped, begin_deal, changed, go_on, next_row, written
+from controller.match.events import (
+    Confirmed,
+    DealStopped,
+    ExtraDealOrdered,
+    LeaderNamed,
+    Out,
+    ResultEntered,
+)
+from controller.match.phase import Phase
+from controller.match.refusals import refuse
+from controller.match.rows import row_of_deal
+from controller.match.sheet import LeaderRow, StoppedRow
+from controller.match.state import GuandanMatch
+from controller.messages import Seat
+from controller.rules.result import Finish, FinishError, Forfeited, finish, with_dead_hand
+from controller.rules.seats import side
+
+SIDES = {"NS", "EW"}
+
+
+def out(match: GuandanMatch, event: Out) -> Stepped:
+    """Note who has no cards left; the deal ends when the rest follows (seed 000 A6.4)."""
+    if event.seat in match.order:
+        refuse("TWICE", event.seat)
+    if event.seat == match.dead:
+        refuse("NO_FINISH_ORDER", f"the cards of {event.seat} are dead: he is last")
+    return place_taken(changed(match, order=(*match.order, event.seat), led=True))
+
+
+def place_taken(match: GuandanMatch) -> Stepped:
+    """Return the match waiting for its confirmation if the order is a finish by now."""
+    over = finished(match) is not None
+    return changed(match, phase=Phase.RESULT if over else Phase.PLAY, confirmed=()), ()
+
+
+def finished(match: GuandanMatch) -> Finish | None:
+    """Return the finish that the order so far makes; None: the deal goes on."""
+    try:
+        return _finish(match.order, match.dead)
+    except FinishError:
+        return None
+
+
+def result_entered(match: GuandanMatch, event: ResultEntered) -> Stepped:
+    """Take the finish order that the referee enters, instead of what was pressed."""
+    try:
+        _finish(event.order, match.dead)
+    except FinishError as mistake:
+        refuse("NO_FINISH_ORDER", str(mistake))
+    return place_taken(changed(match, order=event.order, led=True))
+
+
+def _finish(order: tuple[Seat, ...], dead: Seat | None) -> Finish:
+    return finish(order) if dead is None else with_dead_hand(order, dead)
+
+
+def confirmed(match: GuandanMatch, event: Confirmed) -> Stepped:
+    """Write the deal down once both sides, or the referee, have confirmed its result."""
+    if event.by in match.confirmed:
+        refuse("TWICE", event.by)
+    match = changed(match, confirmed=(*match.confirmed, event.by))
+    if event.by != "referee" and not set(match.confirmed) >= SIDES:
+        return match, ()
+    result = finished(match)
+    assert result is not None  # RESULT begins with one
+    noted, effects = written(match, row_of_deal(match, result, event.at_ms))
+    after, more = go_on(noted, event.at_ms)
+    return after, (*effects, *more)
+
+
+def leader_named(match: GuandanMatch, event: LeaderNamed) -> Stepped:
+    """Let the side that was given a deal name who leads the next (seed 000 A15.3.3)."""
+    previous = match.standing.previous
+    assert isinstance(previous, Forfeited)  # FORFEIT begins with one
+    if side(event.seat) != previous.winners:
+        refuse("OTHER_SIDE", event.seat)
+    row = LeaderRow(row=next_row(match), at_ms=event.at_ms, leader=event.seat)
+    noted, effects = written(match, row)
+    after, more = go_on(noted, event.at_ms)
+    return after, (*effects, *more)
+
+
+def extra_deal_ordered(match: GuandanMatch, event: ExtraDealOrdered) -> Stepped:
+    """Begin an extra deal where the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
+    drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
+    if match.phase is not Phase.MATCH_CHECK and not drawn:
+        refuse("NOT_EQUAL")
+    return begin_deal(changed(match, verdict=None, score=None), extra=True)
+
+
+def deal_stopped(match: GuandanMatch, event: DealStopped) -> Stepped:
+    """End a deal that time has overtaken, by the letter (seed 000 A14.2.3–4); it does not count."""
+    if not match.under_way:
+        refuse("NOT_BEGUN")
+    if match.extra or not stops_deal(match.clock, event.at_ms):
+        refuse("NOT_STOPPED_BY_TIME")
+    row = StoppedRow(row=next_row(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason)
+    noted, effects = written(changed(match, clocks=()), row)
+    after, more = go_on(noted, event.at_ms)
+    return after, (*effects, *more)

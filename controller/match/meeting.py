@@ -1,0 +1,37 @@
+"""Who plays a match, where and in which part of an event: what stands at a sheet's head."""
+
+from typing import Literal
+
+import msgspec
+
+from controller.messages import Seat, Side
+
+Stage = Literal["swiss", "round_robin", "knockout"]
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """Two partners: the pair's number, its name, and who sits where."""
+
+    id: str
+    name: str
+    players: dict[Seat, str]
+
+
+class Meeting(msgspec.Struct, frozen=True, kw_only=True):
+    """One match of an event. A match of the stage "knockout" must have a winner."""
+
+    match_id: str
+    event: str
+    round: int
+    match_no: int
+    table_no: str
+    stage: Stage
+    pairs: dict[Side, Pair]
+
+    def player(self, seat: Seat) -> str:
+        """Return the name of who sits at `seat`; the seat itself where nobody was named."""
+        return self.pair(seat).players.get(seat, seat)
+
+    def pair(self, seat: Seat) -> Pair:
+        """Return the pair that has `seat`."""
+        return self.pairs["NS" if seat in ("N", "S") else "EW"]

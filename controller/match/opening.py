@@ -1,0 +1,112 @@
+"""Before the cards: seats, the start, and what people do until hands are dealt."""
+
+from controller.cards import parse_face
+from controller.match.clocks import countdown, match_clock
+from controller.match.clocks.duties import late_clocks
+from controller.match.course import Stepped, begin_attempt, begin_deal, changed, duties_of
+from controller.match.effects import TurnUpAgain
+from controller.match.events import (
+    Cut,
+    DealtByHand,
+    Seated,
+    Shuffled,
+    Started,
+    TurnedUp,
+)
+from controller.match.phase import Phase
+from controller.match.refusals import refuse
+from controller.match.state import GuandanMatch, Match
+from controller.messages import Seat
+from controller.rules.ceremony import NoPipsError, counted_to, cut_problem, turnup_stands
+from controller.rules.seats import players, side
+
+FOUR = 4
+
+
+def seated(match: Match, event: Seated) -> Stepped:
+    """Take a seat; after the start the fourth player's makes the first deal due."""
+    if event.seat in match.seated:
+        refuse("SEAT_TAKEN", event.seat)
+    there = (*match.seated, event.seat)
+    match = changed(match, seated=there)
+    if set(players(side(event.seat))) <= set(there):
+        clocks, _ = countdown.done(match.clocks, "late", event.at_ms, side=side(event.seat))
+        match = changed(match, clocks=clocks)
+    return _begun(match)
+
+
+def started(match: Match, event: Started) -> Stepped:
+    """Open the match for the whole area; late players are waited for."""
+    if match.started:
+        refuse("TWICE", "the start")
+    match = changed(match, started=True, clock=match_clock.started(match.clock, event.at_ms))
+    if isinstance(match, GuandanMatch):
+        waited_for = tuple(
+            clock
+            for clock in late_clocks(match.profile, event.at_ms)
+            if clock.side and not set(players(clock.side)) <= set(match.seated)
+        )
+        match = changed(match, clocks=waited_for)
+    return _begun(match)
+
+
+def _begun(match: Match) -> Stepped:
+    if match.started and len(match.seated) == FOUR:
+        return begin_deal(match)
+    return match, ()
+
+
+def dealt_by_hand(match: Match, event: DealtByHand) -> Stepped:
+    """Deal this one by hand: its attempt begins again, with all the rulebook's duties."""
+    if match.by_hand:
+        refuse("TWICE", "this deal")
+    return begin_attempt(changed(match, by_hand=True))
+
+
+def shuffled(match: Match, event: Shuffled) -> Stepped:
+    """Note who shuffled; his opponents cut the first deal (seed 000 A5.1.2)."""
+    assert match.duties is not None  # a deal is due in this phase
+    if match.duties.shufflers and event.seat not in match.duties.shufflers:
+        refuse("NOT_HIS_DUTY", _seats(match.duties.shufflers))
+    due = duties_of(match, event.seat if match.duties.shufflers else None)
+    return changed(match, phase=Phase.CUT, shuffler=event.seat, duties=due), ()
+
+
+def cut(match: Match, event: Cut) -> Stepped:
+    """Note the cut, and that there was none where the referee lets the deal go on without."""
+    assert match.duties is not None  # a deal is due in this phase
+    if event.n is not None:
+        if problem := cut_problem(match.profile, event.n):
+            refuse("ILLEGAL_CUT", problem)
+        if event.seat not in match.duties.cutters:
+            refuse("NOT_HIS_DUTY", _seats(match.duties.cutters))
+    by_hand = match.by_hand and match.duties.turnup
+    then = Phase.TURNUP if by_hand else Phase.DEALING
+    return changed(match, phase=then, cutter=event.seat, cut=event.n), ()
+
+
+def turned_up(match: Match, event: TurnedUp) -> Stepped:
+    """Count by the card who draws first; some cards do not count (seed 004 CN5)."""
+    assert match.duties is not None  # a deal is due in this phase
+    try:
+        face = parse_face(event.card)
+    except ValueError as mistake:
+        refuse("NO_SUCH_CARD", str(mistake))
+    if not turnup_stands(match.profile, face):
+        return changed(match, phase=Phase.CUT, cutter=None, cut=None), (TurnUpAgain(event.card),)
+    return changed(
+        match, phase=Phase.DEALING, turned_up=event.card, first_drawer=_drawer(match, face)
+    ), ()
+
+
+def _drawer(match: Match, face: int) -> Seat | None:
+    if match.cutter is None or not isinstance(match, GuandanMatch):
+        return None
+    try:
+        return counted_to(match.profile, match.cutter, face)
+    except NoPipsError:  # where any card shows who leads, and nobody counts (seed 003 R4.1)
+        return None
+
+
+def _seats(seats: tuple[Seat, ...]) -> str:
+    return " / ".join(seats)

@@ -1,0 +1,117 @@
+"""Rulings: a proposal becomes one when a person decides, and not before.
+
+A referee proposes; who may decide is in the proposal (controller/rules/penalties.py): the
+chief for fouls and more (seed 000 A15.2). His word may come by mouth: then it is in force
+and he confirms it later. A decided ruling is overturned by the chief only (002 A15).
+"""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import msgspec
+
+from controller.match.authority import denial
+from controller.match.refusals import Refusal
+from controller.messages import Role
+from controller.rules.penalties import Charge, Entry, Proposal, Record
+from controller.rules.records import Incident
+
+
+class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is ruled on a charge, or is to be.
+
+    `by` proposed it, `approved_by` decided, `rejected_by` rejected or overturned it.
+    `verbal`: the chief approved by word, which a referee entered; `confirmed_by`: who then
+    confirmed it. `changed_from`: what was proposed first, where another penalty was given.
+    """
+
+    id: str
+    charge: Charge
+    proposal: Proposal
+    by: str
+    state: Literal["proposed", "decided", "rejected"] = "proposed"
+    approved_by: str | None = None
+    rejected_by: str | None = None
+    verbal: bool = False
+    confirmed_by: str | None = None
+    changed_from: Proposal | None = None
+
+
+def propose(ruling_id: str, charge: Charge, proposal: Proposal, by: str) -> Ruling:
+    """Return a ruling that `by` proposes; it is not in force."""
+    return Ruling(id=ruling_id, charge=charge, proposal=proposal, by=by)
+
+
+def approve(
+    ruling: Ruling, by: str, role: Role, verbal: bool = False, proposal: Proposal | None = None
+) -> Ruling | Refusal:
+    """Return the ruling in force, as proposed or with another legal `proposal` (改判).
+
+    `verbal`: a referee enters the word of the chief, whose name is `by`. Returns why not
+    where `role` may not, or the ruling is not open.
+    """
+    if ruling.state != "proposed":
+        return Refusal("NOT_OPEN", ruling.id)
+    chosen = proposal or ruling.proposal
+    chiefs = "chief" in (chosen.needs, ruling.proposal.needs)
+    refused = denial("chief" if chiefs else "referee", role, verbal=verbal)
+    if refused is not None:
+        return refused
+    return _with(
+        ruling,
+        state="decided",
+        proposal=chosen,
+        approved_by=by,
+        verbal=chiefs and role is not Role.CHIEF,
+        changed_from=ruling.proposal if chosen != ruling.proposal else None,
+    )
+
+
+def reject(ruling: Ruling, by: str, role: Role, verbal: bool = False) -> Ruling | Refusal:
+    """Return the ruling rejected (驳回), or overturned by the chief where it was decided.
+
+    Returns why not where `role` may not, or it was rejected before.
+    """
+    if ruling.state == "rejected":
+        return Refusal("NOT_OPEN", ruling.id)
+    need = "chief" if ruling.state == "decided" else ruling.proposal.needs
+    refused = denial(need, role, verbal=verbal)
+    return refused or _with(ruling, state="rejected", rejected_by=by)
+
+
+def confirm_verbal(ruling: Ruling, by: str, role: Role) -> Ruling | Refusal:
+    """Return the ruling with the chief's word confirmed by him. Returns why not otherwise."""
+    if not unconfirmed(ruling):
+        return Refusal("NOT_VERBAL", ruling.id)
+    return denial("chief", role, verbal=False) or _with(ruling, confirmed_by=by)
+
+
+def in_force(ruling: Ruling) -> bool:
+    """Tell whether a ruling holds: a person decided it, and nobody overturned it."""
+    return ruling.state == "decided"
+
+
+def unconfirmed(ruling: Ruling) -> bool:
+    """Tell whether a ruling holds by the chief's word alone, which he has still to confirm."""
+    return in_force(ruling) and ruling.verbal and ruling.confirmed_by is None
+
+
+def entry(ruling: Ruling) -> Entry | None:
+    """Return what a ruling leaves in the record of the pair; None: it gave no penalty."""
+    if not in_force(ruling) or ruling.proposal.penalty == "none":
+        return None
+    incident = {name: getattr(ruling.charge, name) for name in Incident.__struct_fields__}
+    return Entry(**incident, penalty=ruling.proposal.penalty, article=ruling.proposal.article)
+
+
+def record_of(carried: Record, rulings: Iterable[Ruling]) -> Record:
+    """Return the record a pair has by now: what it brought with it, and what holds here.
+
+    `rulings` in the order of what happened. An overturned one leaves nothing behind.
+    """
+    entries = (entry(ruling) for ruling in rulings)
+    return (*carried, *(one for one in entries if one is not None))
+
+
+def _with(ruling: Ruling, **changes: Any) -> Ruling:
+    return msgspec.structs.replace(ruling, **changes)

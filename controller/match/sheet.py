@@ -1,0 +1,174 @@
+"""The score sheet (记分表): rows that are only ever added, and the standing they make.
+
+Seed 000 A3.12, A13.1: the sheet is the evidence of who won. `replay` is the one way from
+rows to a standing, so that a sheet alone proves its match. A played deal's level, leader
+and tribute are facts: a correction changes what is written down as its result.
+"""
+
+from collections.abc import Iterable
+from functools import singledispatch
+from typing import Literal
+
+import msgspec
+
+from controller.messages import Seat, Side
+from controller.rules.ending import Verdict
+from controller.rules.levels import Grade
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import Forfeited, Result
+from controller.rules.score import MatchScore
+from controller.rules.standing import Played, Sides, Standing, after_deal, at_start, shifted
+
+Choice = Literal["from_now", "void_later", "stand"]
+
+
+class Row(msgspec.Struct, frozen=True, tag_field="kind", kw_only=True):
+    """One row; `row` numbers them from 1."""
+
+    row: int
+    at_ms: int
+
+
+class Payment(msgspec.Struct, frozen=True, gc=False):
+    """A card that went from one seat to another; `card` is its rank, None where secret."""
+
+    giver: Seat
+    to: Seat
+    card: str | None = None
+
+
+class DealRow(Row, frozen=True, tag="deal"):
+    """A deal as it was played. `levels`, `failures`, `points`: after it, for the print."""
+
+    deal: int
+    level: Grade
+    owner: Side | None
+    result: Result
+    extra: bool
+    by_hand: bool
+    cutter: Seat | None
+    cut: int | None
+    first_drawer: Seat | None
+    leader: Seat | None
+    turned_up: str | None
+    anti: bool
+    tribute: tuple[Payment, ...]
+    returns: tuple[Payment, ...]
+    dead: Seat | None
+    misdeals: int
+    began_ms: int | None
+    levels: Sides
+    failures: Sides
+    points: Sides
+
+
+class LeaderRow(Row, frozen=True, tag="leader"):
+    """After a forfeited deal the other side named who leads the next (seed 000 A15.3.3)."""
+
+    leader: Seat
+
+
+class ShiftRow(Row, frozen=True, tag="shift"):
+    """A penalty moved a side by `steps` levels (seed 003 R6.2–3)."""
+
+    ruling: str
+    side: Side
+    steps: int
+
+
+class OverturnedRow(Row, frozen=True, tag="overturned"):
+    """The chief overturned a ruling: what it did to levels does not count (seed 002 A15)."""
+
+    ruling: str
+
+
+class CorrectionRow(Row, frozen=True, tag="correction"):
+    """The result of `deal` was written wrongly; `was` stays readable (seed 000 A15.3.8).
+
+    `choice`: the new result counts from now on, or it does and the later deals are void,
+    or nothing changes.
+    """
+
+    deal: int
+    was: Result
+    result: Result
+    choice: Choice
+    by: str
+    reason: str
+
+
+class StoppedRow(Row, frozen=True, tag="stopped"):
+    """A deal that was not played out and does not count: time was up (seed 000 A14.2.3)."""
+
+    deal: int
+    reason: str
+
+
+class EndRow(Row, frozen=True, tag="end"):
+    """The match is over; a later one replaces it after a correction."""
+
+    verdict: Verdict
+    score: MatchScore
+
+
+SheetRow = DealRow | LeaderRow | ShiftRow | OverturnedRow | CorrectionRow | StoppedRow | EndRow
+Sheet = tuple[SheetRow, ...]
+
+
+def replay(profile: GuandanProfile, sheet: Sheet) -> Standing:
+    """Return the standing that the rows of a sheet make, with all their corrections."""
+    standing = at_start(profile)
+    for row in counting(sheet):
+        standing = advanced(profile, standing, row)
+    return standing
+
+
+def advanced(profile: GuandanProfile, standing: Standing, row: SheetRow) -> Standing:
+    """Return the standing after one more row, which is no correction."""
+    return _apply(row, profile, standing)
+
+
+def deal_row(sheet: Sheet, deal: int) -> DealRow | None:
+    """Return the row of deal `deal`, its result as it counts now; None: it is not there."""
+    rows = (row for row in counting(sheet) if isinstance(row, DealRow))
+    return next((row for row in rows if row.deal == deal), None)
+
+
+def counting(sheet: Sheet) -> Iterable[SheetRow]:
+    """Yield the rows that count: with corrected results, without what was voided or overturned."""
+    corrections = [row for row in sheet if isinstance(row, CorrectionRow) and row.choice != "stand"]
+    results = {row.deal: row.result for row in corrections}
+    voiding = [row for row in corrections if row.choice == "void_later"]
+    overturned = {row.ruling for row in sheet if isinstance(row, OverturnedRow)}
+    for row in sheet:
+        if isinstance(row, ShiftRow) and row.ruling in overturned:
+            continue
+        if not isinstance(row, DealRow):
+            yield row
+        elif not any(row.deal > by.deal and row.row < by.row for by in voiding):
+            known = results.get(row.deal)
+            yield row if known is None else msgspec.structs.replace(row, result=known)
+
+
+@singledispatch
+def _apply(row: SheetRow, profile: GuandanProfile, standing: Standing) -> Standing:
+    return standing
+
+
+@_apply.register
+def _(row: DealRow, profile: GuandanProfile, standing: Standing) -> Standing:
+    played = Played(row.level, row.owner, row.result, row.extra)
+    return after_deal(profile, standing, played, row.row)
+
+
+@_apply.register
+def _(row: ShiftRow, profile: GuandanProfile, standing: Standing) -> Standing:
+    return shifted(profile, standing, row.side, row.steps, row.row)
+
+
+@_apply.register
+def _(row: LeaderRow, profile: GuandanProfile, standing: Standing) -> Standing:
+    if not isinstance(standing.previous, Forfeited):
+        return standing
+    named = Forfeited(standing.previous.loser, row.leader)
+    return msgspec.structs.replace(standing, previous=named)

@@ -1,0 +1,144 @@
+"""A match as a value: everything that its people and machines have done so far.
+
+What can be derived is not stored twice: the standing of two sides follows from the sheet,
+counters of penalties from the record.
+"""
+
+import msgspec
+
+from controller.match.clocks.countdown import Clocks
+from controller.match.clocks.match_clock import MatchClock
+from controller.match.meeting import Meeting
+from controller.match.phase import AT_THE_TABLE, Phase
+from controller.match.rulings import Ruling
+from controller.match.sheet import Sheet
+from controller.messages import Seat, Side
+from controller.rules.bigtwo.choices import Opening
+from controller.rules.ceremony import Duties
+from controller.rules.ending import Verdict
+from controller.rules.levels import Grade
+from controller.rules.penalties import Record
+from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
+from controller.rules.result import Result
+from controller.rules.score import MatchScore
+from controller.rules.standing import Standing
+from controller.rules.tribute import Plan
+
+
+class Signature(msgspec.Struct, frozen=True, gc=False):
+    """Who signed the sheet, as what, and when."""
+
+    signer: str
+    person: str
+    at_ms: int
+
+
+class Match(msgspec.Struct, frozen=True, kw_only=True):
+    """What a match of any rulebook has.
+
+    `duties`: who does what before the present deal. `misdeals`: attempts of the present
+    deal that came to nothing; `in_a_row`: since the last right one. `began_ms`: when the
+    hands of the deal were released. `record`: every penalty of these pairs, of earlier
+    matches too: it travels with them. `version`: of the sheet, counted by corrections.
+    """
+
+    profile: Profile
+    meeting: Meeting
+    clock: MatchClock
+    phase: Phase = Phase.SETUP
+    now_ms: int = 0
+    seated: tuple[Seat, ...] = ()
+    started: bool = False
+    suspended: str | None = None
+    deal: int = 0
+    by_hand: bool = False
+    misdeals: int = 0
+    in_a_row: int = 0
+    duties: Duties | None = None
+    shuffler: Seat | None = None
+    cutter: Seat | None = None
+    cut: int | None = None
+    turned_up: str | None = None
+    turned_to: Seat | None = None
+    first_drawer: Seat | None = None
+    leader: Seat | None = None
+    led: bool = False
+    began_ms: int | None = None
+    counted: tuple[Seat, ...] = ()
+    claimed: Seat | None = None
+    confirmed: tuple[str, ...] = ()
+    clocks: Clocks = ()
+    record: Record = ()
+    rulings: tuple[Ruling, ...] = ()
+    verdict: Verdict | None = None
+    signatures: tuple[Signature, ...] = ()
+    version: int = 1
+
+    @property
+    def under_way(self) -> bool:
+        """Tell whether a deal has begun that is not written down yet."""
+        return self.phase in AT_THE_TABLE
+
+
+class Exchange(msgspec.Struct, frozen=True, kw_only=True):
+    """Tribute and return of one deal: who has laid, what it counted, where it went.
+
+    `returned`: the values of returns, by who got them, as far as they were told.
+    """
+
+    payers: tuple[Seat, ...]
+    anti: bool = False
+    laid: tuple[Seat, ...] = ()
+    values: dict[Seat, int] = {}
+    plan: Plan | None = None
+    given: tuple[Seat, ...] = ()
+    returned: dict[Seat, int] = {}
+
+
+class GuandanMatch(Match, frozen=True, kw_only=True):
+    """A match of Guandan. `order`: who went out in this deal. `dead`: whose hand is dead.
+
+    `level` and `owner`: what is played in the present deal; `follows`: the result that its
+    leader and tribute follow from. All three are facts from the release on, whatever is
+    corrected afterwards.
+    """
+
+    profile: GuandanProfile
+    standing: Standing
+    sheet: Sheet = ()
+    level: Grade = 2
+    owner: Side | None = None
+    follows: Result | None = None
+    extra: bool = False
+    exchange: Exchange | None = None
+    order: tuple[Seat, ...] = ()
+    dead: Seat | None = None
+    score: MatchScore | None = None
+
+
+class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A deal of Big Two as played: cards left, who opened and doubled, scores."""
+
+    row: int
+    at_ms: int
+    deal: int
+    by_hand: bool
+    leader: Seat
+    left: dict[Seat, int]
+    opened: tuple[Seat, ...]
+    doubled: tuple[Seat, ...]
+    scores: dict[Seat, int]
+    misdeals: int
+
+
+class BigTwoMatch(Match, frozen=True, kw_only=True):
+    """A match of Big Two: four scores of their own. `left`: entered, not confirmed yet."""
+
+    profile: BigTwoProfile
+    totals: dict[Seat, int]
+    rows: tuple[BigTwoRow, ...] = ()
+    choices: Opening | None = None
+    left: dict[Seat, int] = {}
+
+
+AnyMatch = GuandanMatch | BigTwoMatch

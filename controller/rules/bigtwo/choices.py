@@ -1,0 +1,126 @@
+"""The choices before play: open hand, then doubling, as reducers that are told the time.
+
+All four choose at once whether to show their hands; then, from the first hand on and one
+after the other, whether to double. Who says nothing in time says no (seed 002 A6).
+`at_ms` is any clock that does not run back; nothing here reads one.
+"""
+
+from typing import cast
+
+import msgspec
+
+from controller.cards import SEATS, next_seat
+from controller.messages import Seat
+from controller.rules.bigtwo.tables import Choice
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What a seat chose, and when. `timed_out`: it said nothing, the rules said it."""
+
+    seat: Seat
+    yes: bool
+    at_ms: int
+    timed_out: bool = False
+
+
+class Asking(msgspec.Struct, frozen=True, gc=False):
+    """One choice while it is asked. `first` is the first hand, `answers` in order of time."""
+
+    choice: Choice
+    first: Seat
+    since_ms: int
+    answers: tuple[Answer, ...] = ()
+
+    def asked(self) -> tuple[Seat, ...]:
+        """Return who may answer now: all that have not, or the next in turn; none at the end."""
+        answered = {answer.seat for answer in self.answers}
+        waiting = tuple(seat for seat in _round_from(self.first) if seat not in answered)
+        return waiting[:1] if self.choice.order == "in_turn" else waiting
+
+    def deadline_ms(self) -> int | None:
+        """Return when silence counts as an answer; None where nobody is asked any more."""
+        if not self.asked():
+            return None
+        in_turn = self.choice.order == "in_turn" and self.answers
+        asked_ms = self.answers[-1].at_ms if in_turn else self.since_ms
+        return asked_ms + self.choice.limit_s * 1000
+
+    def yes(self) -> tuple[Seat, ...]:
+        """Return who has chosen it so far, in playing order."""
+        chosen = {answer.seat for answer in self.answers if answer.yes}
+        return tuple(sorted(chosen, key=SEATS.index))
+
+
+class Opening(msgspec.Struct, frozen=True, gc=False):
+    """Both choices of a deal: doubling begins when the last hand is chosen open or not."""
+
+    open_hand: Asking
+    doubling: Asking | None
+    doubling_choice: Choice
+
+    def now(self) -> Asking:
+        """Return the choice that is asked at present, or was last."""
+        return self.doubling or self.open_hand
+
+    def over(self) -> bool:
+        """Tell whether both are chosen, so that play begins."""
+        return self.doubling is not None and not self.doubling.asked()
+
+
+def begin_opening(open_hand: Choice, doubling: Choice, first: Seat, at_ms: int) -> Opening:
+    """Return the choices as they begin, when hands are dealt. `first` is the first hand."""
+    return Opening(Asking(open_hand, first, at_ms), None, doubling)
+
+
+def answered(opening: Opening, seat: Seat, yes: bool, at_ms: int) -> Opening:
+    """Return the choices after an answer at `at_ms`; first, those whose time is up are decided.
+
+    Raises ValueError where the seat is not asked then, also because its time is up.
+    """
+    opening = elapsed(opening, at_ms)
+    if seat not in opening.now().asked():
+        raise ValueError(f"{seat} is not asked: {_who_is(opening)}")
+    return _onwards(_with(opening, _added(opening.now(), Answer(seat, yes, at_ms))))
+
+
+def elapsed(opening: Opening, at_ms: int) -> Opening:
+    """Return the choices as they stand at `at_ms`, with the answers of those who ran out of time.
+
+    Reaching the limit is too late (A6: 达到时间). Each such answer bears the time of its
+    own limit, so that it does not matter how late, or how often, this is called.
+    """
+    while (due_ms := opening.now().deadline_ms()) is not None and due_ms <= at_ms:
+        asking = opening.now()
+        silent = [Answer(seat, asking.choice.default, due_ms, True) for seat in asking.asked()]
+        opening = _onwards(_with(opening, _added(asking, *silent)))
+    return opening
+
+
+def _added(asking: Asking, *answers: Answer) -> Asking:
+    return msgspec.structs.replace(asking, answers=asking.answers + answers)
+
+
+def _with(opening: Opening, asking: Asking) -> Opening:
+    if opening.doubling is None:
+        return msgspec.structs.replace(opening, open_hand=asking)
+    return msgspec.structs.replace(opening, doubling=asking)
+
+
+def _onwards(opening: Opening) -> Opening:
+    """Begin doubling once all have chosen on their hands."""
+    done = opening.open_hand
+    if opening.doubling is not None or done.asked():
+        return opening
+    doubling = Asking(opening.doubling_choice, done.first, done.answers[-1].at_ms)
+    return msgspec.structs.replace(opening, doubling=doubling)
+
+
+def _round_from(first: Seat) -> tuple[Seat, ...]:
+    seats: list[Seat] = [first]
+    while len(seats) < len(SEATS):
+        seats.append(cast(Seat, next_seat(seats[-1])))
+    return tuple(seats)
+
+
+def _who_is(opening: Opening) -> str:
+    return " ".join(opening.now().asked()) or "all have chosen"

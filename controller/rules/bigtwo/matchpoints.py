@@ -1,0 +1,146 @@
+"""Matchpoints (MP), percentages, places and ranking points of one deal, in exact numbers.
+
+They compare those who held the same cards at the same seat: a deal that only one table
+played has none (seed 002 A13, App2.1).
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal
+
+import msgspec
+
+from controller.rules.bigtwo.tables import Matchpoints, RankingPoints
+
+PERCENT_DECIMALS = 2
+
+
+class Compared(msgspec.Struct, frozen=True, gc=False):
+    """What one entrant made of a deal. `mp` of at most `top`; `percent` is for the eye.
+
+    `place` and `points` follow from the exact percentage, not from the rounded one.
+    """
+
+    entrant: str
+    score: int
+    mp: int
+    top: int
+    percent: Decimal
+    place: int
+    points: Decimal
+
+
+class _Line(msgspec.Struct, frozen=True, gc=False):
+    """An entrant within his field, before anybody has a place."""
+
+    score: int
+    mp: int
+    top: int
+
+    def share(self) -> Fraction:
+        return Fraction(self.mp, self.top)
+
+
+def compare_deal(
+    fields: Iterable[Mapping[str, int]], matchpoints: Matchpoints, ranking: RankingPoints
+) -> tuple[Compared, ...]:
+    """Return what everybody made of a deal, best first.
+
+    `fields`: one for each seat, with the score of each entrant who held it. Places are
+    taken within a field or over all of them (`matchpoints.among`, provisional). Raises
+    ValueError for a field of one, who has nobody to be compared with, and for an entrant
+    in two fields.
+    """
+    fields = tuple(fields)
+    for name, times in Counter(name for field in fields for name in field).items():
+        if times > 1:
+            raise ValueError(f"{name} is in {times} fields: expected one seat an entrant")
+    parts = [_lines(field, matchpoints) for field in fields]
+    if matchpoints.among == "deal":
+        parts = [{name: line for part in parts for name, line in part.items()}]
+    results = (result for part in parts for result in _compared(part, ranking))
+    return tuple(sorted(results, key=lambda result: (result.place, result.entrant)))
+
+
+def matchpoints_of(scores: Mapping[str, int], rules: Matchpoints) -> dict[str, int]:
+    """Return the matchpoints of each entrant of a field.
+
+    With 2 for a worse and 1 for an equal score that is 2 × below + equal - 1, and N(N-1)
+    in all (seed 002 App2.1).
+    """
+    rising = sorted(scores.values())
+
+    def points(score: int) -> int:
+        below, upto = bisect_left(rising, score), bisect_right(rising, score)
+        return rules.worse * below + rules.equal * (upto - below - 1)
+
+    return {name: points(score) for name, score in scores.items()}
+
+
+def top_of(entrants: int, rules: Matchpoints) -> int:
+    """Return the most matchpoints that one of so many can make (seed 002 App2.1).
+
+    Raises ValueError below two entrants.
+    """
+    if entrants < 2:
+        raise ValueError(
+            f"matchpoints compare two or more entrants at the same seat, not {entrants}: "
+            "play the same deal at several tables"
+        )
+    return rules.worse * (entrants - 1)
+
+
+def places(
+    values: Mapping[str, Fraction], shared: Literal["skip", "dense"] = "skip"
+) -> dict[str, int]:
+    """Return the place of each entrant, the highest value first; equal values share a place.
+
+    After a shared place as many are left out as shared it (skip), or none (dense).
+    """
+    rising = sorted(set(values.values()) if shared == "dense" else values.values())
+    return {name: len(rising) - bisect_right(rising, value) + 1 for name, value in values.items()}
+
+
+def ranking_points(place: int, rules: RankingPoints) -> Decimal:
+    """Return the ranking points of a place, 1 or more (seed 002 App2.1).
+
+    Past the listed places the seed lost the factor; k(x) = k(x-2) / 2 is provisional.
+    The halves are exact, only the result is rounded. Raises ValueError for a place below 1.
+    """
+    if place < 1:
+        raise ValueError(f"places begin with 1, not {place}")
+    past = max(0, place - len(rules.listed))
+    if past and rules.rest == "zero":
+        return rounded(Fraction(0), rules.decimals)
+    halvings = (past + 1) // 2
+    listed = rules.listed[place - 2 * halvings - 1]
+    return rounded(Fraction(listed, 2**halvings), rules.decimals)
+
+
+def rounded(value: Fraction, decimals: int) -> Decimal:
+    """Return a value of 0 or more with so many decimals, halves up (provisional)."""
+    units = int(value * 10**decimals + Fraction(1, 2))
+    return Decimal(units).scaleb(-decimals)
+
+
+def _lines(field: Mapping[str, int], rules: Matchpoints) -> dict[str, _Line]:
+    top = top_of(len(field), rules)
+    made = matchpoints_of(field, rules)
+    return {name: _Line(score, made[name], top) for name, score in field.items()}
+
+
+def _compared(lines: Mapping[str, _Line], ranking: RankingPoints) -> Iterator[Compared]:
+    place = places({name: line.share() for name, line in lines.items()}, ranking.shared)
+    for name, line in lines.items():
+        yield Compared(
+            entrant=name,
+            score=line.score,
+            mp=line.mp,
+            top=line.top,
+            percent=rounded(line.share() * 100, PERCENT_DECIMALS),
+            place=place[name],
+            points=ranking_points(place[name], ranking),
+        )

@@ -1,0 +1,173 @@
+"""The final ranking: totals of ranking points, tie-breaks in order, and what told two apart.
+
+Seed 002 App2.2. What its tie-breaks leave open is provisional, and named in gaps.py.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Literal
+
+import msgspec
+
+from controller.rules.bigtwo.matchpoints import places
+from controller.rules.bigtwo.tables import Final, TieBreak
+
+ToldApart = Literal[TieBreak, "total", "play_off"]
+
+
+class Played(msgspec.Struct, frozen=True, gc=False):
+    """One deal of one entrant. `score` is the deal's, `points` its ranking points.
+
+    `time_ms`: how long he took for all his plays; None where nobody measured it.
+    """
+
+    entrant: str
+    deal: int
+    round: int
+    table: int
+    score: int
+    points: Decimal
+    time_ms: int | None = None
+
+
+class Standing(msgspec.Struct, frozen=True, gc=False):
+    """A line of the final ranking. `by` told it from the line above; None on the first.
+
+    "play_off": nothing tells the two apart, they share a place until they have played.
+    """
+
+    place: int
+    entrant: str
+    total: Decimal
+    by: ToldApart | None
+
+
+def final_ranking(played: Sequence[Played], final: Final) -> tuple[Standing, ...]:
+    """Return the final ranking over all deals, best first.
+
+    A tie-break that lacks its data for one of those tied is passed over for all of them.
+    Raises ValueError where an entrant has a deal twice.
+    """
+    record = _Record(played)
+    tests: list[tuple[ToldApart, _Test]] = [("total", _total)]
+    tests += [(name, _TESTS[name]) for name in final.tie_breaks]
+    standings: list[Standing] = []
+    for n, (entrant, by) in enumerate(_ordered(sorted(record.rows), tests, record), start=1):
+        place = standings[-1].place if by == "play_off" else n
+        standings.append(Standing(place, entrant, record.totals[entrant], by))
+    return tuple(standings)
+
+
+class _Record:
+    """What was played, sorted for the tests below."""
+
+    def __init__(self, played: Iterable[Played]) -> None:
+        self.rows: dict[str, list[Played]] = defaultdict(list)
+        for row in played:
+            if any(row.deal == other.deal for other in self.rows[row.entrant]):
+                raise ValueError(f"{row.entrant} has deal {row.deal} twice: expected it once")
+            self.rows[row.entrant].append(row)
+        self.totals = {
+            name: sum((row.points for row in rows), Decimal(0)) for name, rows in self.rows.items()
+        }
+
+    def every_row(self) -> Iterator[Played]:
+        """Yield all rows."""
+        for rows in self.rows.values():
+            yield from rows
+
+
+_Keys = dict[str, Any]
+_Test = Callable[[Sequence[str], _Record], _Keys | None]
+
+
+def _ordered(
+    tied: Sequence[str], tests: Sequence[tuple[ToldApart, _Test]], record: _Record
+) -> Iterator[tuple[str, ToldApart | None]]:
+    """Yield the tied in order, each with what told him from the one before (None: nobody is)."""
+    if len(tied) < 2 or not tests:
+        yield from ((entrant, "play_off" if n else None) for n, entrant in enumerate(tied))
+        return
+    (name, test), *later = tests
+    keys = test(tied, record) or dict.fromkeys(tied, 0)
+    for n, key in enumerate(sorted(set(keys.values()), reverse=True)):
+        equal = [entrant for entrant in tied if keys[entrant] == key]
+        for entrant, by in _ordered(equal, later, record):
+            yield entrant, by or (name if n else None)
+
+
+def _total(tied: Sequence[str], record: _Record) -> _Keys:
+    return {entrant: record.totals[entrant] for entrant in tied}
+
+
+def _beaten_average(tied: Sequence[str], record: _Record) -> _Keys:
+    """(1) The average total of beaten opponents: same table, lower score in that round.
+
+    Provisional: one who was beaten in two rounds counts twice, and to beat nobody is 0.
+    """
+    tables: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
+    for row in record.every_row():
+        tables[row.round, row.table][row.entrant] += row.score
+
+    def average(entrant: str) -> Fraction:
+        beaten = [
+            record.totals[other]
+            for scores in tables.values()
+            if entrant in scores
+            for other in scores
+            if scores[other] < scores[entrant]
+        ]
+        return Fraction(sum(beaten, Decimal(0))) / max(1, len(beaten))
+
+    return {entrant: average(entrant) for entrant in tied}
+
+
+def _round_places(tied: Sequence[str], record: _Record) -> _Keys:
+    """(2) More 1st places in a round, then more 2nd places, and so on.
+
+    Provisional: a round is ranked by the sum of its ranking points, among all entrants.
+    """
+    rounds: dict[int, dict[str, Fraction]] = defaultdict(dict)
+    for row in record.every_row():
+        sums = rounds[row.round]
+        sums[row.entrant] = sums.get(row.entrant, Fraction(0)) + Fraction(row.points)
+    taken = Counter(
+        (entrant, place) for sums in rounds.values() for entrant, place in places(sums).items()
+    )
+    every = range(1, len(record.rows) + 1)
+    return {entrant: tuple(taken[entrant, place] for place in every) for entrant in tied}
+
+
+def _total_time(tied: Sequence[str], record: _Record) -> _Keys | None:
+    """(3) Less playing time in all."""
+    times = _times(tied, record, least=1)
+    return times and {entrant: -sum(of) for entrant, of in times.items()}
+
+
+def _trimmed_time(tied: Sequence[str], record: _Record) -> _Keys | None:
+    """(4) Less time a deal on average, without one's slowest and one's fastest."""
+    times = _times(tied, record, least=3)
+    return times and {
+        entrant: -Fraction(sum(sorted(of)[1:-1]), len(of) - 2) for entrant, of in times.items()
+    }
+
+
+def _times(tied: Sequence[str], record: _Record, least: int) -> dict[str, list[int]] | None:
+    """Return the time of each deal of each of the tied, None where one has too few."""
+    times = {
+        entrant: [row.time_ms for row in record.rows[entrant] if row.time_ms is not None]
+        for entrant in tied
+    }
+    whole = all(len(of) == len(record.rows[entrant]) >= least for entrant, of in times.items())
+    return times if whole else None
+
+
+_TESTS: dict[TieBreak, _Test] = {
+    "beaten_average": _beaten_average,
+    "round_places": _round_places,
+    "total_time": _total_time,
+    "trimmed_time": _trimmed_time,
+}
+"""One function a tie-break: the higher key ranks first."""

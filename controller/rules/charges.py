@@ -1,0 +1,82 @@
+"""A charge: what somebody is said to have done, who said so, and when.
+
+Seed 000 A15.1, A15.3.6, A15.3.8. Whether a right to a penalty has lapsed is never decided
+here: the reasons why it may have are named, and a person decides.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from controller.cards import side_of
+from controller.messages import Seat
+from controller.rules.offences import Words, words
+from controller.rules.profile import GuandanProfile
+from controller.rules.records import Incident
+
+PointedOutBy = Seat | Literal["referee", "clock", "outsider"]
+"""A player of the table, or nobody of them (seed 000 A15.1)."""
+
+LapseReason = Literal["not_at_once", "outsider", "acted_first", "exploited"]
+"""The four of seed 000 A15.3.8, in its order."""
+
+
+class Charge(Incident, frozen=True, kw_only=True, gc=False):
+    """An offence as it is put to a referee.
+
+    `kind`: which way, of the offence's list. `step`: which overrun of a clock this is (1, 2,
+    …); None: the ladder's step is counted from the record. `harmed`: it cost the other side
+    something. `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`: what a lapse may
+    rest on; `lapse_disputed`: the sides do not agree on that, so that the chief decides.
+    `settled_by_players`: None where they did not; else what the referee makes of it.
+    """
+
+    pointed_out_by: PointedOutBy
+    pointed_out_when: Literal["at_once", "later_trick", "later_deal"] = "at_once"
+    outsider_first: bool = False
+    acted_first: bool = False
+    exploited: bool = False
+    lapse_disputed: bool = False
+    settled_by_players: Literal["recognised", "annulled"] | None = None
+    harmed: bool = False
+    kind: str | None = None
+    step: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a seat of the other side, and a step before the first."""
+        if self.seat is not None and side_of(self.seat) != self.side:
+            raise ValueError(f"seat {self.seat} does not play for {self.side}")
+        if self.step is not None and self.step < 1:
+            raise ValueError(f"step = {self.step}: expected 1 or more")
+
+
+def lapse_reasons(charge: Charge) -> tuple[LapseReason, ...]:
+    """Return why the right to a penalty may have lapsed (seed 000 A15.3.8 ①–④); () for none.
+
+    What a clock reports needs nobody to point it out (seed 000 A21).
+    """
+    return tuple(reason for reason, may in _LAPSES.items() if may(charge))
+
+
+def lapse_words(reason: LapseReason) -> Words:
+    """Return a reason of a lapse in words."""
+    return words("lapse", reason)
+
+
+def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:
+    """Return where a reason of a lapse stands; None: the rulebook knows none (provisional)."""
+    if profile.penalties.catalogue != "000":
+        return None
+    return f"A15.3.8{'①②③④'[list(_LAPSES).index(reason)]}"
+
+
+def _not_at_once(charge: Charge) -> bool:
+    nobody = charge.pointed_out_by in ("referee", "outsider")
+    return nobody or charge.pointed_out_when != "at_once"
+
+
+_LAPSES: dict[LapseReason, Callable[[Charge], bool]] = {
+    "not_at_once": _not_at_once,
+    "outsider": lambda charge: charge.outsider_first or charge.pointed_out_by == "outsider",
+    "acted_first": lambda charge: charge.acted_first,
+    "exploited": lambda charge: charge.exploited,
+}

@@ -1,0 +1,90 @@
+"""The rules behind a ruling: what makes a play what it is, and what decides between two.
+
+Rules are keys of articles.RULES.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from controller.rules.combos.combo import SEQUENCES, Combo, Kind
+from controller.rules.combos.compare import beats, power
+from controller.rules.combos.declare import Declaration
+from controller.rules.combos.notation import Play
+from controller.rules.combos.recognise import declaration_due
+from controller.rules.order import is_joker, is_wild, natural
+
+_LISTED_BOMB = 8
+"""The longest bomb that seeds 003 R1 and 004 CN3 list."""
+
+_DECIDES: dict[Kind, tuple[str, ...]] = {
+    "single": ("by_rank",),
+    "pair": ("by_rank",),
+    "triple": ("by_rank",),
+    "full_house": ("by_triple", "by_rank"),
+    "straight": ("by_top",),
+    "tube": ("by_top_group",),
+    "plate": ("by_top_group",),
+}
+"""The rules by which two ordinary combinations of one kind compare."""
+
+
+def because(combo: Combo, play: Play, level: int) -> Iterator[str]:
+    """Yield the rules that make a play what it is."""
+    yield combo.kind
+    if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
+        yield "long_bomb"
+    if combo.kind == "full_house" and any(map(is_joker, combo.faces)):
+        yield "joker_pair"
+    if combo.wild:
+        yield "wild_alone" if len(combo.wild) == combo.size else "wild"
+    if combo.kind in SEQUENCES and level in map(natural, combo.faces):
+        yield "natural_place"
+    if combo.kind == "straight" and all(
+        bare or is_wild(face, level) for face, bare in zip(play.faces, play.bare, strict=True)
+    ):
+        yield "bare_suits"
+
+
+def chosen(
+    left: Sequence[Combo], found: Sequence[Combo], declaration: Declaration | None
+) -> Iterator[str]:
+    """Yield the rules by which the first reading counts of those that a declaration left."""
+    if declaration:
+        yield "declared" if power(left[0]) == power(found[0]) else "declared_lower"
+    if left[0].wild:
+        if declaration_due(left):
+            yield "declare"
+        yield from dict.fromkeys(key for other in left[1:] for key in _before(left[0], other))
+
+
+def _before(counts: Combo, other: Combo) -> Iterator[str]:
+    if power(counts) != power(other):
+        yield "undeclared_class"
+    elif counts.kind != other.kind:
+        yield "undeclared_tube"
+    elif counts.rank != other.rank:
+        yield "undeclared_triple" if counts.kind == "full_house" else "undeclared_high"
+
+
+def compared(challenger: Combo, table: Combo) -> Iterator[str]:
+    """Yield the rules by which one combination beats another or does not."""
+    kinds = {challenger.kind, table.kind}
+    bombs = [combo for combo in (challenger, table) if combo.kind == "bomb"]
+    if "joker_bomb" in kinds:
+        yield "jokers_over_all"
+    elif kinds == {"straight_flush"}:
+        yield "flush_rank"
+    elif kinds == {"straight_flush", "bomb"}:
+        longer = power(bombs[0]) > power(table if bombs[0] is challenger else challenger)
+        yield "bomb_over_flush" if longer else "flush_over_bomb"
+    elif "straight_flush" in kinds:
+        yield "flush_over_all"
+    elif len(bombs) == 2:
+        yield "bomb_rank" if challenger.size == table.size else "more_cards"
+    elif bombs:
+        yield "bomb_over_all"
+    elif len(kinds) == 2:
+        yield "same_kind"
+    else:
+        yield from _DECIDES[challenger.kind]
+    if len(kinds) == 1 and not beats(challenger, table):
+        yield "greater"

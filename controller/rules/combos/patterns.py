@@ -1,0 +1,104 @@
+"""What each kind of combination is made of: groups of equal ranks, as data.
+
+A pattern is one combination without its suits: "three 9, two J". Cards are that
+combination when they leave exactly as many places of it open as there are wild cards.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+import msgspec
+
+from controller.rules.combos.combo import Kind
+from controller.rules.order import BIG_JOKER_VALUE, SMALL_JOKER_VALUE
+
+ACE = 14
+PLAIN = tuple(range(2, ACE + 1))
+"""The natural ranks 2…A that every suit has."""
+JOKERS = (SMALL_JOKER_VALUE, BIG_JOKER_VALUE)
+MOST_ALIKE = 10
+"""The largest bomb: eight of a rank and two wild cards (RULES 6 row 42)."""
+
+Groups = tuple[tuple[int, int], ...]
+"""How many cards of which natural rank, laid low to high; a low A comes first."""
+
+
+class Pattern(msgspec.Struct, frozen=True, gc=False):
+    """A kind with its groups. `rank`: the natural rank that decides inside the kind."""
+
+    kind: Kind
+    rank: int
+    groups: Groups
+
+    @property
+    def size(self) -> int:
+        """Return how many cards it takes."""
+        return sum(count for _, count in self.groups)
+
+
+def run(top: int, length: int, each: int = 1) -> Groups:
+    """Return `length` consecutive groups of `each` cards up to the rank `top`.
+
+    Below 2 comes the A (000 A4.7: A2345), above the A it begins again with 2: what wraps
+    is no combination, but has to be known to be refused.
+    """
+    return tuple(((rank - 2) % len(PLAIN) + 2, each) for rank in range(top - length + 1, top + 1))
+
+
+def open_places(groups: Groups, have: Mapping[int, int], wilds: int) -> tuple[int, ...] | None:
+    """Return the ranks that the wild cards stand for where cards fill `groups`, else None.
+
+    `have`: how many natural cards there are of each natural rank; with the wild cards they
+    must be as many as the groups take. A card that belongs to no group leaves a place
+    open too many. A wild card is never a joker (seed 000 A7.2).
+    """
+    lacking = tuple(rank for rank, count in groups for _ in range(count - have.get(rank, 0)))
+    if len(lacking) != wilds or any(rank in JOKERS for rank in lacking):
+        return None
+    return lacking
+
+
+def _alike() -> Iterator[Pattern]:
+    """Yield what has one rank only (seed 000 A4.1, A4.2, A4.4, A4.8)."""
+    for rank in (*PLAIN, *JOKERS):
+        yield Pattern("single", rank, ((rank, 1),))
+        yield Pattern("pair", rank, ((rank, 2),))
+    for rank in PLAIN:
+        yield Pattern("triple", rank, ((rank, 3),))
+        for count in range(4, MOST_ALIKE + 1):
+            yield Pattern("bomb", rank, ((rank, count),))
+
+
+def _full_houses() -> Iterator[Pattern]:
+    """Yield a triple with a pair of another rank, jokers too (seed 000 A4.6)."""
+    for triple in PLAIN:
+        for pair in (*PLAIN, *JOKERS):
+            if pair != triple:
+                yield Pattern("full_house", triple, tuple(sorted(((triple, 3), (pair, 2)))))
+
+
+def _sequences() -> Iterator[Pattern]:
+    """Yield what is consecutive, the A low or high (seed 000 A4.3, A4.5, A4.7, A4.9)."""
+    for top in range(5, ACE + 1):
+        yield Pattern("straight", top, run(top, 5))
+        yield Pattern("straight_flush", top, run(top, 5))
+    for top in range(3, ACE + 1):
+        yield Pattern("tube", top, run(top, 3, each=2))
+    for top in range(2, ACE + 1):
+        yield Pattern("plate", top, run(top, 2, each=3))
+
+
+def _all() -> Iterator[Pattern]:
+    yield from _alike()
+    yield from _full_houses()
+    yield from _sequences()
+    yield Pattern("joker_bomb", BIG_JOKER_VALUE, tuple((rank, 2) for rank in JOKERS))
+
+
+PATTERNS: dict[int, tuple[Pattern, ...]] = {
+    size: tuple(patterns)
+    for size, patterns in groupby(
+        sorted(_all(), key=lambda pattern: pattern.size), key=lambda pattern: pattern.size
+    )
+}
+"""Every combination there is, by its number of cards."""

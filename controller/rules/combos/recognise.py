@@ -1,0 +1,146 @@
+"""What a play is: every legal reading, the one that counts undeclared, and what it contains."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from controller.cards import RANKS, Face
+from controller.rules.combos.combo import KINDS, SEQUENCES, Combo, Kind
+from controller.rules.combos.compare import power
+from controller.rules.combos.patterns import JOKERS, PATTERNS, Pattern, open_places
+from controller.rules.order import HEARTS, LEVEL_VALUE, is_wild, natural
+
+_SPADES = 0
+_UNDECLARED: dict[Kind, int] = {"plate": -1}
+"""Where nothing is declared a tube goes before a plate: provisional, A7.3.2 wants a declaration."""
+
+
+class Held(msgspec.Struct, frozen=True, gc=False):
+    """Cards sorted for reading: the wild ones, the natural ones, and how many of each rank."""
+
+    wild: tuple[Face, ...]
+    plain: tuple[Face, ...]
+    ranks: Mapping[int, int]
+
+    @property
+    def suits(self) -> frozenset[int]:
+        """Return the suits of the natural cards; a joker has one of its own."""
+        return frozenset(face // len(RANKS) for face in self.plain)
+
+
+def held(cards: Sequence[Face], level: int) -> Held:
+    """Return `cards` sorted for reading; `level` is a natural rank, 2…14."""
+    plain = tuple(sorted(face for face in cards if not is_wild(face, level)))
+    wild = tuple(face for face in cards if is_wild(face, level))
+    return Held(wild, plain, Counter(map(natural, plain)))
+
+
+def readings(cards: Sequence[Face], level: int) -> tuple[Combo, ...]:
+    """Return everything that the cards may be as one play, the reading by default first.
+
+    A wild card stands for any card but a joker (seed 000 A7.2); wild cards without any
+    other card are level cards. Readings differ in kind, in rank or in the ranks that wild
+    cards stand for, never in suits alone. Five in sequence and of one suit are a straight
+    flush, and a straight where that is declared (A7.2).
+    """
+    sorted_cards = held(cards, level)
+    if not sorted_cards.plain:
+        return _level_cards(sorted_cards.wild)
+    found = [
+        _combo(pattern, lacking, sorted_cards, level)
+        for pattern in PATTERNS.get(len(cards), ())
+        if (lacking := open_places(pattern.groups, sorted_cards.ranks, len(sorted_cards.wild)))
+        is not None
+        and (pattern.kind != "straight_flush" or len(sorted_cards.suits) == 1)
+    ]
+    return tuple(sorted(found, key=lambda combo: _preference(combo, level), reverse=True))
+
+
+def default_reading(cards: Sequence[Face], level: int) -> Combo | None:
+    """Return what a play counts as where nobody declared anything, or None if it is nothing.
+
+    Two pairs and a wild card are the higher full house (seed 000 A7.2.2). All else is
+    provisional: the higher class, the higher end of a straight, a tube before a plate.
+    """
+    return next(iter(readings(cards, level)), None)
+
+
+def declaration_due(found: Sequence[Combo]) -> bool:
+    """Tell whether a player had to say at once which of its readings his play is.
+
+    Where only one of them is of the highest class it speaks for itself; otherwise the wild
+    card fits either end, either triple, or a tube and a plate (seed 000 A7.3.2).
+    """
+    highest = max(map(power, found), default=0)
+    return len({(combo.kind, combo.rank) for combo in found if power(combo) == highest}) > 1
+
+
+def contained(cards: Sequence[Face], level: int) -> tuple[Kind, ...]:
+    """Return the kinds that can be played with some or all of the cards.
+
+    One of them is named by the left-hand neighbour of a player who led a wrong play
+    (seed 000 A16.3.1).
+    """
+    sorted_cards = held(cards, level)
+    kinds = {
+        pattern.kind
+        for size, patterns in PATTERNS.items()
+        if size <= len(cards)
+        for pattern in patterns
+        if _within(pattern, sorted_cards)
+    }
+    return tuple(kind for kind in KINDS if kind in kinds)
+
+
+def _level_cards(wild: tuple[Face, ...]) -> tuple[Combo, ...]:
+    kinds: dict[int, Kind] = {1: "single", 2: "pair"}
+    if len(wild) not in kinds:
+        return ()
+    return (Combo(kinds[len(wild)], LEVEL_VALUE, len(wild), wild, wild),)
+
+
+def _combo(pattern: Pattern, lacking: tuple[int, ...], cards: Held, level: int) -> Combo:
+    suit = _stand_in_suit(pattern.kind, cards)
+    stands_for = tuple(suit * len(RANKS) + rank - 2 for rank in lacking)
+    laid = tuple(
+        face
+        for rank, _ in pattern.groups
+        for face in (*cards.plain, *stands_for)
+        if natural(face) == rank
+    )
+    by_level = pattern.kind not in SEQUENCES and pattern.rank == level
+    rank = LEVEL_VALUE if by_level else pattern.rank
+    return Combo(pattern.kind, rank, len(laid), laid, stands_for)
+
+
+def _stand_in_suit(kind: Kind, cards: Held) -> int:
+    """Return the suit that a wild card takes: hearts, its own, where that changes nothing."""
+    if kind == "straight_flush":
+        return min(cards.suits)
+    return _SPADES if kind == "straight" and cards.suits == {HEARTS} else HEARTS
+
+
+def _preference(combo: Combo, level: int) -> tuple[int, int, int, bool, tuple[int, ...]]:
+    """Return what is greatest for the reading that counts by default.
+
+    Where the ranks of a pair are free, wild cards rather stay what they are.
+    """
+    stands_for = tuple(map(natural, combo.wild))
+    itself = all(rank == level for rank in stands_for)
+    return power(combo), _UNDECLARED.get(combo.kind, 0), combo.rank, itself, stands_for
+
+
+def _within(pattern: Pattern, cards: Held) -> bool:
+    if pattern.kind != "straight_flush":
+        return _fillable(pattern, cards.ranks, len(cards.wild))
+    by_suit = {
+        suit: Counter(natural(face) for face in cards.plain if face // len(RANKS) == suit)
+        for suit in cards.suits
+    }
+    return any(_fillable(pattern, ranks, len(cards.wild)) for ranks in by_suit.values())
+
+
+def _fillable(pattern: Pattern, ranks: Mapping[int, int], wilds: int) -> bool:
+    lacking = {rank: max(0, count - ranks.get(rank, 0)) for rank, count in pattern.groups}
+    return sum(lacking.values()) <= wilds and not any(lacking.get(rank, 0) for rank in JOKERS)

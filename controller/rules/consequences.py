@@ -1,0 +1,150 @@
+"""What a penalty does to the match: a closed set of values that the match acts on.
+
+What happens with the cards on the table is no part of it: that is the remedy text of an
+offence (offences.toml).
+"""
+
+from collections.abc import Callable
+
+import msgspec
+
+from controller.messages import Seat, Side
+from controller.rules.charges import Charge
+from controller.rules.ladder import Legal
+from controller.rules.offences import Words, offence, words
+from controller.rules.profile import GuandanProfile
+from controller.rules.records import Penalty
+from controller.rules.seats import other_side
+
+
+class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
+    """`side` loses this deal; it counts as a double-down (seed 000 A15.3.3)."""
+
+    side: Side
+
+
+class LevelUp(msgspec.Struct, frozen=True, gc=False, tag="level_up"):
+    """`side` climbs `steps` levels at once; the deal goes on at its level (seed 003 R6)."""
+
+    side: Side
+    steps: int
+
+
+class LevelDown(msgspec.Struct, frozen=True, gc=False, tag="level_down"):
+    """`side` falls `steps` levels at once; the deal goes on at its level (seed 003 R6.3)."""
+
+    side: Side
+    steps: int
+
+
+class MatchLost(msgspec.Struct, frozen=True, gc=False, tag="match_lost"):
+    """`side` loses this match (seed 000 A15.3.4).
+
+    `keeps_score`: the other side may keep its own better score, as the profile's
+    `score.forfeit_keeps` has it; not where the pair is disqualified (A15.3.5).
+    """
+
+    side: Side
+    keeps_score: bool
+
+
+class Disqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"):
+    """`pair` may not go on in the event (seed 000 A15.3.5; seed 004 rule D)."""
+
+    pair: str
+
+
+class DeadHand(msgspec.Struct, frozen=True, gc=False, tag="dead_hand"):
+    """The cards left to `seat` are dead, and he counts as LAST (seed 000 A18.4)."""
+
+    seat: Seat
+
+
+class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
+    """`seat` may not lead or follow: in the whole trick (圈), or once in it (seed 000 A15.3.2)."""
+
+    seat: Seat
+    whole_trick: bool
+
+
+Consequence = DealLost | LevelUp | LevelDown | MatchLost | Disqualified | DeadHand | TurnLost
+
+Effects = tuple[Consequence, ...]
+Keys = tuple[str, ...]
+
+
+def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[Effects, Keys]:
+    """Return what a legal penalty does to the match, and the profile's rules it rests on."""
+    effects, keys = _BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
+    if way.key is not None:
+        keys = (way.key, *(key for key in keys if key != way.key))
+    if way.loses == "skips":
+        keys = (*keys, "penalties.out_of_turn_skips")
+    return (*effects, *_for_seat(profile, charge.seat, way)), keys
+
+
+def consequence_words(effect: Consequence) -> Words:
+    """Return a consequence in words."""
+    name = str(effect.__struct_config__.tag)
+    if isinstance(effect, TurnLost) and effect.whole_trick:
+        name = "trick_lost"
+    said, text = msgspec.structs.asdict(effect), words("effect", name)
+    chinese = {key: _CHINESE.get(value, value) for key, value in said.items()}
+    return Words(text.en.format(**said), text.zh.format(**chinese))
+
+
+_CHINESE: dict[object, str] = {
+    "NS": "南北",
+    "EW": "东西",
+    "N": "北家",
+    "W": "西家",
+    "S": "南家",
+    "E": "东家",
+}
+
+
+def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+    return (), ()
+
+
+def _foul(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+    """A deal lost (seed 000 A15.3.3), or levels (seed 003 R6.2–3)."""
+    rules, side = profile.penalties, charge.side
+    if offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
+        theirs, own = rules.hidden_levels
+        effects = (LevelUp(other_side(side), theirs), LevelDown(side, own))
+        return effects, ("penalties.hidden", "penalties.hidden_levels")
+    if rules.foul == "level":
+        effect = LevelUp(other_side(side), rules.foul_levels)
+        return (effect,), ("penalties.foul", "penalties.foul_levels")
+    return (DealLost(side),), ("penalties.foul",)
+
+
+def _match_lost(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+    """The match, where the other side's better score may stay (seed 000 A15.3.4)."""
+    return (MatchLost(charge.side, keeps_score=True),), ()
+
+
+def _expelled(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+    """The match at the fixed score, and the event (seed 000 A15.3.5)."""
+    return (MatchLost(charge.side, keeps_score=False), Disqualified(charge.pair)), ()
+
+
+_BY_PENALTY: dict[Penalty, Callable[[GuandanProfile, Charge], tuple[Effects, Keys]]] = {
+    "foul": _foul,
+    "match_forfeit": _match_lost,
+    "disqualification": _expelled,
+}
+
+
+def _for_seat(profile: GuandanProfile, seat: Seat | None, way: Legal) -> Effects:
+    if seat is None:
+        return ()
+    effects: Effects = (DeadHand(seat),) if way.dead_hand else ()
+    if way.loses is None:
+        return effects
+    skips = profile.penalties.out_of_turn_skips == "trick"
+    return (
+        *effects,
+        TurnLost(seat, whole_trick=way.loses == "trick" or (way.loses == "skips" and skips)),
+    )

@@ -1,0 +1,136 @@
+"""What the keys of the profiles mean to a person, in English and Chinese (keys.toml)."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import msgspec
+
+from controller.rules.profile import Profile, rules_of
+
+_MINUTE_S = 60
+
+
+class Words(msgspec.Struct, frozen=True, array_like=True):
+    """The same in both languages."""
+
+    en: str
+    zh: str
+
+
+class Unit(msgspec.Struct, frozen=True, array_like=True):
+    """How a number of something is written; `one` is English for one of them."""
+
+    en: str
+    zh: str
+    one: str
+
+
+class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A key in words; keys.toml says what each field means."""
+
+    label: Words
+    about: Words
+    choices: dict[str, Words] = {}
+    unit: str | None = None
+    joined: str = ", "
+    idle: dict[str, list[str | int]] = {}
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    tables: dict[str, Words]
+    units: dict[str, Unit]
+    words: dict[str, Words]
+    keys: dict[str, Key]
+
+
+def all_keys() -> Mapping[str, Key]:
+    """Return every key by its dotted name, in the order of the tables."""
+    return _file().keys
+
+
+def title(key: str) -> Words:
+    """Return the title of the table that a dotted key stands in."""
+    table, dot, _ = key.partition(".")
+    return _file().tables[table if dot else "general"]
+
+
+def value_words(key: str, value: object) -> Words:
+    """Return the value of a dotted key as a person reads it. Raises KeyError for an unknown key."""
+    words = _file().keys[key]
+    if _text(value) in words.choices:
+        return words.choices[_text(value)]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return _list(words, value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _number(words, value)
+    return _shared(value)
+
+
+def idle(profile: Profile, key: str) -> bool:
+    """Tell whether a key has no effect in a profile, because of what others are fixed to.
+
+    As long as an event may still decide one of those, it may have one.
+    """
+    rules = rules_of(profile)
+    deciding = _file().keys[key].idle
+    return bool(deciding) and all(
+        rules[other] in values and _fixed(profile, other) for other, values in deciding.items()
+    )
+
+
+def _fixed(profile: Profile, key: str) -> bool:
+    settled = profile.event.settled if profile.event else ()
+    open_to_event = key in profile.left_to_event and key not in settled
+    return key in profile.sources and not open_to_event
+
+
+def _list(words: Key, values: Sequence[object]) -> Words:
+    if not values:
+        return _shared(values)
+    items = [words.choices.get(_text(value)) or _shared(value) for value in values]
+    en = words.joined.join(item.en for item in items)
+    zh = words.joined.replace(", ", "、").join(item.zh for item in items)
+    return Words(en, zh) if words.unit is None else _counted(words.unit, Words(en, zh))
+
+
+def _number(words: Key, value: int) -> Words:
+    text = Words(str(value), str(value))
+    if words.unit == "s" and value > _MINUTE_S and value % _MINUTE_S == 0:
+        return _number(msgspec.structs.replace(words, unit="min"), value // _MINUTE_S)
+    return text if words.unit is None else _counted(words.unit, text)
+
+
+def _counted(unit: str, text: Words) -> Words:
+    """Put a number, or several as one text, before what it counts."""
+    form = _file().units[unit]
+    en = form.one if text.en == "1" else form.en
+    return Words(en.format(text.en), form.zh.format(text.zh))
+
+
+def _shared(value: object) -> Words:
+    text = _text(value)
+    return _file().words.get(text, Words(text, text))
+
+
+def _text(value: object) -> str:
+    """Write a value as keys.toml names it; a pair of numbers and a band as people read them."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case {"least": least, "most": most, "times": times}:
+            return f"{least}–{most}: ×{times}" if least != most else f"{least}: ×{times}"
+        case (int(first), int(second)):
+            return f"{first}:{second}"
+        case list() | tuple() if not value:
+            return "[]"
+    return str(value)
+
+
+@cache
+def _file() -> _File:
+    text = resources.files("controller.rules").joinpath("keys.toml").read_text(encoding="utf-8")
+    raw: dict[str, Any] = tomllib.loads(text)
+    return msgspec.convert(raw, _File)

@@ -1,0 +1,174 @@
+"""The catalogue of offences (offences.toml): a closed set, each with its own ladder.
+
+The texts differ in what they punish; `penalties.catalogue` of a profile says which one is
+read. Where a text says nothing of an offence, what seed 000 does is proposed instead.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, Literal
+
+import msgspec
+
+from controller import tomlfile
+from controller.rules.profile import GuandanProfile
+from controller.rules.records import Counted, Penalty, Scope
+from controller.rules.tables import Catalogue, Table
+
+Articles = dict[Catalogue, str]
+Loses = Literal["turn", "trick", "skips"]
+Trait = Literal["out_of_turn", "hidden", "disturbance", "late"]
+
+
+class OffencesError(tomlfile.FileError):
+    """The catalogue is not one; its text is one line."""
+
+
+class Words(Table, frozen=True):
+    """A text in both languages."""
+
+    en: str
+    zh: str
+
+
+class Option(Table, frozen=True):
+    """One legal penalty. `articles` or the profile's `key` says where it stands;
+    without either it stands where the offence's own penalty does.
+
+    `loses`: the right to play, once ("turn"), in the whole trick ("trick"), or as the
+    profile's `penalties.out_of_turn_skips` has it ("skips"). `dead_hand`: the cards left to
+    the offender are dead. `chief`: it is the chief's though it is no foul.
+    """
+
+    penalty: Penalty
+    articles: Articles | None = None
+    key: str | None = None
+    loses: Loses | None = None
+    dead_hand: bool = False
+    chief: bool = False
+
+
+Step = tuple[Option, ...]
+"""What the first, second … time leads to: the ladder's penalty, then the other legal ones."""
+
+
+class Own(Table, frozen=True):
+    """What a text has of its own, instead of seed 000's."""
+
+    steps: tuple[Step, ...]
+    counted: Counted
+    scope: Scope
+    remedy: Words
+
+
+class Kind(Table, frozen=True):
+    """One way to commit an offence, to be picked from a list."""
+
+    id: str
+    en: str
+    zh: str
+    articles: Articles = msgspec.field(default_factory=dict)
+
+
+class Offence(Table, frozen=True):
+    """One row of the catalogue.
+
+    `articles` of its penalty, `scope_articles` of how far it is counted: a text that is not
+    among them is silent. `remedy`: what happens with the cards. `direct_foul`: where it has
+    harmed the other side, a foul at once (seed 000 A15.3.3 ②). `trait`: what a key of the
+    profile knows it by.
+    """
+
+    id: str
+    en: str
+    zh: str
+    counted: Counted
+    scope: Scope
+    steps: tuple[Step, ...]
+    remedy: Words
+    articles: Articles = msgspec.field(default_factory=dict)
+    scope_articles: Articles = msgspec.field(default_factory=dict)
+    kinds: tuple[Kind, ...] = ()
+    own: dict[Catalogue, Own] = msgspec.field(default_factory=dict)
+    direct_foul: bool = False
+    trait: Trait | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a ladder without steps, a step without options, and steps nobody counts."""
+        for where, steps, scope in self._ladders():
+            if not steps or not all(steps):
+                raise ValueError(f"{where}steps: expected at least one option in each step")
+            for step in steps:
+                if len({option.penalty for option in step}) < len(step):
+                    raise ValueError(f"{where}steps: expected each penalty once in a step")
+            if scope != "occasion" and len(steps) == 1 and not self.trait:
+                raise ValueError(f'{where}scope: a single step goes with scope = "occasion"')
+
+    def _ladders(self) -> list[tuple[str, tuple[Step, ...], Scope]]:
+        own = [(f"own.{text}.", ladder.steps, ladder.scope) for text, ladder in self.own.items()]
+        return [("", self.steps, self.scope), *own]
+
+    def ladder(self, text: Catalogue) -> Own:
+        """Return the steps that hold under a text, how they are counted, and the remedy."""
+        return self.own.get(text) or Own(self.steps, self.counted, self.scope, self.remedy)
+
+
+def catalogue() -> Mapping[str, Offence]:
+    """Return every offence by its id, in the order of the file. Raises OffencesError."""
+    return _file().offences
+
+
+def offence(name: str) -> Offence:
+    """Return the offence of that id. Raises LookupError where there is none."""
+    try:
+        return catalogue()[name]
+    except KeyError:
+        raise LookupError(f'no offence is called "{name}"') from None
+
+
+def remedy(profile: GuandanProfile, name: str) -> Words:
+    """Return what happens with the cards after an offence, whatever else is ruled."""
+    return offence(name).ladder(profile.penalties.catalogue).remedy
+
+
+def words(kind: str, name: str) -> Words:
+    """Return the words for a penalty, reason, effect … (`kind`) called `name`.
+
+    Raises LookupError where there are none.
+    """
+    return _file().words[kind][name]
+
+
+class _File(msgspec.Struct, frozen=True):
+    words: dict[str, dict[str, Words]]
+    offences: dict[str, Offence]
+
+
+def read_offences(text: str, name: str) -> Mapping[str, Offence]:
+    """Return the offences of TOML text by their id; `name` stands for its file.
+
+    Raises OffencesError, one line.
+    """
+    return _read(tomlfile.tables(text, OffencesError, name=name), name)
+
+
+class _Rows(Table, frozen=True):
+    offence: list[Offence]
+    words: dict[str, dict[str, Words]]
+
+
+def _read(raw: dict[str, Any], name: str) -> dict[str, Offence]:
+    rows = tomlfile.fit(raw, _Rows, OffencesError, name=name).offence
+    for number, row in enumerate(rows):
+        if any(row.id == before.id for before in rows[:number]):
+            raise OffencesError(f'{name}: offence[{number}].id = "{row.id}": there is one already')
+    return {row.id: row for row in rows}
+
+
+@cache
+def _file() -> _File:
+    name = "offences.toml"
+    text = resources.files("controller.rules").joinpath(name).read_text(encoding="utf-8")
+    raw = tomlfile.tables(text, OffencesError, name=name)
+    return _File(msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _read(raw, name))

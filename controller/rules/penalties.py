@@ -1,0 +1,164 @@
+"""The ladder of penalties: what an offence leads to, as proposals that a person decides on.
+
+Seed 000 A11.5, A12, A15–A19, A21; 003 R6; 004 B–D. Nothing here applies a penalty. What
+happened before is counted from the record of the pair (records.py); what happens with the
+cards is the remedy of the offence (offences.py).
+"""
+
+from typing import Literal
+
+import msgspec
+
+from controller.rules.charges import Charge, lapse_article, lapse_reasons
+from controller.rules.consequences import (
+    Consequence,
+    DeadHand,
+    DealLost,
+    Disqualified,
+    LevelDown,
+    LevelUp,
+    MatchLost,
+    TurnLost,
+    consequences,
+)
+from controller.rules.ladder import Legal, legal
+from controller.rules.offences import Words, offence, words
+from controller.rules.profile import GuandanProfile
+from controller.rules.records import Entry, Penalty, Record
+
+__all__ = [
+    "Charge",
+    "Consequence",
+    "DeadHand",
+    "DealLost",
+    "Disqualified",
+    "Entry",
+    "LevelDown",
+    "LevelUp",
+    "MatchLost",
+    "Penalty",
+    "Proposal",
+    "Record",
+    "TurnLost",
+    "by_discretion",
+    "lapse_reasons",
+    "proposals",
+]
+
+CHIEFS: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
+"""What only the chief may give, whatever article it comes from (seed 000 A15.2.2)."""
+
+Needs = Literal["referee", "chief"]
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One legal answer to a charge; a person makes it a ruling.
+
+    `needs`: who may. `article`: where the penalty stands, None where the rulebook is silent.
+    `provisional`: something of it is proposed and in no rulebook. `effects`: what the match
+    acts on. `keys`: the rules of the profile it rests on.
+    """
+
+    penalty: Penalty
+    loses_turn: bool
+    needs: Needs
+    article: str | None
+    provisional: bool
+    effects: tuple[Consequence, ...]
+    why_en: str
+    why_zh: str
+    keys: tuple[str, ...] = ()
+
+
+def proposals(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[Proposal, ...]:
+    """Return the legal answers to a charge: first what the ladder says, then the others.
+
+    A foul and more is the chief's, and so is every choice but the first (seed 000 A15.2).
+    Where the right to a penalty may have lapsed, no penalty is among the choices; a dispute
+    about that is the chief's. Raises LookupError for an offence that there is not.
+    """
+    settled = _settled(profile, charge)
+    if settled is not None:
+        return (settled,)
+    found = legal(profile, record, charge)
+    disputed = charge.lapse_disputed and bool(lapse_reasons(charge))
+    answers = [
+        _proposal(profile, charge, way, chief=disputed or number > 0)
+        for number, way in enumerate(found)
+    ]
+    return (*answers, *_lapsed(profile, charge))
+
+
+def by_discretion(profile: GuandanProfile, charge: Charge, penalty: Penalty) -> Proposal:
+    """Return a penalty that the chief gives at his discretion (seed 000 A15.3.7)."""
+    row, text = offence(charge.offence), words("why", "discretion")
+    article = "A15.3.7" if profile.penalties.catalogue == "000" else None
+    way = Legal(
+        penalty=penalty,
+        article=article,
+        why=Words(text.en.format(offence=row.en), text.zh.format(offence=row.zh)),
+        loses="trick" if penalty == "violation" else None,
+    )
+    return _proposal(profile, charge, way, chief=True)
+
+
+def _settled(profile: GuandanProfile, charge: Charge) -> Proposal | None:
+    """Answer a matter that the players settled: closed, or as the referee recognised it.
+
+    Seed 000 A15.3.6, 004 rule B.
+    """
+    key = "penalties.settled_by_players"
+    if charge.settled_by_players is None:
+        return None
+    closed = profile.penalties.settled_by_players == "closed"
+    if charge.settled_by_players == "annulled" and not closed:
+        return None
+    why = words("why", "settled_closed" if closed else "settled_recognised")
+    way = Legal(penalty="none", article=profile.article(key), why=why, key=key)
+    return _proposal(profile, charge, way, chief=False)
+
+
+def _lapsed(profile: GuandanProfile, charge: Charge) -> tuple[Proposal, ...]:
+    """Offer that nothing is done, because the right to a penalty has lapsed (A15.3.8)."""
+    reasons = lapse_reasons(charge)
+    if not reasons:
+        return ()
+    articles = [lapse_article(profile, reason) for reason in reasons]
+    known = ", ".join(article for article in articles if article)
+    way = Legal(penalty="none", article=known or None, why=words("why", "lapsed"))
+    return (_proposal(profile, charge, way, chief=charge.lapse_disputed),)
+
+
+def _proposal(profile: GuandanProfile, charge: Charge, way: Legal, *, chief: bool) -> Proposal:
+    effects, keys = consequences(profile, charge, way)
+    unsaid = way.article is None or any(profile.article(key) is None for key in keys)
+    return Proposal(
+        penalty=way.penalty,
+        loses_turn=any(isinstance(effect, TurnLost) for effect in effects),
+        needs="chief" if chief or way.chief or way.penalty in CHIEFS else "referee",
+        article=way.article,
+        provisional=unsaid or way.proposed is not None,
+        effects=effects,
+        why_en=_told(way, "en"),
+        why_zh=_told(way, "zh"),
+        keys=keys,
+    )
+
+
+def _told(way: Legal, language: Literal["en", "zh"]) -> str:
+    """Say in one line why, what, and where it stands or that it is proposed."""
+    colon, comma, opening, closing = _MARKS[language]
+    also = ["dead_hand"] if way.dead_hand else []
+    also += [way.loses] if way.loses else []
+    said = [words("also", name) for name in also]
+    if way.penalty != "none" or not said:
+        said = [words("penalty", way.penalty), *said]
+    silent = way.proposed or ("silent" if way.article is None else None)
+    where = [way.article] if way.article else []
+    if silent is not None:
+        where.append(getattr(words("why", silent), language))
+    what = comma.join(getattr(text, language) for text in said)
+    return f"{getattr(way.why, language)}{colon}{what}{opening}{comma.join(where)}{closing}"
+
+
+_MARKS = {"en": (": ", ", ", " (", ")"), "zh": ("：", "，", "（", "）")}

@@ -1,0 +1,90 @@
+"""The record of penalties: what was applied to whom, and how often before.
+
+It belongs to pairs and persons, not to a table, and is carried into their next match.
+Counters are never stored: they are counted from the record whenever one is needed.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from controller.messages import Seat, Side
+
+Penalty = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
+"""Oral warning 口头警告, violation 违例, foul 犯规, match lost, expelled (seed 000 A15.3)."""
+
+Counted = Literal["player", "pair", "side"]
+"""Whose offences are added up."""
+
+Scope = Literal["occasion", "deal", "match", "round", "event"]
+"""How far they are added up; "occasion": not at all, each one stands for itself."""
+
+
+class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An offence, who committed it, and where.
+
+    `seat` and `person` are None where it was the pair's, as coming late. `match` is unique
+    in its round, `deal` counts from 1 in its match, 0 before the first.
+    """
+
+    offence: str
+    seat: Seat | None
+    person: str | None
+    pair: str
+    side: Side
+    event: str
+    round: int
+    match: str
+    deal: int
+
+
+class Entry(Incident, frozen=True, kw_only=True, gc=False):
+    """One applied penalty or warning; `article` is None where its rule is provisional."""
+
+    penalty: Penalty
+    article: str | None
+
+
+Record = tuple[Entry, ...]
+"""Everything applied so far, in the order in which it happened."""
+
+
+def earlier(record: Record, incident: Incident, counted: Counted, scope: Scope) -> Record:
+    """Return what stands in the record of the same player, pair or side within a scope.
+
+    Nothing where each occasion stands for itself.
+    """
+    if scope == "occasion":
+        return ()
+    return tuple(
+        entry
+        for entry in record
+        if _SAME_OWNER[counted](entry, incident) and _place(entry, scope) == _place(incident, scope)
+    )
+
+
+def _same_player(one: Incident, other: Incident) -> bool:
+    return one.person is not None and (one.person, one.pair) == (other.person, other.pair)
+
+
+def _same_pair(one: Incident, other: Incident) -> bool:
+    return one.pair == other.pair
+
+
+def _same_side(one: Incident, other: Incident) -> bool:
+    return one.side == other.side
+
+
+_SAME_OWNER: dict[Counted, Callable[[Incident, Incident], bool]] = {
+    "player": _same_player,
+    "pair": _same_pair,
+    "side": _same_side,
+}
+
+_DEPTHS: dict[Scope, int] = {"event": 1, "round": 2, "match": 3, "deal": 4}
+
+
+def _place(incident: Incident, scope: Scope) -> tuple[object, ...]:
+    place = (incident.event, incident.round, incident.match, incident.deal)
+    return place[: _DEPTHS[scope]]

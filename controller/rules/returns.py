@@ -1,0 +1,207 @@
+"""Returns (还牌): what may be given back for a tribute, and to whom.
+
+A verdict says no more than its rulebook: where that is silent it only warns.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+
+from controller.cards import Face, face_text
+from controller.messages import Seat
+from controller.rules.levels import Grade
+from controller.rules.order import is_joker, natural, value
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import Finish
+from controller.rules.seats import opposite
+from controller.rules.tables import Returned, Shown
+
+TEN = 10
+
+ReturnRule = Returned
+"""any, ten (10 or less, 10 included), or ten_advised: any, but above 10 something is said."""
+
+State = Literal["right", "warn", "wrong"]
+
+
+class ReturnError(ValueError):
+    """A return of a card that nobody holds; its text is one line."""
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False):
+    """What a rulebook says of a card. `article` is None where `key` is provisional."""
+
+    state: State
+    why_en: str
+    why_zh: str
+    key: str
+    article: str | None
+
+
+def return_key(finish: Finish, giver: Seat, to: Seat) -> str:
+    """Return the key of the rule for a return from `giver` to `to`."""
+    if to == opposite(giver):
+        return "tribute.return_partner"
+    return "tribute.return_double" if finish.last is None else "tribute.return_opponent"
+
+
+def return_rule(profile: GuandanProfile, finish: Finish, giver: Seat, to: Seat) -> ReturnRule:
+    """Return what may be given back: any card, 10 or less (含10), or any with a word about it.
+
+    To one's own partner as after R14; seed 000 A10.1.
+    """
+    rules = profile.tribute
+    return {
+        "tribute.return_partner": rules.return_partner,
+        "tribute.return_double": rules.return_double,
+        "tribute.return_opponent": rules.return_opponent,
+    }[return_key(finish, giver, to)]
+
+
+def returns_shown(profile: GuandanProfile, finish: Finish) -> Shown:
+    """Return how returns are seen: openly, together once both are there, or never (暗还)."""
+    rules = profile.tribute
+    return rules.returns_double if finish.last is None else rules.returns_single
+
+
+def return_choices(
+    profile: GuandanProfile,
+    hand: Sequence[Face],
+    level: Grade,
+    rule: ReturnRule,
+    received: Face | None = None,
+) -> frozenset[Face]:
+    """Return the faces that may be given back beyond doubt, never none of them.
+
+    `hand` has the received card in it, `received` says which it is. Where 10 or less is
+    due, level cards are left out as long as there are others, because they count above A;
+    without any card of 10 or less it is the smallest one (both provisional). Raises
+    ReturnError where the received card is not in the hand.
+    """
+    own = list(hand)
+    if received is not None and not profile.tribute.return_received:
+        if received not in own:
+            raise ReturnError(f"{face_text(received)} was received, but is not in the hand")
+        own.remove(received)
+    everything = frozenset(own)
+    if rule == "any":
+        return everything
+    low = frozenset(face for face in everything if _is_low(face))
+    undoubted = frozenset(face for face in low if not _doubtful(profile, face, level))
+    if low:
+        return undoubted or low
+    return everything if rule == "ten_advised" else _smallest(everything, level)
+
+
+def judge_return(
+    profile: GuandanProfile,
+    finish: Finish,
+    giver: Seat,
+    to: Seat,
+    card: Face,
+    level: Grade,
+    hand: Sequence[Face] | None = None,
+    received: Face | None = None,
+) -> Verdict:
+    """Return what the rulebook says of `card`, given back by `giver` to `to`.
+
+    `hand`: what `giver` held, with the received card and the one he returns; without it a
+    card above 10 is judged as if he had a smaller one. Raises ReturnError where the card
+    is not in the hand.
+    """
+    if hand is not None and card not in hand:
+        raise ReturnError(f"{face_text(card)} was returned, but is not in the hand")
+    rule = return_rule(profile, finish, giver, to)
+    reason = _reason(profile, rule, card, level, hand, received)
+    state, key, why_en, why_zh = _REASONS[reason]
+    key = key or return_key(finish, giver, to)
+    words = {"card": face_text(card)}
+    return Verdict(state, why_en.format(**words), why_zh.format(**words), key, profile.article(key))
+
+
+_REASONS: dict[str, tuple[State, str | None, str, str]] = {
+    "any": ("right", None, "any card may be returned", "可还任意牌"),
+    "ten": ("right", None, "{card} is 10 or less", "{card}为10以下(含10)的牌"),
+    "smallest": (
+        "right",
+        "tribute.return_if_none",
+        "without a card of 10 or less the smallest goes back: {card}",
+        "手中无10以下(含10)的牌，还最小的牌{card}",
+    ),
+    "received": (
+        "warn",
+        "tribute.return_received",
+        "{card} is the very card that was received: no rulebook says whether it may go back",
+        "{card}是刚收到的贡牌，规则未载可否还回",
+    ),
+    "level_card": (
+        "warn",
+        "tribute.return_level_card",
+        "{card} is a level card and counts above A: no rulebook says whether it may go back",
+        "{card}是级牌，大于A，规则未载可否作为10以下的牌还出",
+    ),
+    "advised": (
+        "warn",
+        None,
+        "{card} is above 10: the rulebook asks for 10 or less and for any card",
+        "{card}大于10：规则一处写任意牌，一处写10以下",
+    ),
+    "above_ten": (
+        "wrong",
+        None,
+        "{card} is above 10: 10 or less has to be returned",
+        "还错牌：{card}大于10，须还10以下(含10)的牌",
+    ),
+    "not_smallest": (
+        "wrong",
+        "tribute.return_if_none",
+        "{card} is above 10, and not the smallest card of a hand without 10 or less",
+        "还错牌：手中无10以下(含10)的牌时须还最小的牌，{card}不是最小的牌",
+    ),
+}
+"""State, key (None: the rule of this return), and the words for it."""
+
+
+def _reason(
+    profile: GuandanProfile,
+    rule: ReturnRule,
+    card: Face,
+    level: Grade,
+    hand: Sequence[Face] | None,
+    received: Face | None,
+) -> str:
+    held = None if hand is None else list(hand)
+    sent_back = (
+        held is not None
+        and card == received
+        and held.count(card) == 1
+        and not profile.tribute.return_received
+    )
+    undoubted = held is not None and card in return_choices(profile, held, level, rule, received)
+    if rule == "ten" and not _is_low(card):
+        if undoubted:
+            return "smallest"
+        if held is None or any(map(_is_low, held)):
+            return "above_ten"
+        return "not_smallest"
+    if sent_back:
+        return "received"
+    if rule == "any":
+        return "any"
+    if not _is_low(card):
+        return "advised"
+    return "level_card" if _doubtful(profile, card, level) and not undoubted else "ten"
+
+
+def _is_low(face: Face) -> bool:
+    return not is_joker(face) and natural(face) <= TEN
+
+
+def _doubtful(profile: GuandanProfile, face: Face, level: Grade) -> bool:
+    return natural(face) == level and profile.tribute.return_level_card == "warn"
+
+
+def _smallest(faces: frozenset[Face], level: Grade) -> frozenset[Face]:
+    least = min(value(face, level) for face in faces)
+    return frozenset(face for face in faces if value(face, level) == least)

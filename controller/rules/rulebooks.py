@@ -1,0 +1,197 @@
+"""The rulebooks there are: profiles/NAME.toml, read, filled up and checked.
+
+A file holds what its rulebook says and what is proposed where it is silent. `like` names
+the profile that everything else is taken from: as a proposal, or with its articles where
+both have the same text. An event's file overrides single rules.
+"""
+
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller import tomlfile
+from controller.rules.profile import (
+    ABOUT,
+    BigTwoProfile,
+    Event,
+    GuandanProfile,
+    Profile,
+    leaves,
+)
+
+FIXED = ("deck", "hand")
+"""Rules that no event may override: a machine is built for them."""
+
+_SHAPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
+
+
+class ProfileError(tomlfile.FileError):
+    """A profile that does not exist or is not one; its text is one line."""
+
+
+class _About(msgspec.Struct, frozen=True):
+    """What an event's file says beside the rules that it settles."""
+
+    profile: str
+    title_en: str
+    title_zh: str
+    organizer: str
+
+
+def profile_names() -> list[str]:
+    """Return the names of all profiles there are, sorted."""
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in _folder().iterdir()
+        if entry.name.endswith(".toml")
+    )
+
+
+def load_profile(name: str, event: Path | None = None) -> Profile:
+    """Return the profile of that name, with the rules that the event's file settles.
+
+    Raises ProfileError, one line.
+    """
+    profile = read_profile(_text(name), f"{name}.toml")
+    return profile if event is None else with_event(profile, event)
+
+
+def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
+    """Return a profile of Guandan. Raises ProfileError, also where it is one of Big Two."""
+    profile = load_profile(name, event)
+    if not isinstance(profile, GuandanProfile):
+        raise ProfileError(f'profile "{name}": expected a rulebook of Guandan')
+    return profile
+
+
+def read_profile(text: str, name: str) -> Profile:
+    """Return a profile from TOML text; `name` stands for its file. Raises ProfileError."""
+    raw = tomlfile.tables(text, ProfileError, name=name)
+    if f"{raw.get('name')}.toml" != name:
+        raise ProfileError(f'{name}: name = "{raw.get("name")}": expected the name of its file')
+    return _profile(raw, name)
+
+
+def with_event(profile: Profile, event: Path) -> Profile:
+    """Return a profile with the rules that an event's file settles. Raises ProfileError."""
+    name = str(event)
+    raw = tomlfile.tables(tomlfile.text_of(event, ProfileError), ProfileError, name=name)
+    said = {key: raw.pop(key) for key in _About.__struct_fields__ if key in raw}
+    about = tomlfile.fit(said, _About, ProfileError, name=name)
+    if about.profile != profile.name:
+        raise ProfileError(f'{name}: profile = "{about.profile}": expected "{profile.name}"')
+    for key in {*FIXED, *ABOUT} & set(raw):
+        raise ProfileError(f"{name}: {key}: no event can change it")
+    settled = tuple(key for key, _ in leaves(raw))
+    whole = _merged(msgspec.to_builtins(profile), raw)
+    whole["event"] = msgspec.to_builtins(
+        Event(
+            about.title_en,
+            about.title_zh,
+            about.organizer,
+            settled,
+            {key: profile.sources[key] for key in settled if key in profile.sources},
+        )
+    )
+    whole["sources"] = profile.sources | dict.fromkeys(settled, about.title_en)
+    whole["provisional"] = [key for key in profile.provisional if key not in settled]
+    return tomlfile.fit(whole, type(profile), ProfileError, name=name)
+
+
+def _profile(raw: dict[str, Any], name: str) -> Profile:
+    """Fill a file's tables up from the profile it is like, and find each rule's source."""
+    same_text = raw.pop("same_text", False)
+    told, proposed = raw.pop("sources", {}), raw.pop("provisional", [])
+    own = [key for key, _ in leaves(_rules(raw))]
+    other = _like(raw, name)
+    whole = _merged(_rules(msgspec.to_builtins(other)) if other else {}, raw)
+    keys = [key for key, _ in leaves(_rules(whole))]
+    sources, provisional, unsaid = {}, [], []
+    for key in keys:
+        match = _longest(key, [*told, *proposed])
+        if match in told:
+            sources[key] = told[match]
+        elif match is not None:
+            provisional.append(key)
+        elif key in own or other is None:
+            unsaid.append(key)
+        elif same_text and key in other.sources:
+            sources[key] = other.sources[key]
+        else:
+            provisional.append(key)
+    whole |= {"sources": sources, "provisional": provisional, "event": None}
+    whole.setdefault("like", None)
+    whole.setdefault("left_to_event", other.left_to_event if other and same_text else {})
+    profile = tomlfile.fit(whole, _shape(raw, name), ProfileError, name=name)
+    _refuse_loose_ends(name, unsaid, [*told, *proposed, *profile.left_to_event], keys)
+    return profile
+
+
+def _like(raw: dict[str, Any], name: str) -> Profile | None:
+    if "like" not in raw:
+        return None
+    if raw["like"] not in profile_names() or f"{raw['like']}.toml" == name:
+        raise ProfileError(f'{name}: like = "{raw["like"]}": expected the name of another profile')
+    other = load_profile(raw["like"])
+    raw.setdefault("game", _game(other))
+    return other
+
+
+def _game(profile: Profile) -> str:
+    return next(game for game, shape in _SHAPES.items() if isinstance(profile, shape))
+
+
+def _shape(raw: dict[str, Any], name: str) -> type[Profile]:
+    game = raw.get("game")
+    if game not in _SHAPES:
+        raise ProfileError(f'{name}: game = "{game}": expected one of {", ".join(_SHAPES)}')
+    return _SHAPES[game]
+
+
+def _refuse_loose_ends(
+    name: str, unsaid: Iterable[str], named: Iterable[str], keys: Iterable[str]
+) -> None:
+    for key in unsaid:
+        raise ProfileError(
+            f"{name}: {key}: give its article under [sources], or name it in provisional"
+        )
+    for key in named:
+        if not any(_covers(key, rule) for rule in keys):
+            raise ProfileError(f"{name}: {key}: there is no such rule to give a source")
+
+
+def _rules(raw: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in raw.items() if key not in ABOUT}
+
+
+def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
+    """Lay tables over tables: what `above` has counts."""
+    both = {
+        key: _merged(below[key], value)
+        if isinstance(value, dict) and isinstance(below.get(key), dict)
+        else value
+        for key, value in above.items()
+    }
+    return {**below, **both}
+
+
+def _longest(key: str, named: Iterable[str]) -> str | None:
+    """Return the most particular of the names that cover a dotted key."""
+    return max((name for name in named if _covers(name, key)), key=len, default=None)
+
+
+def _covers(name: str, key: str) -> bool:
+    return key == name or key.startswith(f"{name}.")
+
+
+def _text(name: str) -> str:
+    if name not in profile_names():
+        raise ProfileError(f'profile "{name}": expected one of {", ".join(profile_names())}')
+    return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
+
+
+def _folder() -> resources.abc.Traversable:
+    return resources.files("controller.rules") / "profiles"

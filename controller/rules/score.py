@@ -1,0 +1,94 @@
+"""What a match is worth: match points (场分), level points (级分) and 004's points."""
+
+import msgspec
+
+from controller.messages import Side
+from controller.rules.ending import Verdict
+from controller.rules.levels import PAST_A, TWO
+from controller.rules.profile import GuandanProfile
+from controller.rules.seats import other_side
+from controller.rules.standing import Sides, Standing
+
+LOST_BY_PENALTY = frozenset({"forfeit", "disqualified"})
+"""Ends without a level to compare; a forfeit keeps the better real points (A15.3.4)."""
+
+
+class MatchScore(msgspec.Struct, frozen=True, gc=False):
+    """A match in points. None: the rulebook has no points of that kind.
+
+    `total` adds up what 004 adds up (that they are added is provisional). `rests_on`: the
+    provisional keys behind these numbers, to be printed beside them.
+    """
+
+    match_points: Sides | None
+    level_points: Sides | None
+    deal_points: Sides | None
+    total: Sides | None
+    rests_on: tuple[str, ...]
+
+
+def match_score(profile: GuandanProfile, standing: Standing, end: Verdict) -> MatchScore:
+    """Return the points of a match that ended with `end` (seed 000 A13.3, 004 CN5)."""
+    match_points = _match_points(profile, end)
+    level_points = _level_points(profile, standing, end)
+    deal_points = standing.points if _has_deal_points(profile) else None
+    total = None
+    if deal_points is not None and match_points is not None:
+        total = Sides(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
+    used = {
+        "score.match_points": match_points is not None,
+        "score.level_points": level_points is not None,
+        "score.forfeit_keeps": level_points is not None and end.how == "forfeit",
+    }
+    rests_on = tuple(key for key, is_used in used.items() if is_used and not profile.article(key))
+    return MatchScore(match_points, level_points, deal_points, total, rests_on)
+
+
+def level_points(profile: GuandanProfile, difference: int) -> tuple[int, int]:
+    """Return winner's and loser's level points for a difference of 0…13 levels."""
+    return profile.score.level_points[difference]
+
+
+def _match_points(profile: GuandanProfile, end: Verdict) -> Sides | None:
+    points = profile.score.match_points
+    if end.how in LOST_BY_PENALTY and profile.score.forfeit_match_points:
+        win, loss = profile.score.forfeit_match_points
+        return _given(end.winner, win, loss)
+    if not points:
+        return None
+    win, draw, loss = points
+    return Sides(draw, draw) if end.winner is None else _given(end.winner, win, loss)
+
+
+def _level_points(profile: GuandanProfile, standing: Standing, end: Verdict) -> Sides | None:
+    if not profile.score.level_points:
+        return None
+    if end.how in LOST_BY_PENALTY and end.winner and profile.score.forfeit_level_points:
+        win, loss = profile.score.forfeit_level_points
+        if end.how == "forfeit":
+            win = _kept(profile, standing, end.winner, win)
+        return _given(end.winner, win, loss)
+    ahead: Side = "NS" if standing.levels.NS >= standing.levels.EW else "EW"
+    return _given(ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW)))
+
+
+def _kept(profile: GuandanProfile, standing: Standing, winner: Side, fixed: int) -> int:
+    """Return the innocent side's level points: its real ones where they are more (A15.3.4).
+
+    `forfeit_keeps`: "higher" compares the points themselves, "margin" both sides' difference.
+    """
+    lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
+    if lead <= 0 or profile.score.forfeit_keeps == "none":
+        return fixed
+    real, theirs = level_points(profile, min(lead, PAST_A - TWO))
+    counts = real if profile.score.forfeit_keeps == "higher" else real - theirs
+    return real if counts > fixed else fixed
+
+
+def _has_deal_points(profile: GuandanProfile) -> bool:
+    points = profile.score.deal_points
+    return any((points.R12, points.R13, points.R14))
+
+
+def _given(winner: Side | None, win: int, loss: int) -> Sides:
+    return Sides(win, loss) if winner == "NS" else Sides(loss, win)

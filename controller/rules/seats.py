@@ -1,0 +1,53 @@
+"""Seats beside each other, as the rules speak of them.
+
+On his right sits the next to play (下家), on his left who plays before him (上家); seed 000
+A3.1–2, seen from above counter-clockwise N, W, S, E.
+"""
+
+from typing import Literal, cast
+
+from controller.cards import SEATS, next_seat, partner, side_of
+from controller.messages import Seat, Side
+
+ALL = cast(tuple[Seat, ...], SEATS)
+
+
+def after(seat: Seat) -> Seat:
+    """Return who sits on the right of `seat` and plays after him (下家)."""
+    return cast(Seat, next_seat(seat))
+
+
+def before(seat: Seat) -> Seat:
+    """Return who sits on the left of `seat` and plays before him (上家)."""
+    return after(opposite(seat))
+
+
+def opposite(seat: Seat) -> Seat:
+    """Return the partner of `seat` (对门)."""
+    return cast(Seat, partner(seat))
+
+
+def opponents(seat: Seat) -> tuple[Seat, Seat]:
+    """Return the two on the other side: who plays after `seat`, then who plays before."""
+    return after(seat), before(seat)
+
+
+def players(side: Side) -> tuple[Seat, Seat]:
+    """Return the two players of a side."""
+    first = cast(Seat, side[0])
+    return first, opposite(first)
+
+
+def seat_from(start: Seat, way: Literal["ccw", "cw"], steps: int) -> Seat:
+    """Return who sits `steps` seats from `start`: "ccw" goes to the right, "cw" to the left."""
+    return ALL[(ALL.index(start) + (steps if way == "ccw" else -steps)) % len(ALL)]
+
+
+def side(seat: Seat) -> Side:
+    """Return the side `seat` plays for (己方)."""
+    return cast(Side, side_of(seat))
+
+
+def other_side(side: Side) -> Side:
+    """Return the side that plays against `side` (对方)."""
+    return "EW" if side == "NS" else "NS"

@@ -1,0 +1,190 @@
+"""How two sides stand in a match, and what a deal or a penalty changes in that.
+
+The ladder, the rules of A and who plays which level: seed 000 A3.10–11, A14.2; the
+failures at A of 003 R5.5 and 004 CN5. Nothing here knows how a deal was played.
+"""
+
+import msgspec
+
+from controller.messages import Side
+from controller.rules.levels import ACE, PAST_A, Grade, parse_grade
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import Forfeited, Result
+from controller.rules.seats import other_side
+
+
+class Sides(msgspec.Struct, frozen=True, gc=False):
+    """A number for each side."""
+
+    NS: int = 0
+    EW: int = 0
+
+    def of(self, side: Side) -> int:
+        """Return the number of `side`."""
+        return self.NS if side == "NS" else self.EW
+
+    def put(self, side: Side, number: int) -> "Sides":
+        """Return both with `side`'s number replaced."""
+        return Sides(number, self.EW) if side == "NS" else Sides(self.NS, number)
+
+    def plus(self, side: Side, number: int) -> "Sides":
+        """Return both with `number` added to `side`'s."""
+        return self.put(side, self.of(side) + number)
+
+
+class Played(msgspec.Struct, frozen=True, gc=False):
+    """What a deal contributes: at which level and whose, and how it ended.
+
+    The level is what was played, a fact, whatever the sheet says afterwards. `owner` is
+    None in the first deal. `extra`: a deal that only decides the match.
+    """
+
+    level: Grade
+    owner: Side | None
+    result: Result
+    extra: bool = False
+
+
+class Standing(msgspec.Struct, frozen=True, gc=False):
+    """Where a match stands between two deals.
+
+    `owner`: whose level is played next, None before the first deal. `failures`: deals in
+    which a side did not pass its own A. `reached`: the row of the sheet in which a side
+    came to its present level, 0 from the start. `points`: 004's. `won`: who passed A, or
+    whose opponents failed too often at it. `previous`: how the last deal ended.
+    """
+
+    levels: Sides
+    owner: Side | None = None
+    failures: Sides = Sides()
+    reached: Sides = Sides()
+    points: Sides = Sides()
+    won: Side | None = None
+    deals: int = 0
+    previous: Result | None = None
+
+    @property
+    def level(self) -> Grade:
+        """Return the level of the next deal: the previous winners' (provisional)."""
+        return min(self.levels.NS if self.owner is None else self.levels.of(self.owner), ACE)
+
+
+def at_start(profile: GuandanProfile) -> Standing:
+    """Return the standing before the first deal (seed 000 A3.10.1)."""
+    start = parse_grade(profile.levels.start)
+    return Standing(levels=Sides(start, start))
+
+
+def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row: int) -> Standing:
+    """Return the standing after a deal that counts; `row` numbers it on the sheet."""
+    winners, steps = played.result.winners, gain(profile, played.result)
+    passed = passes_a(profile, standing, played)
+    level = PAST_A if passed else _climbed(profile, standing.levels.of(winners), steps)
+    points = standing.points.plus(
+        winners, getattr(profile.score.deal_points, played.result.result_class)
+    )
+    after = msgspec.structs.replace(
+        _moved(standing, winners, level, row),
+        owner=winners,
+        points=points,
+        won=winners if passed else standing.won,
+        deals=standing.deals + 1,
+        previous=played.result,
+    )
+    return _count_failure(profile, after, standing, played, row)
+
+
+def gain(profile: GuandanProfile, result: Result) -> int:
+    """Return how many levels a result is worth (seed 000 A3.10.2)."""
+    steps: int = getattr(profile.levels.upgrade, result.result_class)
+    return steps
+
+
+def passes_a(profile: GuandanProfile, standing: Standing, played: Played) -> bool:
+    """Tell whether the winners of a deal pass A with it (seed 000 A14.2.1).
+
+    A may not be jumped: the deal was played at A, and by a winner who stood there; with
+    `a_own_level_only` the A was his own (provisional).
+    """
+    rules, winners = profile.levels, played.result.winners
+    if standing.levels.of(winners) != ACE or played.level != ACE:
+        return False
+    if rules.a_own_level_only and played.owner != winners:
+        return False
+    if isinstance(played.result, Forfeited):
+        return rules.a_forfeited_deal_passes
+    return played.result.result_class in rules.a_pass
+
+
+def shifted(
+    profile: GuandanProfile, standing: Standing, side: Side, steps: int, row: int
+) -> Standing:
+    """Return the standing after a penalty moved `side` by `steps` levels (seed 003 R6.2–3).
+
+    Between the bounds of the profile, never past A (provisional). The level of a deal
+    that is being played does not change.
+    """
+    least, most = map(parse_grade, profile.penalties.level_bounds)
+    level = standing.levels.of(side)
+    return _moved(standing, side, max(least, min(most, level + steps)) if steps else level, row)
+
+
+def _climbed(profile: GuandanProfile, level: Grade, steps: int) -> Grade:
+    """Climb, but stop where a level must be played (seed 000 A14.2.1: A; an event: others)."""
+    if level >= ACE:
+        return level
+    stops = [parse_grade(rank) for rank in profile.levels.must_play]
+    return min([level + steps, *(stop for stop in stops if stop > level)])
+
+
+def _moved(standing: Standing, side: Side, level: Grade, row: int) -> Standing:
+    if standing.levels.of(side) == level:
+        return standing
+    return msgspec.structs.replace(
+        standing,
+        levels=standing.levels.put(side, level),
+        reached=standing.reached.put(side, row),
+    )
+
+
+def _count_failure(
+    profile: GuandanProfile, after: Standing, before: Standing, played: Played, row: int
+) -> Standing:
+    """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5)."""
+    owner, rules = played.owner, profile.levels
+    if rules.a_fail_counts == "consecutive":
+        after = _forget_broken_rows(after, owner if played.level == ACE else None)
+    if owner is None or played.level != ACE or after.won or not rules.a_fail_limit:
+        return after
+    if before.levels.of(owner) != ACE:
+        return after
+    failed = after.failures.of(owner) + 1
+    bonus = rules.a_fail_points[failed - 1] if failed <= len(rules.a_fail_points) else 0
+    after = msgspec.structs.replace(
+        after,
+        failures=after.failures.put(owner, failed),
+        points=after.points.plus(other_side(owner), bonus),
+    )
+    return (
+        _LIMITS[rules.a_fail_then](profile, after, owner, row)
+        if (failed >= rules.a_fail_limit)
+        else after
+    )
+
+
+def _forget_broken_rows(after: Standing, owner: Side | None) -> Standing:
+    kept = Sides() if owner is None else Sides().put(owner, after.failures.of(owner))
+    return msgspec.structs.replace(after, failures=kept)
+
+
+def _back_to_start(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
+    back = _moved(after, owner, parse_grade(profile.levels.start), row)
+    return msgspec.structs.replace(back, failures=back.failures.put(owner, 0))
+
+
+def _lost(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
+    return msgspec.structs.replace(after, won=other_side(owner))
+
+
+_LIMITS = {"back_to_2": _back_to_start, "opponents_win": _lost}
+"""What the last allowed failure at A leads to."""

@@ -1,0 +1,217 @@
+"""Tribute (贡牌): who pays whom, with what, and who leads after it.
+
+Faces go only into what is asked where hands are known: anti_stands, required, is_right.
+Everything else counts with the values of cards, in the order of the level (order.value).
+What is given back for it stands in returns.py, and what a wrong card costs in
+wrong_card.py.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from controller.cards import BIG_JOKER, Face
+from controller.messages import Seat
+from controller.rules.levels import Grade
+from controller.rules.order import SMALL_JOKER_VALUE, is_wild, value
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import Finish, Result
+from controller.rules.seats import after, before, opposite
+
+BIG_JOKERS = 2
+"""Big jokers that let payers off: both there are (seed 000 A10.3)."""
+
+_ARTICLES = {
+    "single": {"000": "A10.1", "001": "A10.1", "003": "R4.4", "004": "CN5"},
+    "double": {"000": "A10.2", "001": "A10.2", "003": "R4.3, R4.5", "004": "CN5"},
+    "anti": {"000": "A10.3", "001": "A10.3", "003": "R4.3–4", "004": "CN5"},
+}
+"""Where each rulebook says what all of them have alike and what therefore is no key."""
+
+Pair = tuple[Seat, Seat]
+"""Who gives a card, and who gets it."""
+
+
+class TributeError(ValueError):
+    """A tribute or return that cannot be told from what was given; its text is one line."""
+
+
+class Plan(msgspec.Struct, frozen=True, gc=False):
+    """Where tributes and returns go, UP's first.
+
+    `payments`: payer and receiver. `returns`: who gives back, and to whom. `equal`: two
+    tributes of one value. `choice_open`: UP may still choose whose card he takes. `leader`:
+    None until the returns decide. `article`: where the rulebook says it; `keys`: the rules
+    used in which rulebooks differ.
+    """
+
+    payments: tuple[Pair, ...]
+    returns: tuple[Pair, ...]
+    leader: Seat | None
+    article: str
+    keys: tuple[str, ...] = ()
+    equal: bool = False
+    choice_open: bool = False
+
+
+def owing(profile: GuandanProfile, previous: Result | None) -> Finish | None:
+    """Return the finish order by which tribute is owed; None where none is.
+
+    None in a match's first deal, and after a forfeited one (seed 000 A15.3.3). An event may
+    say otherwise: then the named leader counts as UP of a double-down.
+    """
+    if previous is None or isinstance(previous, Finish):
+        return previous
+    if not profile.tribute.after_forfeit or previous.leader is None:
+        return None
+    return Finish(previous.leader, opposite(previous.leader))
+
+
+def payers(profile: GuandanProfile, previous: Result | None) -> tuple[Seat, ...]:
+    """Return who owes tribute: LAST, or both losers, UP's next first; () for nobody."""
+    owed = owing(profile, previous)
+    return () if owed is None else owed.payers
+
+
+def anti_stands(
+    profile: GuandanProfile, payers: Sequence[Seat], hands: Mapping[Seat, Sequence[Face]]
+) -> bool:
+    """Tell whether those who owe tribute hold both big jokers among them (抗贡).
+
+    Who owes nothing does not count, though he be LAST's partner (seed 000 A10.3).
+    """
+    rules = profile.tribute
+    allowed = rules.anti_single if len(payers) == 1 else rules.anti_double
+    return allowed and sum(list(hands[seat]).count(BIG_JOKER) for seat in payers) == BIG_JOKERS
+
+
+def anti_is_claimed(profile: GuandanProfile) -> bool:
+    """Tell whether payers have to claim 抗贡; else it stands by itself.
+
+    Seeds 003 R4.3–4 and 004 CN5 say "may", seed 000 A10.3 that no tribute is needed.
+    """
+    return profile.tribute.anti == "declared"
+
+
+def required(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> frozenset[Face]:
+    """Return the faces of which one must be paid: the largest of the hand, but no wild card.
+
+    `level` is that of the deal about to be played. Suits do not matter, so there may be
+    several (seed 000 A8.1, A10.1). Raises TributeError for a hand that has nothing to pay.
+    """
+    payable = [face for face in hand if not (profile.tribute.exclude_wild and is_wild(face, level))]
+    if not payable:
+        raise TributeError("a hand of wild cards alone has no tribute to pay")
+    best = max(value(face, level) for face in payable)
+    return frozenset(face for face in payable if value(face, level) == best)
+
+
+def required_value(profile: GuandanProfile, hand: Sequence[Face], level: Grade) -> int:
+    """Return what the card counts that must be paid. Raises TributeError as `required`."""
+    return value(next(iter(required(profile, hand, level))), level)
+
+
+def is_right(profile: GuandanProfile, hand: Sequence[Face], level: Grade, card: Face) -> bool:
+    """Tell whether `card` is a right tribute from `hand`; if not: 贡错牌 (seed 000 A18.1)."""
+    return card in required(profile, hand, level)
+
+
+def names_card(profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int) -> Seat:
+    """Return who says which one is paid, where a payer holds several of the value `tribute`.
+
+    Jokers of one size have one face: there is nothing for a receiver to choose (seed 003 R4.5).
+    """
+    by_receiver = profile.tribute.tie_choice == "receiver" and tribute < SMALL_JOKER_VALUE
+    return receiver if by_receiver else payer
+
+
+def anti_plan(profile: GuandanProfile, finish: Finish) -> Plan:
+    """Return the plan where 抗贡 stands: nobody pays and UP leads (seed 000 A10.3, A3.8.2)."""
+    key = "tribute.anti_single" if len(finish.payers) == 1 else "tribute.anti_double"
+    return Plan((), (), finish.up, _ARTICLES["anti"][profile.text], (key, "tribute.anti"))
+
+
+def plan(
+    profile: GuandanProfile,
+    finish: Finish,
+    values: Mapping[Seat, int],
+    up_takes: Seat | None = None,
+) -> Plan:
+    """Return where tributes and returns go, by the values of the cards that were laid.
+
+    `values` has every payer and nobody else. `up_takes`: the payer whose card UP chose,
+    where a rulebook lets him choose between equal ones. Raises TributeError for anything else.
+    """
+    owed = finish.payers
+    if set(values) != set(owed):
+        raise TributeError(f"tributes of {', '.join(values)}: expected {', '.join(owed)}")
+    equal = len(owed) == 2 and values[owed[0]] == values[owed[1]]
+    if equal:
+        return _equal(profile, finish, values[owed[0]], up_takes)
+    if up_takes is not None:
+        raise TributeError("UP chooses a tribute only where two of one value are paid")
+    larger = max(owed, key=lambda seat: values[seat])
+    pairs = _crossed(finish, larger) if len(owed) == 2 else ((larger, finish.up),)
+    returns = tuple((receiver, payer) for payer, receiver in pairs)
+    article = _ARTICLES["double" if len(owed) == 2 else "single"][profile.text]
+    return Plan(pairs, returns, larger, article)
+
+
+_Neighbour = Callable[[Seat], Seat]
+
+_TIES: dict[str, tuple[_Neighbour, _Neighbour]] = {
+    "clockwise": (after, after),
+    "from_left": (before, after),
+    "choice": (after, after),
+}
+"""Which neighbour of UP pays him, and which one UP gives back to, where tributes are equal.
+
+Clockwise: every payer gives to his left, every return goes back the same way (seed 000
+A10.2). From the left (左贡右还): winners take from their left and give back to their right,
+so that returns cross (seed 004 CN5). A choice not made falls as clockwise (provisional).
+"""
+
+
+def _equal(profile: GuandanProfile, finish: Finish, tribute: int, up_takes: Seat | None) -> Plan:
+    rules = profile.tribute
+    choice = rules.double_tie == "choice" and tribute < SMALL_JOKER_VALUE  # not of jokers: R4.5
+    if up_takes is not None and not (choice and up_takes in finish.payers):
+        raise TributeError(f"UP cannot choose the tribute of {up_takes}")
+    pays, gets = (neighbour(finish.up) for neighbour in _TIES[rules.double_tie])
+    if up_takes is not None:
+        pays = gets = up_takes  # who was chosen gets the return, too
+    returns = tuple((receiver, payer) for payer, receiver in _crossed(finish, gets))
+    by_returns = rules.tie_leader == "smaller_return"
+    return Plan(
+        payments=_crossed(finish, pays),
+        returns=returns,
+        leader=None if by_returns else after(finish.up),
+        article=_ARTICLES["double"][profile.text],
+        keys=("tribute.double_tie", "tribute.tie_leader"),
+        equal=True,
+        choice_open=choice and up_takes is None,
+    )
+
+
+def _crossed(finish: Finish, with_up: Seat) -> tuple[Pair, ...]:
+    """Pair one payer with UP and his partner with 2ND."""
+    return ((with_up, finish.up), (opposite(with_up), finish.second))
+
+
+def leader_by_returns(
+    profile: GuandanProfile, finish: Finish, plan: Plan, returned: Mapping[Seat, int]
+) -> Seat:
+    """Return who leads once returns are known: `returned` has their values, by who got them.
+
+    After equal tributes the payer who got the smaller return leads, and UP's next where
+    the returns are equal, too (seed 003 R4.3, R4.5); else whom the plan names. Raises
+    TributeError while a return is missing.
+    """
+    if plan.leader is not None:
+        return plan.leader
+    if set(returned) != set(finish.payers):
+        raise TributeError(f"returns to {', '.join(returned)}: expected both payers")
+    first, other = finish.payers
+    if returned[first] == returned[other]:
+        return after(finish.up)
+    return min(first, other, key=lambda seat: returned[seat])

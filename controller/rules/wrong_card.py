@@ -1,0 +1,72 @@
+"""A wrong tribute (贡错牌) or a wrong return (还错牌), and what a rulebook does about it.
+
+Before the first lead it is corrected; once play has begun a wrong tribute costs the rest of
+the hand (seed 000 A18.3–4). Nothing is done here: a referee or the chief decides.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from controller.rules.profile import GuandanProfile
+
+Kind = Literal["tribute", "return"]
+Action = Literal["corrected", "dead_hand", "stands"]
+
+
+class Remedy(msgspec.Struct, frozen=True, gc=False):
+    """What is proposed once a person has found a card to be the wrong one.
+
+    `dead_hand`: the offender's cards are laid face down, the others play on and he counts
+    as LAST (result.with_dead_hand). `needs`: who decides. `article`: None where `key` is
+    provisional.
+    """
+
+    action: Action
+    penalty: Literal["warning", "none"]
+    needs: Literal["referee", "chief"]
+    text_en: str
+    text_zh: str
+    key: str
+    article: str | None
+
+
+def found_wrong(profile: GuandanProfile, kind: Kind, in_play: bool) -> Remedy:
+    """Return what is due for a wrong card, found before the first lead or `in_play`.
+
+    That a wrong return found in play stands, with a warning, is provisional: no seed says
+    anything, so the chief has discretion (seed 000 A15.3.7, A18).
+    """
+    rules = profile.penalties
+    if not in_play:
+        return _remedy(profile, rules.wrong_card_before_play, "penalties.wrong_card_before_play")
+    if kind == "tribute":
+        return _remedy(profile, rules.wrong_tribute_in_play, "penalties.wrong_tribute_in_play")
+    return _remedy(profile, rules.wrong_return_in_play, "penalties.wrong_return_in_play")
+
+
+_WHAT: dict[Action, tuple[Literal["warning", "none"], Literal["referee", "chief"], str, str]] = {
+    "corrected": (
+        "warning",
+        "referee",
+        "the cards go back and the right one is given; oral warning",
+        "立即纠正，口头警告一次",
+    ),
+    "dead_hand": (
+        "none",
+        "chief",
+        "the payer's cards are dead and laid face down; the others play on, he counts as LAST",
+        "该选手手中的牌全部作废，牌面向下扣在桌上，判为下游，其余选手继续",
+    ),
+    "stands": (
+        "warning",
+        "chief",
+        "the return stands and play goes on; oral warning",
+        "还牌有效，继续比赛，口头警告一次",
+    ),
+}
+
+
+def _remedy(profile: GuandanProfile, action: Action, key: str) -> Remedy:
+    penalty, needs, text_en, text_zh = _WHAT[action]
+    return Remedy(action, penalty, needs, text_en, text_zh, key, profile.article(key))

@@ -1,0 +1,103 @@
+import json
+
+import pytest
+from click.testing import CliRunner, Result
+
+from controller.cli import main
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["judge", *words])
+
+
+def test_a_legal_play_exits_0_and_says_why_in_both_languages() -> None:
+    told = run("--level", "2", "33366", "44455")
+    assert told.exit_code == 0
+    first, second, why, *_ = told.stdout.splitlines()
+    assert first == "legal: full house 4 4 4 5 5 beats full house 3 3 3 6 6"
+    assert second == "合法：三带对 4 4 4 5 5 可压 三带对 3 3 3 6 6"
+    assert why.startswith("  000 A8.3: in a full house the triple decides · 三带对")
+
+
+def test_a_play_that_is_not_legal_exits_1() -> None:
+    told = run("--level", "2", "44455", "33366")
+    assert (told.exit_code, told.stderr) == (1, "")
+    assert told.stdout.startswith("not legal: ")
+
+
+def test_readings_are_listed_and_the_one_that_counts_is_marked() -> None:
+    told = run("--level", "2", "KK66 H2", "--declare", "666KK")
+    assert "K K 6 6 ♥2  (to be declared at once 须说明)\n" in told.stdout
+    assert "    full house 6 6 K K K(♥2)  三带对\n" in told.stdout
+    assert "  * full house 6 6 6(♥2) K K  三带对\n" in told.stdout
+
+
+def test_what_is_provisional_is_marked() -> None:
+    told = run("--level", "2", "--profile", "bcta-004", "3333333 H2H2")
+    assert "  000 A4.8 (provisional) 暂定: a bomb may have nine or ten" in told.stdout
+    assert "  004 CN3: four or more of one rank" in told.stdout
+
+
+def test_json_is_one_object() -> None:
+    told = run("--level", "10", "A", "10", "--json")
+    ruling = json.loads(told.stdout)
+    assert (told.exit_code, ruling["legal"], ruling["level"]) == (0, True, "10")
+    assert ruling["play"]["counts_as"]["kind"] == "single"
+    assert ruling["reasons"][0]["article"] == "000 A8.1"
+    assert run("--level", "2", "A", "3", "--json").exit_code == 1
+
+
+def test_one_declaration_is_the_last_plays_and_two_are_in_their_order() -> None:
+    plays = ("--level", "2", "4567 H2", "4567 H2")
+    assert run(*plays, "--declare", "34567").exit_code == 1
+    assert run(*plays, "--declare", "34567", "--declare", "45678").exit_code == 0
+    assert run(*plays, "--declare", "34567", "--declare", "-").exit_code == 0
+
+
+def test_the_kinds_in_an_exposed_play_are_listed() -> None:
+    told = run("--level", "2", "--contained", "999J")
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[:2] == [
+        "9 9 9 J contains: single, pair, triple",
+        "9 9 9 J 含有：单张、对子、三同张",
+    ]
+    kinds = json.loads(run("--level", "2", "--contained", "999J", "--json").stdout)["kinds"]
+    assert kinds == ["single", "pair", "triple"]
+
+
+def test_big_two_needs_suits_and_no_level() -> None:
+    assert run("--profile", "bigtwo-2017-002", "S3 H3", "♠2♦2").exit_code == 0
+    told = run("--profile", "bigtwo-2017-002", "33")
+    assert told.exit_code == 2
+    assert "suits decide in Big Two" in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--level", "2", "33333333333"], '"33333333333": place 9, "3": there are only 8 × 3'),
+        (["--level", "2", "KK1"], '"KK1": place 3, "1": no such card'),
+        (["--level", "2", ""], "the play is empty"),
+        (["--level", "2", "♠K♠K♠K♠K♠K"], '"♠K♠K♠K♠K♠K": place 6, "K": there are only 2 × ♠K'),
+        (["--level", "2", "♠K", "♠K♠K"], "there are only 2 × ♠K in both plays together"),
+        (["--level", "1", "K"], 'no level is called "1"'),
+        (["K"], "which level is played?"),
+        (["--level", "2", "--profile", "whist", "K"], 'profile "whist": expected one of'),
+        (["--level", "2", "3", "4", "5"], "3 plays: expected one or two"),
+        (["--level", "2", "--contained", "3", "4"], "2 plays: expected one;"),
+        (["--level", "2", "--contained", "--declare", "pair", "33"], "--contained asks"),
+        (["--level", "2", "33", "--declare", "pair", "--declare", "pair"], "2 declarations"),
+        (["--level", "2", "33", "--declare", "foo"], 'nobody can declare "foo"'),
+        (["--level", "2", "3\n4 x"], '"3·4 x": place 5, "X": no such card'),
+    ],
+)
+def test_nonsense_exits_2_with_one_clear_line(words: list[str], says: str) -> None:
+    told = run(*words)
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert says in told.stderr
+    assert told.stderr.startswith("Error: ")
+    assert told.stderr.count("\n") == 1
+
+
+def test_the_help_shows_how_to_write_a_play() -> None:
+    assert 'dealtable judge --level 2 "KK66 H2"' in run("--help").stdout

@@ -1,0 +1,281 @@
+"""Four people, a referee and a machine who play a match at random, but within the rules.
+
+`next_event` looks at a match and answers with something that may happen next. Nothing of
+it is clever: places, tributes and offences are drawn.
+"""
+
+import random
+from collections.abc import Callable
+
+from controller.match import events
+from controller.match.closing import signers
+from controller.match.desk import legal_proposals
+from controller.match.events import MatchEvent
+from controller.match.hands import demanded_counts
+from controller.match.meeting import Meeting, Pair, Stage
+from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.messages import Role, Seat, Side
+from controller.rules.offences import catalogue
+from controller.rules.penalties import Charge
+from controller.rules.seats import ALL, players, side
+
+OFFENCES = tuple(catalogue())
+
+
+def meeting(stage: Stage = "swiss") -> Meeting:
+    pairs: dict[Side, Pair] = {
+        "NS": Pair("P1", "Plum", {"N": "Nan", "S": "Sun"}),
+        "EW": Pair("P2", "Bamboo", {"E": "Eve", "W": "Wu"}),
+    }
+    return Meeting(
+        match_id="M1", event="Cup", round=1, match_no=1, table_no="7", stage=stage, pairs=pairs
+    )
+
+
+class People:
+    """Draws what happens next from `rng`.
+
+    `wild`: how often something goes wrong, 0…1. `pace`: multiplies the time between events.
+    """
+
+    def __init__(self, rng: random.Random, wild: float = 0.15, pace: int = 1) -> None:
+        self.rng, self.wild, self.pace, self.rulings = rng, wild, pace, 0
+
+    def next_event(self, match: Match) -> MatchEvent:
+        """Return something that may happen to `match` now, a little later than the last."""
+        at_ms = match.now_ms + self.pace * self.rng.choice((1, 500, 3_000, 20_000))
+        if match.clock.watch is not None and match.clock.watch.stands:
+            return events.AreaResumed(at_ms=at_ms)
+        if match.suspended is not None:
+            return self._suspended(match, at_ms)
+        if self.rng.random() < self.wild:
+            return self._trouble(match, at_ms)
+        return self._usual(match, at_ms)
+
+    def _usual(self, match: Match, at_ms: int) -> MatchEvent:
+        return _USUAL[match.phase](self, match, at_ms)
+
+    def _suspended(self, match: Match, at_ms: int) -> MatchEvent:
+        if match.claimed is None:
+            return events.Resumed(at_ms=at_ms)
+        counts = demanded_counts(match)
+        if self.rng.random() < 0.3:
+            counts[self.rng.choice(ALL)] -= 1
+        return events.Recounted(at_ms=at_ms, counts=counts)
+
+    def _trouble(self, match: Match, at_ms: int) -> MatchEvent:
+        troubles: list[Callable[[Match, int], MatchEvent | None]] = [
+            self._suspend,
+            self._claim,
+            self._misdeal,
+            self._ruling,
+            self._correction,
+            self._by_hand,
+            self._area,
+            self._added,
+            self._nonsense,
+        ]
+        found = self.rng.choice(troubles)(match, at_ms)
+        return found or self._usual(match, at_ms)
+
+    def _suspend(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.Suspended(at_ms=at_ms, reason="called")
+
+    def _claim(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.CountClaimed(at_ms=at_ms, seat=self.rng.choice(ALL))
+
+    def _misdeal(self, match: Match, at_ms: int) -> MatchEvent | None:
+        if match.phase not in (Phase.DEALING, Phase.HELD):
+            return None
+        return events.Misdealt(at_ms=at_ms, reasons=("COUNT_SHORT",))
+
+    def _by_hand(self, match: Match, at_ms: int) -> MatchEvent | None:
+        if match.phase not in BEFORE_RELEASE or match.by_hand:
+            return None
+        return events.DealtByHand(at_ms=at_ms, reason="the machine is broken")
+
+    def _area(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.AreaPaused(at_ms=at_ms)
+
+    def _added(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.TimeAdded(at_ms=at_ms, seconds=self.rng.randrange(600), role=Role.CHIEF)
+
+    def _nonsense(self, match: Match, at_ms: int) -> MatchEvent:
+        """Something whose time may be another."""
+        return self.rng.choice(list(_USUAL.values()))(self, match, at_ms)
+
+    def _correction(self, match: Match, at_ms: int) -> MatchEvent | None:
+        if not isinstance(match, GuandanMatch) or match.deal < 2:
+            return None
+        return events.Corrected(
+            at_ms=at_ms,
+            deal=self.rng.randrange(1, match.deal + 1),
+            order=self._order(),
+            choice=self.rng.choice(("from_now", "void_later", "stand")),
+            by="chief",
+            reason="written wrongly",
+        )
+
+    def _ruling(self, match: Match, at_ms: int) -> MatchEvent | None:
+        if not isinstance(match, GuandanMatch):
+            return None
+        waiting = [ruling for ruling in match.rulings if ruling.state == "proposed"]
+        if waiting:
+            return self._decision(waiting[0].id, at_ms)
+        decided = [ruling for ruling in match.rulings if ruling.state == "decided"]
+        if decided and self.rng.random() < 0.1:
+            ruling = self.rng.choice(decided)
+            return events.RulingRejected(at_ms=at_ms, id=ruling.id, by="chief", role=Role.CHIEF)
+        self.rulings += 1
+        charge = charge_of(match, self.rng.choice(ALL), self.rng.choice(OFFENCES))
+        return events.RulingProposed(
+            at_ms=at_ms,
+            id=f"R{self.rulings}",
+            charge=charge,
+            proposal=self.rng.choice(legal_proposals(match, charge)),
+            by="referee",
+        )
+
+    def _decision(self, ruling_id: str, at_ms: int) -> MatchEvent:
+        if self.rng.random() < 0.2:
+            return events.RulingRejected(at_ms=at_ms, id=ruling_id, by="chief", role=Role.CHIEF)
+        return events.RulingApproved(at_ms=at_ms, id=ruling_id, by="chief", role=Role.CHIEF)
+
+    def _one_of(self, seats: tuple[Seat, ...], done: tuple[Seat, ...]) -> Seat:
+        """Mostly one who has not done it yet."""
+        left = [seat for seat in seats if seat not in done]
+        return self.rng.choice(left if left and self.rng.random() < 0.9 else ALL)
+
+    def _order(self) -> tuple[Seat, ...]:
+        order = self.rng.sample(ALL, 3)
+        return tuple(order[:2] if side(order[0]) == side(order[1]) else order)
+
+    # -- what usually comes next, by phase ------------------------------------
+
+    def setup(self, match: Match, at_ms: int) -> MatchEvent:
+        free = [seat for seat in ALL if seat not in match.seated]
+        if not match.started and (not free or self.rng.random() < 0.2):
+            return events.Started(at_ms=at_ms)
+        return events.Seated(at_ms=at_ms, seat=self.rng.choice(free or ALL))
+
+    def shuffle(self, match: Match, at_ms: int) -> MatchEvent:
+        shufflers = match.duties.shufflers if match.duties else ()
+        return events.Shuffled(at_ms=at_ms, seat=self.rng.choice(shufflers or ALL))
+
+    def cut(self, match: Match, at_ms: int) -> MatchEvent:
+        cutters = match.duties.cutters if match.duties else ()
+        if self.rng.random() < 0.1:
+            return events.Cut(at_ms=at_ms)
+        n = self.rng.randrange(match.profile.deck.cards)
+        return events.Cut(at_ms=at_ms, seat=self.rng.choice(cutters or ALL), n=n)
+
+    def turnup(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.TurnedUp(at_ms=at_ms, card=self.rng.choice(("SK", "H2", "BJ", "D5", "X")))
+
+    def dealing(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.Dealt(at_ms=at_ms, turned_to=self.rng.choice((*ALL, None)), turned_up="♠7")
+
+    def held(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.Released(at_ms=at_ms)
+
+    def counting(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.Counted(at_ms=at_ms, seat=self._one_of(ALL, match.counted))
+
+    def anti(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.AntiAnswered(at_ms=at_ms, stands=self.rng.random() < 0.2)
+
+    def tribute(self, match: Match, at_ms: int) -> MatchEvent:
+        exchange = match.exchange if isinstance(match, GuandanMatch) else None
+        if exchange is None or set(exchange.laid) < set(exchange.payers):
+            payers, laid = (exchange.payers, exchange.laid) if exchange else (ALL, ())
+            return events.TributeLaid(at_ms=at_ms, seat=self._one_of(payers, laid))
+        values = {seat: self.rng.choice((14, 15, 17)) for seat in exchange.payers}
+        return events.TributeValued(at_ms=at_ms, values=values)
+
+    def returning(self, match: Match, at_ms: int) -> MatchEvent:
+        if self.rng.random() < 0.2:
+            return events.TributeChosen(at_ms=at_ms, payer=self.rng.choice(ALL))
+        value = self.rng.choice((None, 2, 5, 10))
+        exchange = match.exchange if isinstance(match, GuandanMatch) else None
+        givers = (
+            tuple(pair[0] for pair in exchange.plan.returns) if exchange and exchange.plan else ALL
+        )
+        seat = self._one_of(givers, exchange.given if exchange else ())
+        return events.ReturnLaid(at_ms=at_ms, seat=seat, value=value)
+
+    def choices(self, match: Match, at_ms: int) -> MatchEvent:
+        yes = self.rng.random() < 0.4
+        return events.Answered(at_ms=at_ms, seat=self.rng.choice(ALL), yes=yes)
+
+    def play(self, match: Match, at_ms: int) -> MatchEvent:
+        if isinstance(match, BigTwoMatch):
+            first, *rest = self.rng.sample(ALL, 4)
+            left = {first: 0} | {seat: self.rng.randrange(1, 14) for seat in rest}
+            return events.CardsLeft(at_ms=at_ms, left=left)
+        if self.rng.random() < 0.1:
+            return self.rng.choice(
+                (
+                    events.Led(at_ms=at_ms),
+                    events.PlayCalled(at_ms=at_ms, seat="N"),
+                    events.ResultEntered(at_ms=at_ms, order=self._order()),
+                    events.DealStopped(at_ms=at_ms, reason="time"),
+                )
+            )
+        assert isinstance(match, GuandanMatch)
+        return events.Out(at_ms=at_ms, seat=self._one_of(ALL, match.order))
+
+    def result(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.Confirmed(at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee")))
+
+    def forfeit(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(ALL))
+
+    def match_check(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.ExtraDealOrdered(at_ms=at_ms, reason="a winner is needed")
+
+    def over(self, match: Match, at_ms: int) -> MatchEvent:
+        signed = {one.signer for one in match.signatures}
+        due = [signer for signer in signers(match) if signer not in signed] or ["nobody"]
+        return events.Signed(at_ms=at_ms, signer=self.rng.choice(due), person="somebody")
+
+    def signed(self, match: Match, at_ms: int) -> MatchEvent:
+        return events.Ticked(at_ms=at_ms)
+
+
+_USUAL: dict[Phase, Callable[[People, Match, int], MatchEvent]] = {
+    Phase.SETUP: People.setup,
+    Phase.SHUFFLE: People.shuffle,
+    Phase.CUT: People.cut,
+    Phase.TURNUP: People.turnup,
+    Phase.DEALING: People.dealing,
+    Phase.HELD: People.held,
+    Phase.COUNT_CHECK: People.counting,
+    Phase.ANTI_CHECK: People.anti,
+    Phase.TRIBUTE: People.tribute,
+    Phase.RETURN: People.returning,
+    Phase.CHOICES: People.choices,
+    Phase.PLAY: People.play,
+    Phase.RESULT: People.result,
+    Phase.FORFEIT: People.forfeit,
+    Phase.MATCH_CHECK: People.match_check,
+    Phase.OVER: People.over,
+    Phase.SIGNED: People.signed,
+}
+
+
+def charge_of(match: Match, seat: Seat, offence: str) -> Charge:
+    """Return a charge against `seat`, pointed out at once by an opponent."""
+    ours = side(seat)
+    return Charge(
+        offence=offence,
+        seat=seat,
+        person=match.meeting.player(seat),
+        pair=match.meeting.pair(seat).id,
+        side=ours,
+        event=match.meeting.event,
+        round=match.meeting.round,
+        match=match.meeting.match_id,
+        deal=match.deal,
+        pointed_out_by=players("EW" if ours == "NS" else "NS")[0],
+    )

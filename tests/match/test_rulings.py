@@ -1,0 +1,227 @@
+import re
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.match.authority import ACTS, Act, denial, needs
+from controller.match.refusals import Refusal
+from controller.match.rulings import (
+    Ruling,
+    approve,
+    confirm_verbal,
+    entry,
+    in_force,
+    propose,
+    record_of,
+    reject,
+    unconfirmed,
+)
+from controller.messages import Role
+from controller.rules.penalties import Charge, DealLost, Proposal, Record, proposals
+from controller.rules.rulebooks import load_guandan
+
+INTERNATIONAL = load_guandan("international-000")
+HUAINAN = load_guandan("huainan-2013-003")
+NOBODY = [Role.OBSERVER, Role.TABLE, Role.TECHNICIAN]
+
+
+def test_a_proposal_is_not_in_force() -> None:
+    assert not in_force(foul())
+    assert not in_force(warning())
+    assert entry(foul()) is None
+
+
+def test_a_referee_decides_on_a_warning() -> None:
+    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
+    assert in_force(ruled)
+    assert (ruled.approved_by, ruled.verbal, ruled.changed_from) == ("Lin", False, None)
+
+
+def test_a_foul_is_the_chiefs() -> None:
+    assert approve(foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    ruled = decided(approve(foul(), "Zhou", Role.CHIEF))
+    assert in_force(ruled)
+    assert ruled.proposal.effects == (DealLost("EW"),)
+
+
+@pytest.mark.parametrize("role", NOBODY)
+def test_nobody_but_referees_decides_anything(role: Role) -> None:
+    for ruling in (warning(), foul()):
+        for said in (False, True):
+            assert approve(ruling, "Wu", role, verbal=said) == Refusal("NOT_A_REFEREE")
+            assert reject(ruling, "Wu", role, verbal=said) == Refusal("NOT_A_REFEREE")
+    assert confirm_verbal(by_word(), "Wu", role) == Refusal("NOT_A_REFEREE")
+
+
+def test_the_chiefs_word_is_in_force_and_confirmed_later() -> None:
+    ruled = by_word()
+    assert in_force(ruled)
+    assert unconfirmed(ruled)
+    assert ruled.approved_by == "Zhou"
+    assert confirm_verbal(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    confirmed = decided(confirm_verbal(ruled, "Zhou", Role.CHIEF))
+    assert in_force(confirmed)
+    assert not unconfirmed(confirmed)
+    assert (confirmed.verbal, confirmed.confirmed_by) == (True, "Zhou")
+    assert confirm_verbal(confirmed, "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
+
+
+def test_what_needs_no_chief_is_never_verbal() -> None:
+    assert not decided(approve(warning(), "Lin", Role.REFEREE, verbal=True)).verbal
+    assert not decided(approve(foul(), "Zhou", Role.CHIEF, verbal=True)).verbal
+    assert confirm_verbal(warning(), "Zhou", Role.CHIEF) == Refusal("NOT_VERBAL", "1")
+
+
+def test_only_the_chief_gives_another_penalty_than_the_proposed() -> None:
+    raised, milder = proposals(INTERNATIONAL, BEFORE, charge("delay_tribute", step=2))
+    ruling = propose("4", charge("delay_tribute", step=2), raised, "Lin")
+    assert approve(ruling, "Lin", Role.REFEREE, proposal=milder) == Refusal("NEEDS_CHIEF")
+    changed = decided(approve(ruling, "Zhou", Role.CHIEF, proposal=milder))
+    assert changed.proposal == milder
+    assert changed.changed_from == raised
+    first = proposals(INTERNATIONAL, (), charge("delay_tribute", step=2))[0]
+    assert approve(ruling, "Lin", Role.REFEREE, proposal=first) == Refusal("NEEDS_CHIEF")
+
+
+def test_approving_what_was_proposed_changes_nothing() -> None:
+    ruling = foul()
+    same = decided(approve(ruling, "Zhou", Role.CHIEF, proposal=ruling.proposal))
+    assert same.changed_from is None
+
+
+def test_a_rejected_ruling_stays_rejected() -> None:
+    assert reject(foul(), "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    ended = decided(reject(foul(), "Zhou", Role.CHIEF))
+    assert (ended.state, ended.rejected_by) == ("rejected", "Zhou")
+    assert not in_force(ended)
+    assert approve(ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
+    assert reject(ended, "Zhou", Role.CHIEF) == Refusal("NOT_OPEN", "1")
+    assert decided(reject(foul(), "Zhou", Role.REFEREE, verbal=True)).rejected_by == "Zhou"
+    assert decided(reject(warning(), "Lin", Role.REFEREE)).rejected_by == "Lin"
+
+
+def test_a_decided_ruling_is_overturned_by_the_chief_only() -> None:
+    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
+    assert approve(ruled, "Lin", Role.REFEREE) == Refusal("NOT_OPEN", "1")
+    assert reject(ruled, "Lin", Role.REFEREE) == Refusal("NEEDS_CHIEF")
+    overturned = decided(reject(ruled, "Zhou", Role.CHIEF))
+    assert not in_force(overturned)
+    assert overturned.approved_by == "Lin"
+
+
+def test_what_holds_is_in_the_record_of_the_pair() -> None:
+    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
+    left = entry(ruled)
+    assert left is not None
+    assert (left.penalty, left.offence, left.article) == ("warning", "no_report", "A12.1–2")
+    assert (left.pair, left.person, left.seat, left.match) == ("7", "Dong", "E", "1")
+    assert record_of(BEFORE, [ruled, foul()]) == (*BEFORE, left)
+
+
+def test_an_overturned_ruling_leaves_nothing_in_the_record() -> None:
+    ruled = decided(approve(warning(), "Lin", Role.REFEREE))
+    overturned = decided(reject(ruled, "Zhou", Role.CHIEF))
+    assert record_of(BEFORE, [overturned]) == BEFORE
+
+
+def test_an_offence_without_a_penalty_leaves_nothing_in_the_record() -> None:
+    answer = proposals(INTERNATIONAL, (), charge("wrong_play_leader"))[0]
+    ruled = approve(propose("9", charge("wrong_play_leader"), answer, "Lin"), "Lin", Role.REFEREE)
+    assert record_of((), [decided(ruled)]) == ()
+
+
+def test_a_ruling_leads_to_the_next_step() -> None:
+    record: Record = ()
+    given = []
+    for number in range(3):
+        accused = charge("declare_out_of_turn")
+        first = proposals(HUAINAN, record, accused)[0]
+        ruled = approve(propose(str(number), accused, first, "Lin"), "Zhou", Role.CHIEF)
+        record = record_of(record, [decided(ruled)])
+        given.append(first.penalty)
+    assert given == ["warning", "foul", "warning"]
+
+
+def test_a_ruling_survives_being_written_down() -> None:
+    for ruling in (warning(), by_word()):
+        assert msgspec.json.decode(msgspec.json.encode(ruling), type=Ruling) == ruling
+
+
+# -- who may decide what ------------------------------------------------------
+
+
+def test_every_act_is_somebodys_and_has_words_in_both_languages() -> None:
+    assert set(ACTS) == set(get_args(Act))
+    for act in ACTS.values():
+        assert re.search(r"[\u4e00-\u9fff]", act.zh)
+        assert act.en.isascii()
+
+
+def test_a_referee_alone_warns_gives_a_violation_counts_and_corrects() -> None:
+    alone = {act for act in ACTS if needs(act) == "referee"}
+    assert alone == {"warning", "violation", "recount", "set_change", "tribute_correction"}
+
+
+@pytest.mark.parametrize(
+    ("need", "role", "verbal", "code"),
+    [
+        ("referee", Role.REFEREE, False, None),
+        ("referee", Role.CHIEF, False, None),
+        ("chief", Role.CHIEF, False, None),
+        ("chief", Role.REFEREE, True, None),
+        ("chief", Role.REFEREE, False, "NEEDS_CHIEF"),
+        ("referee", Role.TECHNICIAN, True, "NOT_A_REFEREE"),
+    ],
+)
+def test_a_role_may_or_is_told_why_not(need: Any, role: Role, verbal: bool, code: Any) -> None:
+    assert denial(need, role, verbal=verbal) == (None if code is None else Refusal(code))
+
+
+def charge(offence: str, **said: Any) -> Charge:
+    return Charge(
+        offence=offence,
+        seat="E",
+        person="Dong",
+        pair="7",
+        side="EW",
+        event="cup",
+        round=1,
+        match="1",
+        deal=1,
+        pointed_out_by="N",
+        **said,
+    )
+
+
+def ruling_on(offence: str) -> Ruling:
+    accused = charge(offence)
+    return propose("1", accused, proposals(INTERNATIONAL, (), accused)[0], "Lin")
+
+
+def warning() -> Ruling:
+    return ruling_on("no_report")
+
+
+def foul() -> Ruling:
+    return ruling_on("hidden_cards")
+
+
+def by_word() -> Ruling:
+    return decided(approve(foul(), "Zhou", Role.REFEREE, verbal=True))
+
+
+def decided(ruling: Ruling | Refusal) -> Ruling:
+    assert isinstance(ruling, Ruling)
+    return ruling
+
+
+def violation_before() -> Record:
+    accused = charge("delay_tribute", step=2)
+    answer: Proposal = proposals(INTERNATIONAL, (), accused)[0]
+    return record_of(
+        (), [decided(approve(propose("0", accused, answer, "Lin"), "Lin", Role.REFEREE))]
+    )
+
+
+BEFORE = violation_before()

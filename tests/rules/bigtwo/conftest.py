@@ -1,0 +1,17 @@
+import pytest
+
+from controller.rules.bigtwo.tables import BigTwo
+from controller.rules.profile import BigTwoProfile
+from controller.rules.rulebooks import load_profile
+
+
+@pytest.fixture(scope="session")
+def profile() -> BigTwoProfile:
+    found = load_profile("bigtwo-2017-002")
+    assert isinstance(found, BigTwoProfile)
+    return found
+
+
+@pytest.fixture(scope="session")
+def rules(profile: BigTwoProfile) -> BigTwo:
+    return profile.bigtwo

@@ -1,0 +1,135 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.cards import SEATS
+from controller.messages import Seat
+from controller.rules.bigtwo.choices import Opening, answered, begin_opening, elapsed
+from controller.rules.bigtwo.tables import BigTwo, Choice
+
+OPEN = Choice(order="at_once", limit_s=10, factor=3, default=False)
+DOUBLE = Choice(order="in_turn", limit_s=10, factor=2, default=False)
+T0 = 1_000
+
+
+def opening(first: Seat = "S") -> Opening:
+    return begin_opening(OPEN, DOUBLE, first, T0)
+
+
+def doubling(first: Seat = "S") -> Opening:
+    """Everybody has kept his hand closed at T0."""
+    now = opening(first)
+    for seat in now.now().asked():
+        now = answered(now, seat, False, T0)
+    return now
+
+
+def test_the_profile_asks_as_these_tests_do(rules: BigTwo) -> None:
+    assert (rules.open_hand, rules.doubling) == (OPEN, DOUBLE)
+
+
+def test_all_four_choose_at_once_on_an_open_hand_in_any_order() -> None:
+    now = opening()
+    assert now.now().asked() == ("S", "E", "N", "W")
+    now = answered(answered(now, "N", True, T0 + 1), "S", False, T0 + 2)
+    assert now.now().asked() == ("E", "W")
+    assert now.now().yes() == ("N",)
+    assert now.now().deadline_ms() == T0 + 10_000
+
+
+def test_doubling_goes_round_from_the_first_hand() -> None:
+    now = doubling("E")
+    order = []
+    while not now.over():
+        (seat,) = now.now().asked()
+        order.append(seat)
+        now = answered(now, seat, seat == "N", T0)
+    assert order == ["E", "N", "W", "S"]
+    assert now.now().yes() == ("N",)
+
+
+def test_nobody_doubles_out_of_turn_or_twice() -> None:
+    now = answered(doubling("S"), "S", True, T0 + 1)
+    for seat in ("N", "W", "S"):
+        with pytest.raises(ValueError, match=f"{seat} is not asked: E"):
+            answered(now, seat, True, T0 + 2)
+
+
+def test_nobody_chooses_twice_on_his_hand() -> None:
+    now = answered(opening(), "N", False, T0)
+    with pytest.raises(ValueError, match="N is not asked: S E W"):
+        answered(now, "N", True, T0)
+
+
+def test_silence_is_a_no_when_the_limit_is_reached_and_not_before() -> None:
+    now = answered(opening(), "W", True, T0 + 5_000)
+    assert elapsed(now, T0 + 9_999) == now
+    now = elapsed(now, T0 + 10_000)
+    assert [(a.seat, a.yes, a.timed_out) for a in now.open_hand.answers] == [
+        ("W", True, False),
+        ("S", False, True),
+        ("E", False, True),
+        ("N", False, True),
+    ]
+    assert now.now().asked() == ("S",)
+    assert now.now().deadline_ms() == T0 + 20_000
+
+
+def test_each_seat_has_its_own_ten_seconds_to_double() -> None:
+    now = answered(doubling("S"), "S", False, T0 + 7_000)
+    assert now.now().deadline_ms() == T0 + 17_000
+    now = answered(now, "E", True, T0 + 16_999)
+    assert now.now().deadline_ms() == T0 + 26_999
+
+
+def test_an_answer_at_the_limit_is_too_late() -> None:
+    with pytest.raises(ValueError, match="S is not asked: E"):
+        answered(doubling("S"), "S", True, T0 + 10_000)
+
+
+def test_asked_nobody_all_is_over_after_fifty_seconds_with_no_one_open_or_doubled() -> None:
+    now = elapsed(opening(), T0 + 49_999)
+    assert not now.over()
+    now = elapsed(now, T0 + 50_000)
+    assert now.over()
+    assert now.now().deadline_ms() is None
+    assert (now.open_hand.yes(), now.now().yes()) == ((), ())
+    with pytest.raises(ValueError, match="all have chosen"):
+        answered(now, "N", True, T0 + 50_000)
+
+
+def test_another_default_is_what_silence_says() -> None:
+    yes = Choice(order="at_once", limit_s=1, factor=3, default=True)
+    now = elapsed(begin_opening(yes, DOUBLE, "N", 0), 1_000)
+    assert now.open_hand.yes() == SEATS
+
+
+@given(
+    st.sampled_from(SEATS),
+    st.lists(st.tuples(st.sampled_from(SEATS), st.booleans(), st.integers(0, 9_000)), max_size=30),
+)
+def test_it_does_not_matter_how_often_one_looks(
+    first: Seat, moves: list[tuple[Seat, bool, int]]
+) -> None:
+    seldom = often = opening(first)
+    at_ms = T0
+    for seat, yes, wait_ms in moves:
+        for step in range(4):
+            often = elapsed(often, at_ms + step * wait_ms // 4)
+        at_ms += wait_ms
+        try:
+            seldom = answered(seldom, seat, yes, at_ms)
+        except ValueError:
+            with pytest.raises(ValueError, match="is not asked"):
+                answered(often, seat, yes, at_ms)
+        else:
+            often = answered(often, seat, yes, at_ms)
+    end = at_ms + 60_000
+    assert elapsed(seldom, end) == elapsed(often, end)
+    over = elapsed(seldom, end)
+    assert over.over()
+    assert over.doubling is not None
+    for asking in (over.open_hand, over.doubling):
+        assert sorted(answer.seat for answer in asking.answers) == sorted(SEATS)
+        times = [answer.at_ms for answer in asking.answers]
+        assert times == sorted(times)

@@ -1,0 +1,65 @@
+from importlib import resources
+
+import pytest
+
+from controller.cards import parse_face
+from controller.rules.bigtwo.gaps import GAPS
+from controller.rules.bigtwo.tables import CARDS, BigTwo
+from controller.rules.profile import BigTwoProfile, rules_of
+from controller.rules.rulebooks import ProfileError, read_profile
+
+FILE = "bigtwo-2017-002.toml"
+TEXT = (resources.files("controller.rules") / "profiles" / FILE).read_text("utf-8")
+
+
+def test_the_three_of_diamonds_leads(rules: BigTwo) -> None:
+    assert rules.lead.face() == parse_face("♦3")
+
+
+def test_card_points_reach_as_far_as_a_hand(profile: BigTwoProfile) -> None:
+    assert profile.bigtwo.scoring.card_points[-1].most == CARDS == profile.hand
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ('"D3"', '"D1"', 'lead.holder: no card is called "D1"'),
+        ('"D3"', '"BJ"', 'lead.holder = "BJ": expected a card that is no joker'),
+        ("two_in_straights = true", "two_in_straights = false", "combos.a_low = true: expected"),
+        ("most = 9", "most = 8", "scoring.card_points[2]: from 10 to 12 cards, expected a band"),
+        ("most = 9", "most = 10", "scoring.card_points[2]: from 10 to 12 cards, expected a band"),
+        ("most = 13", "most = 14", "scoring.card_points[3].most = 14: expected a whole number"),
+        ("{ least = 13, most = 13, times = 4 },", "", "scoring.card_points: end with 12 cards"),
+        ("limit_s = 10", "limit_s = 0", "open_hand.limit_s = 0: expected a whole number from 1"),
+        ("equal = 1", "equal = 3", "matchpoints.equal = 3: expected at most 2"),
+        ("7000", "11000", "ranking_points.listed: rises"),
+        ("7000, 5000, 3500", "", "ranking_points.listed: 1 places, expected 2 or more"),
+        ('"total_time"', '"round_places"', 'final.tie_breaks[2] = "round_places": expected each'),
+        ('"total_time"', '"a_coin"', 'final.tie_breaks[2] = "a_coin": expected one of'),
+    ],
+)
+def test_a_wrong_table_is_told_in_one_line(old: str, new: str, line: str) -> None:
+    assert old in TEXT
+    with pytest.raises(ProfileError) as told:
+        read_profile(TEXT.replace(old, new, 1), FILE)
+    assert str(told.value).startswith(f"{FILE}: bigtwo.{line}")
+    assert "\n" not in str(told.value)
+
+
+def test_every_proposed_value_has_its_gap(profile: BigTwoProfile) -> None:
+    proposed = {key for key in profile.provisional if key.startswith("bigtwo.")}
+    assert proposed <= {gap.key for gap in GAPS}
+
+
+def test_every_gap_names_a_key_that_exists(profile: BigTwoProfile) -> None:
+    assert {gap.key for gap in GAPS if gap.key} <= set(rules_of(profile))
+
+
+def test_gaps_have_names_of_their_own_and_both_languages() -> None:
+    assert len({gap.name for gap in GAPS}) == len(GAPS)
+    assert all(gap.en.isascii() or "♦" in gap.en for gap in GAPS)
+    assert all(any("一" <= sign <= "鿿" for sign in gap.zh) for gap in GAPS)
+
+
+def test_the_missing_movement_is_a_gap_that_nothing_fills() -> None:
+    assert [gap.key for gap in GAPS if gap.name == "swiss_movement"] == [None]

@@ -1,0 +1,187 @@
+import random
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from controller.cards import RANKS, SUITS, Face, composition, face_text
+from controller.rules.combos.notation import (
+    Nonsense,
+    NotationError,
+    Play,
+    parse_level,
+    parse_play,
+    parse_ranks,
+    play_text,
+)
+from controller.rules.combos.recognise import default_reading
+from controller.rules.order import is_joker, is_wild, natural
+from tests.rules.combos.plays import random_play
+
+SET = composition(2, jokers=True)
+PACK = composition(1, jokers=False)
+
+
+def parse(text: str, level: int = 2) -> Play:
+    return parse_play(text, level, SET)
+
+
+def faces_of(text: str, level: int = 2) -> str:
+    return " ".join(map(face_text, parse(text, level).faces))
+
+
+@pytest.mark.parametrize(
+    ("text", "faces"),
+    [
+        ("♠K", "♠K"),
+        ("SK KS K♠ sk ks", "♠K ♠K ♠K ♠K ♠K"),
+        ("10H HT ht 10♥", "♥10 ♥10 ♥10 ♥10"),
+        ("S3S4S5S6S7", "♠3 ♠4 ♠5 ♠6 ♠7"),
+        ("3S4S5S6S7S", "♠3 ♠4 ♠5 ♠6 ♠7"),
+        ("♦789J♥2", "♦7 ♦8 ♦9 ♦J ♥2"),
+        ("789J♦ ♥2", "♦7 ♦8 ♦9 ♦J ♥2"),
+        ("♦7,♦8、♦9 + ♦10-♦J", "♦7 ♦8 ♦9 ♦10 ♦J"),
+        ("SJ BJ 小王 大王", "SJ BJ SJ BJ"),
+        ("BJSJ", "BJ SJ"),
+        ("JS ♠J", "♠J ♠J"),
+        ("JSQSKS", "♠J ♠Q ♠K"),
+        ("♠KBJBJ", "♠K BJ BJ"),
+        ("红桃2 黑桃3 梅花4 方块5 红心6 方片7", "♥2 ♠3 ♣4 ♦5 ♥6 ♦7"),
+        ("♥️2 ♡3", "♥2 ♥3"),
+        ("Ｓ１０", "♠10"),
+    ],
+)
+def test_cards_are_written_as_people_type_them(text: str, faces: str) -> None:
+    every = composition(5, jokers=True)
+    assert " ".join(map(face_text, parse_play(text, 2, every).faces)) == faces
+
+
+@pytest.mark.parametrize("text", ["KK66 H2", "K K 6 6 H2", "kk,66,h2", "KK+66+♥2"])
+def test_a_card_without_a_suit_is_known_as_such(text: str) -> None:
+    play = parse(text)
+    assert play.bare == (True, True, True, True, False)
+    assert [natural(face) for face in play.faces] == [13, 13, 6, 6, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "says"),
+    [
+        ("", 1, "the play is empty: write cards, such as KK66 H2"),
+        (" , ", 1, "the play is empty: write cards, such as KK66 H2"),
+        ("KK1", 3, '"KK1": place 3, "1": no such card: ranks are'),
+        ("34X", 3, '"34X": place 3, "X": no such card: ranks are'),
+        ("KKKKKKKKK", 9, '"KKKKKKKKK": place 9, "K": there are only 8 × K'),
+        ("3" * 11, 9, f'"{"3" * 11}": place 9, "3": there are only 8 × 3'),
+        ("♠K♠K♠K♠K♠K", 6, '"♠K♠K♠K♠K♠K": place 6, "K": there are only 2 × ♠K'),
+        ("♠KK KKKKKK ♥K", 13, '"♠KK KKKKKK ♥K": place 13, "K": there are only 8 × K'),
+        ("SJ SJ SJ", 7, '"SJ SJ SJ": place 7, "SJ": there are only 2 × SJ'),
+        ("KK66♥2", 5, '"KK66♥2": place 5, "♥": this suit may belong to the card on either'),
+        ("S10SJSQ", 4, '"S10SJSQ": place 4, "S": SJ is the small joker'),
+        ("♠ K", 1, '"♠ K": place 1, "♠": a suit without its card'),
+        ("K ♠♥", 3, '"K ♠♥": place 3, "♠": a suit without its card'),
+        ("♠BJ", 1, '"♠BJ": place 1, "♠": a suit without its card'),
+        ("3\n4\x07", 4, '"3·4·": place 4, "·": no such card'),
+    ],
+)
+def test_a_mistake_is_told_in_one_line_at_its_place(text: str, place: int, says: str) -> None:
+    with pytest.raises(NotationError) as told:
+        parse(text)
+    assert told.value.place == place
+    assert str(told.value).startswith(says)
+    assert "\n" not in str(told.value)
+
+
+def test_two_plays_of_one_deal_share_its_cards() -> None:
+    on = parse("KKKK ♠K")
+    assert parse_play("KK ♠K", 2, SET, beside=on).faces
+    with pytest.raises(NotationError, match="only 2 × ♠K in both plays together"):
+        parse_play("♠K♠K", 2, SET, beside=on)
+    with pytest.raises(NotationError, match="only 8 × K in both plays together"):
+        parse_play("KKKK", 2, SET, beside=on)
+
+
+def test_where_suits_decide_each_card_has_one() -> None:
+    with pytest.raises(NotationError, match='place 4, "K": suits decide in Big Two') as told:
+        parse_play("♠K K", None, PACK, suits_decide=True)
+    assert told.value.place == 4
+    with pytest.raises(NotationError, match="there are no jokers in these cards"):
+        parse_play("♠K BJ", None, PACK, suits_decide=True)
+
+
+def test_what_is_written_back_is_read_as_the_same_play(scale: Callable[[int], int]) -> None:
+    rng = random.Random(9)
+    for _ in range(scale(20_000)):
+        faces, level = random_play(rng)
+        bare = tuple(not is_joker(face) and rng.random() < 0.5 for face in faces)
+        written = play_text(Play(tuple(faces), bare))
+        play = parse(written, level)
+        assert play.bare == bare
+        assert [natural(face) for face in play.faces] == [natural(face) for face in faces]
+        assert all(
+            ours == face
+            for ours, face, hidden in zip(play.faces, faces, bare, strict=True)
+            if not hidden
+        )
+        assert parse(play_text(play), level) == play
+
+
+@given(st.lists(st.integers(0, 51), min_size=1, max_size=10), st.data())
+def test_any_way_of_writing_a_card_is_that_card(faces: list[Face], data: st.DataObject) -> None:
+    assume(max(Counter(faces).values()) <= 2)
+    words = []
+    for face in faces:
+        suit, rank = data.draw(st.sampled_from(["SHCD", SUITS])), RANKS[face % 13]
+        sign = suit[face // 13]
+        rank = data.draw(st.sampled_from([rank, rank.replace("10", "T"), rank.lower()]))
+        words.append(
+            sign + rank if sign + rank.upper() != "SJ" and data.draw(st.booleans()) else rank + sign
+        )
+    gap = data.draw(st.sampled_from([" ", ",", " + ", "，"]))
+    assert parse(gap.join(words)).faces == tuple(faces)
+
+
+@given(st.lists(st.sampled_from(RANKS), min_size=1, max_size=10), st.integers(2, 14))
+def test_suits_that_nobody_wrote_mean_nothing(ranks: list[str], level: int) -> None:
+    assume(max(Counter(ranks).values()) <= 6)
+    play = parse(" ".join(ranks), level)
+    assert max(Counter(play.faces).values()) <= 2
+    assert not any(is_wild(face, level) for face in play.faces)
+
+
+@given(st.integers(5, 14), st.sets(st.integers(0, 4), min_size=1), st.integers(0, 3), st.data())
+def test_no_straight_flush_comes_of_a_missing_suit(
+    top: int, bare: set[int], suit: int, data: st.DataObject
+) -> None:
+    ranks = [RANKS[(top - 4 + n - 2) % 13] for n in range(5)]
+    words = [rank if n in bare else SUITS[suit] + rank for n, rank in enumerate(ranks)]
+    level = data.draw(st.integers(2, 14))
+    if data.draw(st.booleans()):
+        words[data.draw(st.sampled_from(sorted({0, 1, 2, 3, 4} - bare) or [0]))] = (
+            f"♥{RANKS[level - 2]}"
+        )
+    combo = default_reading(parse(" ".join(words), level).faces, level)
+    still_bare = any(word in RANKS for word in words)
+    assert combo is None or combo.kind != "straight_flush" or not still_bare
+
+
+def test_a_wild_card_that_nobody_wrote_comes_only_where_nothing_else_is_left() -> None:
+    assert faces_of("222222") == "♠2 ♣2 ♦2 ♠2 ♣2 ♦2"
+    assert faces_of("22222222") == "♠2 ♣2 ♦2 ♠2 ♣2 ♦2 ♥2 ♥2"
+
+
+@pytest.mark.parametrize(("text", "level"), [("2", 2), ("10", 10), ("t", 10), ("j", 11), ("A", 14)])
+def test_a_level_is_written_as_a_rank(text: str, level: int) -> None:
+    assert parse_level(text) == level
+
+
+@pytest.mark.parametrize("text", ["", "1", "A+", "15", "SJ", "two\n"])
+def test_another_level_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(Nonsense, match=r"^no level is called .*: write 2…10, J, Q, K or A$"):
+        parse_level(text)
+
+
+def test_ranks_are_read_without_their_suits() -> None:
+    assert parse_ranks("♦6789T") == (6, 7, 8, 9, 10)
+    assert parse_ranks("KKK SJSJ") == (13, 13, 13, 16, 16)

@@ -1,0 +1,117 @@
+from itertools import permutations
+
+import pytest
+
+from controller.cards import SEATS, next_seat, partner, side_of
+from controller.messages import Seat, Side
+from controller.rules.result import (
+    Finish,
+    FinishError,
+    Forfeited,
+    ResultClass,
+    finish,
+    with_dead_hand,
+)
+
+
+@pytest.mark.parametrize(
+    ("order", "expected", "payers"),
+    [
+        ("NS", "R12", ("W", "E")),
+        ("NWS", "R13", ("E",)),
+        ("NES", "R13", ("W",)),
+        ("NWE", "R14", ("S",)),
+        ("NEW", "R14", ("S",)),
+        ("WE", "R12", ("S", "N")),
+        ("ESW", "R13", ("N",)),
+        ("SWE", "R14", ("N",)),
+    ],
+)
+def test_the_place_of_ups_partner_is_the_class_of_the_win(
+    order: str, expected: ResultClass, payers: tuple[Seat, ...]
+) -> None:
+    ended = finish(order)
+    assert ended.result_class == expected
+    assert ended.payers == payers
+    assert ended.winners == side_of(order[0])
+
+
+@pytest.mark.parametrize("order", list(permutations(SEATS)))
+def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, ...]) -> None:
+    if order[1] == partner(order[0]):
+        ended = finish(order[:2])
+        assert ended.order == order[:2]
+        assert ended.payers == (next_seat(order[0]), partner(next_seat(order[0])))
+    else:
+        ended = finish(order[:3])
+        assert ended == finish(order) == Finish(*order)
+        assert ended.order == order
+        assert ended.payers == (order[3],)
+
+
+@pytest.mark.parametrize(
+    ("order", "said"),
+    [
+        ("", "a deal ends with two seats"),
+        ("N", "a deal ends with two seats"),
+        ("NW", "N and W are no partners: who went out third?"),
+        ("NSW", "N and S are partners: the deal ended with these two"),
+        ("NSWE", "N and S are partners: the deal ended with these two"),
+        ("NWW", "N W W: write each seat once"),
+        ("NXS", "N X S: write each seat once"),
+        ("NWSEN", "write each seat once"),
+    ],
+)
+def test_what_is_no_finish_order_is_told_in_one_line(order: str, said: str) -> None:
+    with pytest.raises(FinishError, match=said) as told:
+        finish(order)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("order", "offender", "expected"),
+    [
+        ("WNSE", "W", "NS"),  # RULES example 36: everybody moves up, then it is a double-down
+        ("WNES", "W", "NES"),
+        ("NWSE", "W", "NS"),
+        ("NWES", "W", "NES"),
+        ("NESW", "W", "NES"),
+        ("NS", "W", "NS"),  # REFEREE example 84: nobody was out when the hand was declared dead
+        ("NES", "W", "NES"),
+        ("ENS", "W", "ENS"),
+        ("WNSE", "N", "WSE"),
+    ],
+)
+def test_a_dead_hand_is_last_and_all_behind_it_move_up(
+    order: str, offender: Seat, expected: str
+) -> None:
+    ended = with_dead_hand(order, offender)
+    assert ended == finish(expected)
+    assert offender in ended.payers
+
+
+@pytest.mark.parametrize("order", list(permutations(SEATS)))
+@pytest.mark.parametrize("offender", SEATS)
+def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
+    order: tuple[Seat, ...], offender: Seat
+) -> None:
+    ended = with_dead_hand(order, offender)
+    others = [seat for seat in order if seat != offender]
+    assert offender in ended.payers
+    assert [seat for seat in ended.order if seat != offender] == others[: len(ended.order)]
+
+
+@pytest.mark.parametrize(("order", "expected"), [("NE", "NESW"), ("WNE", "NESW"), ("ES", "ESNW")])
+def test_beside_a_dead_hand_the_third_need_not_go_out(order: str, expected: str) -> None:
+    assert with_dead_hand(order, "W") == finish(expected)
+
+
+def test_a_dead_hand_needs_the_order_of_the_others() -> None:
+    with pytest.raises(FinishError, match="two seats"):
+        with_dead_hand("WN", "W")
+
+
+@pytest.mark.parametrize(("loser", "winners"), [("NS", "EW"), ("EW", "NS")])
+def test_a_forfeited_deal_is_a_double_down_for_the_other_side(loser: Side, winners: Side) -> None:
+    lost = Forfeited(loser)
+    assert (lost.winners, lost.result_class, lost.leader) == (winners, "R12", None)
