@@ -14,13 +14,16 @@ from controller.match.effects import (
     Written,
 )
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.sheet import DealRow, EndRow, SheetRow, advanced, counting
+from controller.match.rulings import in_force
+from controller.match.sheet import EndRow, SheetRow, advanced, last_deal
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Seat
 from controller.rules.ceremony import Duties, duties
-from controller.rules.ending import MoreNeeded, Verdict, verdict
+from controller.rules.ending import How, MoreNeeded, Verdict, verdict
+from controller.rules.penalties.consequences import Disqualified, MatchLost
 from controller.rules.result import Forfeited, Result
 from controller.rules.score import match_score
+from controller.rules.seats import other_side
 
 M = TypeVar("M", bound=Match)
 Stepped = tuple[Match, Effects]
@@ -106,12 +109,16 @@ def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
     end = judged(match, at_ms)
     if isinstance(end, Verdict):
         return ended(match, end, at_ms)
+    void = hands_void(match, "time_up")
+    match = changed(match, verdict=None, score=None, extra=False)
     if isinstance(end, MoreNeeded):
-        waiting = changed(match, phase=Phase.MATCH_CHECK, verdict=None)
-        return waiting, (ExtraDealDue(), RefereeNeeded("extra_deal"))
-    if _lacks_leader(match):
-        return changed(match, phase=Phase.FORFEIT, verdict=None), (RefereeNeeded("name_leader"),)
-    return begin_deal(changed(match, verdict=None))
+        waiting = changed(match, phase=Phase.MATCH_CHECK)
+        return waiting, (*void, ExtraDealDue(), RefereeNeeded("extra_deal"))
+    if not match.deal:
+        return changed(match, phase=Phase.SETUP), ()
+    if lacks_leader(match):
+        return changed(match, phase=Phase.FORFEIT), (RefereeNeeded("name_leader"),)
+    return begin_deal(match)
 
 
 def as_it_stands(match: GuandanMatch) -> GuandanMatch:
@@ -120,14 +127,15 @@ def as_it_stands(match: GuandanMatch) -> GuandanMatch:
     return changed(match, level=standing.level, owner=standing.owner, follows=standing.previous)
 
 
-def _lacks_leader(match: GuandanMatch) -> bool:
+def lacks_leader(match: GuandanMatch) -> bool:
+    """Tell whether the next deal's leader has to be named: the last deal was forfeited."""
     previous = match.standing.previous
     return isinstance(previous, Forfeited) and previous.leader is None
 
 
 def judged(match: GuandanMatch, at_ms: int) -> Verdict | MoreNeeded | None:
-    """Return whether the match is over by its sheet and its clock."""
-    return verdict(
+    """Return whether the match is over, by a ruling, or by its sheet and its clock."""
+    return lost_by_ruling(match) or verdict(
         match.profile,
         match.standing,
         time_up=_out_of_time(match, at_ms),
@@ -136,16 +144,40 @@ def judged(match: GuandanMatch, at_ms: int) -> Verdict | MoreNeeded | None:
     )
 
 
+def lost_by_ruling(match: GuandanMatch) -> Verdict | None:
+    """Return how a ruling has ended the match; None: there is none in force that did.
+
+    A match is lost once: the first such ruling counts (provisional).
+    """
+    for ruling in filter(in_force, match.rulings):
+        effects = ruling.proposal.effects
+        expelled = any(isinstance(effect, Disqualified) for effect in effects)
+        for effect in effects:
+            if isinstance(effect, MatchLost):
+                how: How = "disqualified" if expelled else "forfeit"
+                return Verdict(other_side(effect.side), how)
+    return None
+
+
 def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
     """Return the match over, with its score on the sheet."""
     score = match_score(match.profile, match.standing, end)
     row = EndRow(row=next_row(match), at_ms=at_ms, verdict=end, score=score)
     over, effects = written(match, row)
-    void = (HandsVoid("match_over"),) if match.phase in BEFORE_RELEASE else ()
     over = changed(
         over, phase=Phase.OVER, verdict=end, score=score, clocks=(), suspended=None, claimed=None
     )
-    return over, (*effects, *void)
+    return over, (*effects, *hands_void(match, "match_over"))
+
+
+def hands_void(match: Match, reason: str) -> tuple[HandsVoid, ...]:
+    """Return the effect that voids what is dealt for a deal not begun; () where none is due."""
+    return (HandsVoid(reason),) if match.phase in BEFORE_RELEASE else ()
+
+
+def unsigned(match: GuandanMatch) -> GuandanMatch:
+    """Return a match that was over with its sheet as a new version, to be signed anew."""
+    return changed(match, signatures=(), version=match.version + 1) if match.verdict else match
 
 
 def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
@@ -157,16 +189,26 @@ def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
     if match.under_way or match.phase is Phase.SETUP:
         return match, ()
     if match.phase not in BEFORE_RELEASE:
-        unsigned = changed(match, signatures=(), version=match.version + 1)
-        return go_on(unsigned if match.verdict else match, at_ms)
-    end = judged(match, at_ms)
-    if isinstance(end, Verdict):
-        return ended(match, end, at_ms)
-    if _lacks_leader(match):
-        waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_NOTHING_YET)
-        return waiting, (HandsVoid("name_leader"), RefereeNeeded("name_leader"))
+        return go_on(unsigned(match), at_ms)
+    if instead := instead_of_deal(match, at_ms):
+        return instead
     fresh = as_it_stands(match)
-    return changed(fresh, duties=duties_of(fresh)), ()
+    same = fresh.follows == match.follows
+    return changed(fresh, duties=match.duties if same else duties_of(fresh)), ()
+
+
+def instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
+    """Return what comes by the sheet instead of the deal that was due; None: that deal.
+
+    An extra deal that the chief ordered after a draw is not taken back by the same draw.
+    """
+    end = judged(match, at_ms)
+    if isinstance(end, Verdict) and not (match.extra and end.how == "draw"):
+        return ended(match, end, at_ms)
+    if lacks_leader(match):
+        waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_NOTHING_YET)
+        return waiting, (*hands_void(match, "name_leader"), RefereeNeeded("name_leader"))
+    return None
 
 
 def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
@@ -175,8 +217,8 @@ def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
 
 
 def _extra_result(match: GuandanMatch) -> Result | None:
-    deals = [row for row in counting(match.sheet) if isinstance(row, DealRow)]
-    return deals[-1].result if deals and deals[-1].extra else None
+    last = last_deal(match.sheet)
+    return last.result if last is not None and last.extra else None
 
 
 def _first_out(left: dict[Seat, int]) -> Seat:

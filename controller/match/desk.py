@@ -8,8 +8,19 @@ from collections.abc import Callable
 from typing import Any, get_args
 
 from controller.match.closing import rewritten
-from controller.match.course import Stepped, changed, ended, go_on, next_row, reopened, written
-from controller.match.effects import Effects, HandsVoid, Written
+from controller.match.course import (
+    Stepped,
+    changed,
+    ended,
+    go_on,
+    hands_void,
+    lost_by_ruling,
+    next_row,
+    reopened,
+    unsigned,
+    written,
+)
+from controller.match.effects import Effects, Written
 from controller.match.events import (
     RulingApproved,
     RulingProposed,
@@ -17,7 +28,7 @@ from controller.match.events import (
     VerbalConfirmed,
 )
 from controller.match.finishing import place_taken
-from controller.match.phase import BEFORE_RELEASE
+from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.refusals import Refusal, RefusedError, refuse
 from controller.match.rows import row_of_deal
 from controller.match.rulings import (
@@ -28,10 +39,11 @@ from controller.match.rulings import (
     record_of,
     reject,
 )
-from controller.match.sheet import OverturnedRow, ShiftRow, replay
+from controller.match.sheet import OverturnedRow, ShiftRow, deal_row, replay
 from controller.match.state import GuandanMatch
 from controller.messages import Side
-from controller.rules.consequences import (
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.consequences import (
     Consequence,
     DeadHand,
     DealLost,
@@ -41,11 +53,9 @@ from controller.rules.consequences import (
     MatchLost,
     TurnLost,
 )
-from controller.rules.ending import How, Verdict
-from controller.rules.penalties import Charge, Proposal, by_discretion, proposals
-from controller.rules.records import Penalty, Record
+from controller.rules.penalties.proposals import Proposal, by_discretion, proposals
+from controller.rules.penalties.records import Penalty, Record
 from controller.rules.result import Forfeited
-from controller.rules.seats import other_side
 
 
 def record_now(match: GuandanMatch) -> Record:
@@ -85,6 +95,9 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
         after, more = _happens(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # it stays the match it was
         match, effects = after, (*effects, *more)
+    if any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects):
+        after, more = reopened(match, event.at_ms)
+        return after, (*effects, *more)
     return match, effects
 
 
@@ -145,24 +158,28 @@ def _happens(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int)
 
 
 def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) -> Stepped:
-    """Forfeit the deal of the offence: the present one, or one that is written already."""
+    """Forfeit the deal of the offence: the present one, or one that is written already.
+
+    A deal is forfeited once: the first ruling counts (provisional).
+    """
     lost, deal = Forfeited(what.side), ruling.charge.deal
     due = match.under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
+        was = deal_row(match.sheet, deal)
+        if was is not None and isinstance(was.result, Forfeited):
+            return match, ()
         reason, by = ruling.charge.offence, ruling.approved_by or ruling.by
         return rewritten(match, deal, lost, "from_now", by=by, reason=reason, at_ms=at_ms)
-    void: Effects = (HandsVoid("forfeit"),) if match.phase in BEFORE_RELEASE else ()
-    row = row_of_deal(match, lost, at_ms)
-    noted, effects = written(changed(match, clocks=(), suspended=None, claimed=None), row)
+    row, void = row_of_deal(match, lost, at_ms), hands_void(match, "forfeit")
+    over = changed(match, phase=Phase.FORFEIT, clocks=(), suspended=None, claimed=None)
+    noted, effects = written(over, row)
     after, more = go_on(noted, at_ms)
     return after, (*void, *effects, *more)
 
 
 def _shifted(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
     row = ShiftRow(row=next_row(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps)
-    noted, effects = written(match, row)
-    after, more = reopened(noted, at_ms)
-    return after, (*effects, *more)
+    return written(match, row)
 
 
 def _level_up(match: GuandanMatch, ruling: Ruling, what: LevelUp, at_ms: int) -> Stepped:
@@ -174,16 +191,17 @@ def _level_down(match: GuandanMatch, ruling: Ruling, what: LevelDown, at_ms: int
 
 
 def _match_lost(match: GuandanMatch, ruling: Ruling, what: MatchLost, at_ms: int) -> Stepped:
-    how: How = "forfeit" if what.keeps_score else "disqualified"
-    return ended(match, Verdict(other_side(what.side), how), at_ms)
+    end = lost_by_ruling(match)
+    assert end is not None  # the ruling is in force by now
+    return ended(unsigned(match), end, at_ms)
 
 
 def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) -> Stepped:
     """Take a hand out of play; who came behind moves up (seed 000 A18.4)."""
-    if not match.under_way or ruling.charge.deal != match.deal:
+    if match.phase not in (Phase.PLAY, Phase.RESULT) or ruling.charge.deal != match.deal:
         refuse("NOT_BEGUN")
     order = tuple(seat for seat in match.order if seat != what.seat)
-    return place_taken(changed(match, dead=what.seat, order=order, led=True))
+    return place_taken(changed(match, dead=what.seat, order=order))
 
 
 def _nothing(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
@@ -201,5 +219,5 @@ _CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int]
     TurnLost: _nothing,
 }
 
-_FINAL = (DealLost, MatchLost, DeadHand)
+_FINAL = (DealLost, DeadHand)
 """What cannot be taken back by itself: the deal's result is corrected instead."""

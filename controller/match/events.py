@@ -10,7 +10,8 @@ import msgspec
 
 from controller.match.sheet import Choice
 from controller.messages import Role, Seat, Side
-from controller.rules.penalties import Charge, Proposal
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.proposals import Proposal
 
 
 class Event(msgspec.Struct, frozen=True, tag_field="event", tag=True, kw_only=True):

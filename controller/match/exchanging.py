@@ -1,5 +1,7 @@
 """Tribute and return: press, then compare; the match knows values of cards, never hands."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from controller.match.clocks import countdown
@@ -18,6 +20,8 @@ from controller.match.refusals import refuse
 from controller.match.state import Exchange, GuandanMatch
 from controller.messages import Seat
 from controller.rules.ceremony import leader
+from controller.rules.levels import TWO
+from controller.rules.order import BIG_JOKER_VALUE
 from controller.rules.result import Finish
 from controller.rules.tribute import (
     Plan,
@@ -71,6 +75,7 @@ def tribute_laid(match: GuandanMatch, event: TributeLaid) -> Stepped:
 def tribute_valued(match: GuandanMatch, event: TributeValued) -> Stepped:
     """Settle where tributes go, and open the returns (seed 000 A10.1–2)."""
     exchange = _exchange(match)
+    _require_values(event.values.values())
     if missing := [seat for seat in exchange.payers if seat not in exchange.laid]:
         refuse("NOT_LAID", " / ".join(missing))
     try:
@@ -106,6 +111,8 @@ def return_laid(match: GuandanMatch, event: ReturnLaid) -> Stepped:
         refuse("TWICE", event.seat)
     if settled.leader is None and event.value is None:
         refuse("VALUE_NEEDED")
+    if event.value is not None:
+        _require_values((event.value,))
     clocks, _ = countdown.done(match.clocks, "return", event.at_ms, seat=event.seat)
     told = {} if event.value is None else {to: event.value}
     match = _with(
@@ -128,6 +135,13 @@ def _after_returns(match: GuandanMatch, settled: Plan) -> Stepped:
 
 def _to_play(match: GuandanMatch, first: Seat) -> Stepped:
     return changed(match, phase=Phase.PLAY, leader=first), (LeaderKnown(first),)
+
+
+def _require_values(values: Iterable[int]) -> None:
+    """Refuse what no card counts: 2…14, the level 15, jokers 16 and 17."""
+    for counts in values:
+        if not TWO <= counts <= BIG_JOKER_VALUE:
+            refuse("NO_SUCH_CARD", f"a card counts {TWO}…{BIG_JOKER_VALUE}, not {counts}")
 
 
 def _owed(match: GuandanMatch) -> Finish:

@@ -1,7 +1,16 @@
 """The end of a deal: who is out, the result both sides confirm, and what follows from it."""
 
 from controller.match.clocks.match_clock import stops_deal
-from controller.match.course import Stepped, begin_deal, changed, go_on, next_row, written
+from controller.match.course import (
+    Stepped,
+    begin_deal,
+    changed,
+    go_on,
+    lacks_leader,
+    next_row,
+    written,
+)
+from controller.match.effects import RefereeNeeded
 from controller.match.events import (
     Confirmed,
     DealStopped,
@@ -13,8 +22,9 @@ from controller.match.events import (
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
 from controller.match.rows import row_of_deal
-from controller.match.sheet import LeaderRow, StoppedRow
+from controller.match.sheet import LeaderRow, StoppedRow, last_deal
 from controller.match.state import GuandanMatch
+from controller.match.timing import lead_made
 from controller.messages import Seat
 from controller.rules.result import Finish, FinishError, Forfeited, finish, with_dead_hand
 from controller.rules.seats import side
@@ -28,13 +38,15 @@ def out(match: GuandanMatch, event: Out) -> Stepped:
         refuse("TWICE", event.seat)
     if event.seat == match.dead:
         refuse("NO_FINISH_ORDER", f"the cards of {event.seat} are dead: he is last")
-    return place_taken(changed(match, order=(*match.order, event.seat), led=True))
+    return place_taken(changed(match, order=(*match.order, event.seat)))
 
 
 def place_taken(match: GuandanMatch) -> Stepped:
     """Return the match waiting for its confirmation if the order is a finish by now."""
-    over = finished(match) is not None
-    return changed(match, phase=Phase.RESULT if over else Phase.PLAY, confirmed=()), ()
+    match = changed(lead_made(match), confirmed=())
+    if finished(match) is None:
+        return changed(match, phase=Phase.PLAY), ()
+    return changed(match, phase=Phase.RESULT, clocks=()), ()
 
 
 def finished(match: GuandanMatch) -> Finish | None:
@@ -51,7 +63,7 @@ def result_entered(match: GuandanMatch, event: ResultEntered) -> Stepped:
         _finish(event.order, match.dead)
     except FinishError as mistake:
         refuse("NO_FINISH_ORDER", str(mistake))
-    return place_taken(changed(match, order=event.order, led=True))
+    return place_taken(changed(match, order=event.order))
 
 
 def _finish(order: tuple[Seat, ...], dead: Seat | None) -> Finish:
@@ -78,9 +90,11 @@ def leader_named(match: GuandanMatch, event: LeaderNamed) -> Stepped:
     assert isinstance(previous, Forfeited)  # FORFEIT begins with one
     if side(event.seat) != previous.winners:
         refuse("OTHER_SIDE", event.seat)
-    row = LeaderRow(row=next_row(match), at_ms=event.at_ms, leader=event.seat)
+    last = last_deal(match.sheet)
+    assert last is not None  # it was forfeited
+    row = LeaderRow(row=next_row(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat)
     noted, effects = written(match, row)
-    after, more = go_on(noted, event.at_ms)
+    after, more = begin_deal(noted, extra=True) if match.extra else go_on(noted, event.at_ms)
     return after, (*effects, *more)
 
 
@@ -89,16 +103,17 @@ def extra_deal_ordered(match: GuandanMatch, event: ExtraDealOrdered) -> Stepped:
     drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
     if match.phase is not Phase.MATCH_CHECK and not drawn:
         refuse("NOT_EQUAL")
-    return begin_deal(changed(match, verdict=None, score=None), extra=True)
+    match = changed(match, verdict=None, score=None)
+    if lacks_leader(match):
+        return changed(match, phase=Phase.FORFEIT, extra=True), (RefereeNeeded("name_leader"),)
+    return begin_deal(match, extra=True)
 
 
 def deal_stopped(match: GuandanMatch, event: DealStopped) -> Stepped:
     """End a deal that time has overtaken, by the letter (seed 000 A14.2.3–4); it does not count."""
-    if not match.under_way:
-        refuse("NOT_BEGUN")
     if match.extra or not stops_deal(match.clock, event.at_ms):
         refuse("NOT_STOPPED_BY_TIME")
     row = StoppedRow(row=next_row(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason)
-    noted, effects = written(changed(match, clocks=()), row)
+    noted, effects = written(changed(match, clocks=(), suspended=None, claimed=None), row)
     after, more = go_on(noted, event.at_ms)
     return after, (*effects, *more)

@@ -1,12 +1,13 @@
 """Hands: dealt, refused, released, counted; and their play until somebody has none left."""
 
-from controller.match.clocks import countdown, match_clock
 from controller.match.clocks.duties import opening_clock, sort_clock
 from controller.match.course import (
     Stepped,
+    as_it_stands,
     begin_attempt,
     changed,
     go_on,
+    instead_of_deal,
     no_more_deals,
 )
 from controller.match.effects import LeaderKnown, RefereeNeeded
@@ -23,6 +24,7 @@ from controller.match.exchanging import after_count
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.timing import lead_made
 from controller.messages import Seat
 from controller.rules.bigtwo.choices import begin_opening
 
@@ -34,22 +36,24 @@ MISDEALS_TO_CALL = 2
 def dealt(match: Match, event: Dealt) -> Stepped:
     """Take note of four right hands, and of who got the card that was turned up."""
     assert match.duties is not None  # a deal is due in this phase
-    needed = match.duties.turnup or isinstance(match, BigTwoMatch)
-    if needed and event.turned_to is None:
+    leads = isinstance(match, BigTwoMatch)
+    if isinstance(match, GuandanMatch):
+        leads = match.follows is None
+    if leads and event.turned_to is None:
         refuse("TURNED_TO_MISSING")
     match = changed(
         match,
         phase=Phase.HELD,
         in_a_row=0,
-        turned_to=event.turned_to,
-        turned_up=event.turned_up or match.turned_up,
+        turned_to=event.turned_to if leads else None,
+        turned_up=(event.turned_up or match.turned_up) if match.duties.turnup else None,
     )
     return _taken(match, event.at_ms) if match.by_hand else (match, ())
 
 
 def misdealt(match: Match, event: Misdealt) -> Stepped:
     """Begin another attempt: nothing else changes, no level, result, number or duty."""
-    return _again(match)
+    return _again(match, event.at_ms)
 
 
 def released(match: Match, event: Released) -> Stepped:
@@ -94,8 +98,6 @@ def count_claimed(match: Match, event: CountClaimed) -> Stepped:
         match,
         suspended="count",
         claimed=event.seat,
-        clocks=countdown.pause_all(match.clocks, event.at_ms),
-        clock=match_clock.table_stopped(match.clock, "count", event.at_ms),
     )
     return stopped, (RefereeNeeded("count", event.seat),)
 
@@ -111,14 +113,8 @@ def recounted(match: Match, event: Recounted) -> Stepped:
     demanded = demanded_counts(match)
     if set(event.counts) != set(demanded) or sum(event.counts.values()) > sum(demanded.values()):
         refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
-    going = changed(
-        match,
-        suspended=None,
-        claimed=None,
-        clocks=countdown.resume_all(match.clocks, event.at_ms),
-        clock=match_clock.table_goes_on(match.clock, event.at_ms),
-    )
-    return (going, ()) if event.counts == demanded else _again(going)
+    going = changed(match, suspended=None, claimed=None)
+    return (going, ()) if event.counts == demanded else _again(going, event.at_ms)
 
 
 def demanded_counts(match: Match) -> dict[Seat, int]:
@@ -137,14 +133,16 @@ def demanded_counts(match: Match) -> dict[Seat, int]:
 
 def led(match: Match, event: Led) -> Stepped:
     """Note the first lead: the deal can only be played out from now on."""
-    clocks, _ = countdown.done(match.clocks, "opening", event.at_ms)
-    return changed(match, led=True, clocks=clocks), ()
+    return lead_made(match), ()
 
 
-def _again(match: Match) -> Stepped:
+def _again(match: Match, at_ms: int) -> Stepped:
+    """Begin another attempt, by what the sheet says now: no hands are with the players."""
     failed = changed(match, misdeals=match.misdeals + 1, in_a_row=match.in_a_row + 1, began_ms=None)
     if isinstance(failed, GuandanMatch):
-        failed = changed(failed, exchange=None, order=(), dead=None)
+        failed = as_it_stands(changed(failed, exchange=None, order=(), dead=None))
+        if instead := instead_of_deal(failed, at_ms):
+            return instead
     elif isinstance(failed, BigTwoMatch):
         failed = changed(failed, choices=None)
     due, effects = begin_attempt(failed)

@@ -1,9 +1,16 @@
 """Before the cards: seats, the start, and what people do until hands are dealt."""
 
-from controller.cards import parse_face
+from controller.cards import face_text, parse_face
 from controller.match.clocks import countdown, match_clock
 from controller.match.clocks.duties import late_clocks
-from controller.match.course import Stepped, begin_attempt, begin_deal, changed, duties_of
+from controller.match.course import (
+    Stepped,
+    begin_attempt,
+    begin_deal,
+    changed,
+    duties_of,
+    hands_void,
+)
 from controller.match.effects import TurnUpAgain
 from controller.match.events import (
     Cut,
@@ -60,7 +67,8 @@ def dealt_by_hand(match: Match, event: DealtByHand) -> Stepped:
     """Deal this one by hand: its attempt begins again, with all the rulebook's duties."""
     if match.by_hand:
         refuse("TWICE", "this deal")
-    return begin_attempt(changed(match, by_hand=True))
+    due, effects = begin_attempt(changed(match, by_hand=True))
+    return due, (*hands_void(match, "by_hand"), *effects)
 
 
 def shuffled(match: Match, event: Shuffled) -> Stepped:
@@ -82,7 +90,8 @@ def cut(match: Match, event: Cut) -> Stepped:
             refuse("NOT_HIS_DUTY", _seats(match.duties.cutters))
     by_hand = match.by_hand and match.duties.turnup
     then = Phase.TURNUP if by_hand else Phase.DEALING
-    return changed(match, phase=then, cutter=event.seat, cut=event.n), ()
+    cutter = event.seat if event.n is not None else None
+    return changed(match, phase=then, cutter=cutter, cut=event.n), ()
 
 
 def turned_up(match: Match, event: TurnedUp) -> Stepped:
@@ -92,10 +101,11 @@ def turned_up(match: Match, event: TurnedUp) -> Stepped:
         face = parse_face(event.card)
     except ValueError as mistake:
         refuse("NO_SUCH_CARD", str(mistake))
+    card = face_text(face)
     if not turnup_stands(match.profile, face):
-        return changed(match, phase=Phase.CUT, cutter=None, cut=None), (TurnUpAgain(event.card),)
+        return changed(match, phase=Phase.CUT, cutter=None, cut=None), (TurnUpAgain(card),)
     return changed(
-        match, phase=Phase.DEALING, turned_up=event.card, first_drawer=_drawer(match, face)
+        match, phase=Phase.DEALING, turned_up=card, first_drawer=_drawer(match, face)
     ), ()
 
 

@@ -28,8 +28,8 @@ from controller.match.meeting import Meeting
 from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
 from controller.match.refusals import RefusedError, refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.rules.penalties.records import Record
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
-from controller.rules.records import Record
 from controller.rules.seats import ALL
 from controller.rules.standing import at_start
 
@@ -80,7 +80,7 @@ def step(match: Match, event: MatchEvent) -> Stepped:
         after, effects = _handled(match, event)
     except RefusedError as refused:
         return match, (*said, Refused(refused.refusal))
-    return after, (*said, *effects)
+    return timing.clocks_kept(after), (*said, *effects)
 
 
 def _handled(match: Match, event: MatchEvent) -> Stepped:

@@ -13,8 +13,9 @@ import msgspec
 from controller.match.authority import denial
 from controller.match.refusals import Refusal
 from controller.messages import Role
-from controller.rules.penalties import Charge, Entry, Proposal, Record
-from controller.rules.records import Incident
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.records import Entry, Incident, Record
 
 
 class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):

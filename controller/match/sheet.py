@@ -17,6 +17,7 @@ from controller.rules.levels import Grade
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import Forfeited, Result
 from controller.rules.score import MatchScore
+from controller.rules.seats import side
 from controller.rules.standing import Played, Sides, Standing, after_deal, at_start, shifted
 
 Choice = Literal["from_now", "void_later", "stand"]
@@ -63,8 +64,9 @@ class DealRow(Row, frozen=True, tag="deal"):
 
 
 class LeaderRow(Row, frozen=True, tag="leader"):
-    """After a forfeited deal the other side named who leads the next (seed 000 A15.3.3)."""
+    """After `deal` was forfeited the other side named who leads next (seed 000 A15.3.3)."""
 
+    deal: int
     leader: Seat
 
 
@@ -134,6 +136,12 @@ def deal_row(sheet: Sheet, deal: int) -> DealRow | None:
     return next((row for row in rows if row.deal == deal), None)
 
 
+def last_deal(sheet: Sheet) -> DealRow | None:
+    """Return the row of the last deal that counts; None: there is none."""
+    deals = [row for row in counting(sheet) if isinstance(row, DealRow)]
+    return deals[-1] if deals else None
+
+
 def counting(sheet: Sheet) -> Iterable[SheetRow]:
     """Yield the rows that count: with corrected results, without what was voided or overturned."""
     corrections = [row for row in sheet if isinstance(row, CorrectionRow) and row.choice != "stand"]
@@ -141,13 +149,13 @@ def counting(sheet: Sheet) -> Iterable[SheetRow]:
     voiding = [row for row in corrections if row.choice == "void_later"]
     overturned = {row.ruling for row in sheet if isinstance(row, OverturnedRow)}
     for row in sheet:
+        of_deal = row.deal if isinstance(row, (DealRow, LeaderRow)) else 0
+        if any(of_deal > by.deal and row.row < by.row for by in voiding):
+            continue
         if isinstance(row, ShiftRow) and row.ruling in overturned:
             continue
-        if not isinstance(row, DealRow):
-            yield row
-        elif not any(row.deal > by.deal and row.row < by.row for by in voiding):
-            known = results.get(row.deal)
-            yield row if known is None else msgspec.structs.replace(row, result=known)
+        known = results.get(row.deal) if isinstance(row, DealRow) else None
+        yield row if known is None else msgspec.structs.replace(row, result=known)
 
 
 @singledispatch
@@ -168,7 +176,8 @@ def _(row: ShiftRow, profile: GuandanProfile, standing: Standing) -> Standing:
 
 @_apply.register
 def _(row: LeaderRow, profile: GuandanProfile, standing: Standing) -> Standing:
-    if not isinstance(standing.previous, Forfeited):
-        return standing
-    named = Forfeited(standing.previous.loser, row.leader)
+    previous = standing.previous
+    if not isinstance(previous, Forfeited) or side(row.leader) != previous.winners:
+        return standing  # the deal before has another result by now
+    named = Forfeited(previous.loser, row.leader)
     return msgspec.structs.replace(standing, previous=named)

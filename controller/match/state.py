@@ -17,7 +17,7 @@ from controller.rules.bigtwo.choices import Opening
 from controller.rules.ceremony import Duties
 from controller.rules.ending import Verdict
 from controller.rules.levels import Grade
-from controller.rules.penalties import Record
+from controller.rules.penalties.records import Record
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile
 from controller.rules.result import Result
 from controller.rules.score import MatchScore

@@ -20,7 +20,7 @@ class FinishError(ValueError):
     """No finish order: its text is one line."""
 
 
-class Finish(msgspec.Struct, frozen=True, gc=False):
+class Finish(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
     """A deal that was played out. After a double-down nobody is 3RD or LAST."""
 
     up: Seat
@@ -54,7 +54,7 @@ class Finish(msgspec.Struct, frozen=True, gc=False):
         return tuple(seat for seat in places if seat is not None)
 
 
-class Forfeited(msgspec.Struct, frozen=True, gc=False):
+class Forfeited(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
     """A deal that `loser` lost by a penalty; it counts as R12 (seed 000 A15.3.3).
 
     Nobody was UP. `leader` of the next deal is named by the other side; None until then.

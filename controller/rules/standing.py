@@ -87,7 +87,7 @@ def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row:
         _moved(standing, winners, level, row),
         owner=winners,
         points=points,
-        won=winners if passed else standing.won,
+        won=standing.won or (winners if passed else None),
         deals=standing.deals + 1,
         previous=played.result,
     )
@@ -121,9 +121,11 @@ def shifted(
 ) -> Standing:
     """Return the standing after a penalty moved `side` by `steps` levels (seed 003 R6.2–3).
 
-    Between the bounds of the profile, never past A (provisional). The level of a deal
-    that is being played does not change.
+    Between the bounds of the profile, never past A, and not back from there: a side past A
+    has won (provisional). The level of a deal that is being played does not change.
     """
+    if standing.levels.of(side) == PAST_A:
+        return standing
     least, most = map(parse_grade, profile.penalties.level_bounds)
     level = standing.levels.of(side)
     return _moved(standing, side, max(least, min(most, level + steps)) if steps else level, row)
@@ -150,8 +152,13 @@ def _moved(standing: Standing, side: Side, level: Grade, row: int) -> Standing:
 def _count_failure(
     profile: GuandanProfile, after: Standing, before: Standing, played: Played, row: int
 ) -> Standing:
-    """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5)."""
+    """Count a deal at A that its owner did not pass (003 R5.5, 004 CN5).
+
+    An extra deal counts none: who is UP wins it (provisional).
+    """
     owner, rules = played.owner, profile.levels
+    if played.extra:
+        return after
     if rules.a_fail_counts == "consecutive":
         after = _forget_broken_rows(after, owner if played.level == ACE else None)
     if owner is None or played.level != ACE or after.won or not rules.a_fail_limit:

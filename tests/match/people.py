@@ -16,8 +16,8 @@ from controller.match.meeting import Meeting, Pair, Stage
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role, Seat, Side
-from controller.rules.offences import catalogue
-from controller.rules.penalties import Charge
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.offences import catalogue
 from controller.rules.seats import ALL, players, side
 
 OFFENCES = tuple(catalogue())
@@ -277,5 +277,6 @@ def charge_of(match: Match, seat: Seat, offence: str) -> Charge:
         round=match.meeting.round,
         match=match.meeting.match_id,
         deal=match.deal,
+        at_ms=match.now_ms,
         pointed_out_by=players("EW" if ours == "NS" else "NS")[0],
     )

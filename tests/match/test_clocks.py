@@ -25,7 +25,7 @@ from controller.match.clocks.countdown import (
 from controller.match.clocks.due import Due, Offence
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat
-from controller.rules.offences import catalogue
+from controller.rules.penalties.offences import catalogue
 from controller.rules.profile import GuandanProfile
 from controller.rules.rulebooks import load_guandan
 

@@ -18,7 +18,10 @@ from controller.match.rulings import (
     unconfirmed,
 )
 from controller.messages import Role
-from controller.rules.penalties import Charge, DealLost, Proposal, Record, proposals
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.consequences import DealLost
+from controller.rules.penalties.proposals import Proposal, proposals
+from controller.rules.penalties.records import Record
 from controller.rules.rulebooks import load_guandan
 
 INTERNATIONAL = load_guandan("international-000")
@@ -189,13 +192,14 @@ def charge(offence: str, **said: Any) -> Charge:
         round=1,
         match="1",
         deal=1,
+        at_ms=60_000,
         pointed_out_by="N",
         **said,
     )
 
 
-def ruling_on(offence: str) -> Ruling:
-    accused = charge(offence)
+def ruling_on(offence: str, **said: Any) -> Ruling:
+    accused = charge(offence, **said)
     return propose("1", accused, proposals(INTERNATIONAL, (), accused)[0], "Lin")
 
 
@@ -204,7 +208,7 @@ def warning() -> Ruling:
 
 
 def foul() -> Ruling:
-    return ruling_on("hidden_cards")
+    return ruling_on("hidden_cards", harmed=True)
 
 
 def by_word() -> Ruling:

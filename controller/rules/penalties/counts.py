@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Literal
 
-from controller.rules.charges import Charge
-from controller.rules.offences import Offence, catalogue
-from controller.rules.records import Penalty, Record, Scope, earlier
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.offences import Offence, catalogue
+from controller.rules.penalties.records import Penalty, Record, Scope, earlier
 
 Count = Callable[[Record, Charge, Offence], int | None]
 """How often before; None: this rung is not for this offence."""

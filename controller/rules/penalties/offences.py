@@ -12,9 +12,10 @@ from typing import Any, Literal
 import msgspec
 
 from controller import tomlfile
+from controller.rules.penalties.records import Counted, Penalty, Scope
 from controller.rules.profile import GuandanProfile
-from controller.rules.records import Counted, Penalty, Scope
 from controller.rules.tables import Catalogue, Table
+from controller.rules.words import Words
 
 Articles = dict[Catalogue, str]
 Loses = Literal["turn", "trick", "skips"]
@@ -23,13 +24,6 @@ Trait = Literal["out_of_turn", "hidden", "disturbance", "late"]
 
 class OffencesError(tomlfile.FileError):
     """The catalogue is not one; its text is one line."""
-
-
-class Words(Table, frozen=True):
-    """A text in both languages."""
-
-    en: str
-    zh: str
 
 
 class Option(Table, frozen=True):
@@ -60,6 +54,11 @@ class Own(Table, frozen=True):
     counted: Counted
     scope: Scope
     remedy: Words
+    counted_at: tuple[Counted, ...] = ()
+
+    def owner(self, at: int) -> Counted:
+        """Return whose offences the step `at` (from 0) is counted by."""
+        return self.counted_at[at] if self.counted_at else self.counted
 
 
 class Kind(Table, frozen=True):
@@ -75,9 +74,10 @@ class Offence(Table, frozen=True):
     """One row of the catalogue.
 
     `articles` of its penalty, `scope_articles` of how far it is counted: a text that is not
-    among them is silent. `remedy`: what happens with the cards. `direct_foul`: where it has
-    harmed the other side, a foul at once (seed 000 A15.3.3 ②). `trait`: what a key of the
-    profile knows it by.
+    among them is silent. `counted_at`: whose offences each step is counted by, where that is
+    not the same. `remedy`: what happens with the cards. `direct_foul`: where it has harmed
+    the other side, a foul at once (seed 000 A15.3.3 ②). `trait`: what a key of the profile
+    knows it by.
     """
 
     id: str
@@ -87,6 +87,7 @@ class Offence(Table, frozen=True):
     scope: Scope
     steps: tuple[Step, ...]
     remedy: Words
+    counted_at: tuple[Counted, ...] = ()
     articles: Articles = msgspec.field(default_factory=dict)
     scope_articles: Articles = msgspec.field(default_factory=dict)
     kinds: tuple[Kind, ...] = ()
@@ -96,22 +97,31 @@ class Offence(Table, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse a ladder without steps, a step without options, and steps nobody counts."""
-        for where, steps, scope in self._ladders():
+        for where, ladder in self._ladders():
+            steps, owners = ladder.steps, ladder.counted_at
             if not steps or not all(steps):
                 raise ValueError(f"{where}steps: expected at least one option in each step")
             for step in steps:
                 if len({option.penalty for option in step}) < len(step):
                     raise ValueError(f"{where}steps: expected each penalty once in a step")
-            if scope != "occasion" and len(steps) == 1 and not self.trait:
+            if ladder.scope != "occasion" and len(steps) == 1 and not self.trait:
                 raise ValueError(f'{where}scope: a single step goes with scope = "occasion"')
+            if owners and (len(owners) != len(steps) or owners[-1] != ladder.counted):
+                raise ValueError(
+                    f"{where}counted_at: expected one for each of {len(steps)} steps, "
+                    f'the last "{ladder.counted}" as counted has it'
+                )
 
-    def _ladders(self) -> list[tuple[str, tuple[Step, ...], Scope]]:
-        own = [(f"own.{text}.", ladder.steps, ladder.scope) for text, ladder in self.own.items()]
-        return [("", self.steps, self.scope), *own]
+    def _ladders(self) -> list[tuple[str, Own]]:
+        own = [(f"own.{text}.", ladder) for text, ladder in self.own.items()]
+        return [("", self._common()), *own]
+
+    def _common(self) -> Own:
+        return Own(self.steps, self.counted, self.scope, self.remedy, self.counted_at)
 
     def ladder(self, text: Catalogue) -> Own:
         """Return the steps that hold under a text, how they are counted, and the remedy."""
-        return self.own.get(text) or Own(self.steps, self.counted, self.scope, self.remedy)
+        return self.own.get(text) or self._common()
 
 
 def catalogue() -> Mapping[str, Offence]:
@@ -169,6 +179,6 @@ def _read(raw: dict[str, Any], name: str) -> dict[str, Offence]:
 @cache
 def _file() -> _File:
     name = "offences.toml"
-    text = resources.files("controller.rules").joinpath(name).read_text(encoding="utf-8")
+    text = resources.files("controller.rules.penalties").joinpath(name).read_text(encoding="utf-8")
     raw = tomlfile.tables(text, OffencesError, name=name)
     return _File(msgspec.convert(raw["words"], dict[str, dict[str, Words]]), _read(raw, name))

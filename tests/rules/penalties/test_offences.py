@@ -8,23 +8,23 @@ from typing import get_args
 import pytest
 
 from controller.match.clocks import due
-from controller.rules import offences
-from controller.rules.consequences import Consequence, TurnLost, consequence_words
-from controller.rules.ladder import RUNGS
-from controller.rules.offences import (
+from controller.rules.penalties import offences
+from controller.rules.penalties.consequences import Consequence, TurnLost, consequence_words
+from controller.rules.penalties.ladder import RUNGS
+from controller.rules.penalties.offences import (
     Offence,
     OffencesError,
-    Words,
     catalogue,
     offence,
     read_offences,
     remedy,
     words,
 )
-from controller.rules.records import Counted, Penalty, Scope
+from controller.rules.penalties.records import Counted, Penalty, Scope
 from controller.rules.rulebooks import load_guandan
+from controller.rules.words import Words
 
-TEXT = (resources.files("controller.rules") / "offences.toml").read_text("utf-8")
+TEXT = (resources.files("controller.rules.penalties") / "offences.toml").read_text("utf-8")
 WORDS = tomllib.loads(TEXT)["words"]
 ARTICLE = {
     "000": r"A\d+(\.\d)*([①②③④])?(–\d)?",
@@ -113,7 +113,8 @@ def test_every_name_a_reason_may_use_has_its_words(kind: str, names: list[str]) 
 def test_both_languages_of_a_template_have_the_same_places() -> None:
     for table in WORDS.values():
         for text in table.values():
-            assert places(text["en"]) == places(text["zh"])
+            english, chinese = text
+            assert places(english) == places(chinese)
 
 
 def test_every_consequence_has_its_words() -> None:
@@ -141,6 +142,13 @@ def test_a_name_outside_the_catalogue_is_refused() -> None:
             '[{ penalty = "warning" }, { penalty = "none" }]',
             '[{ penalty = "none" }, { penalty = "none" }]',
             "each penalty once in a step",
+        ),
+        ('counted_at = ["player", "pair"]', 'counted_at = ["player", "pears"]', r'\[1\] = "pears"'),
+        ('counted_at = ["player", "pair"]', 'counted_at = ["pair"]', "one for each of 2 steps"),
+        (
+            'counted_at = ["player", "pair"]',
+            'counted_at = ["pair", "player"]',
+            'the last "pair" as counted has it',
         ),
     ],
 )

@@ -9,12 +9,13 @@ from collections.abc import Callable
 import msgspec
 
 from controller.messages import Seat, Side
-from controller.rules.charges import Charge
-from controller.rules.ladder import Legal
-from controller.rules.offences import Words, offence, words
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.ladder import Legal
+from controller.rules.penalties.offences import offence, words
+from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.records import Penalty
 from controller.rules.seats import other_side
+from controller.rules.words import Words
 
 
 class DealLost(msgspec.Struct, frozen=True, gc=False, tag="deal_lost"):
@@ -76,8 +77,7 @@ Keys = tuple[str, ...]
 def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[Effects, Keys]:
     """Return what a legal penalty does to the match, and the profile's rules it rests on."""
     effects, keys = _BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
-    if way.key is not None:
-        keys = (way.key, *(key for key in keys if key != way.key))
+    keys = (*way.keys, *(key for key in keys if key not in way.keys))
     if way.loses == "skips":
         keys = (*keys, "penalties.out_of_turn_skips")
     return (*effects, *_for_seat(profile, charge.seat, way)), keys

@@ -5,25 +5,26 @@ offence can reach: a second violation is a foul, a third foul loses the match, a
 match expels. How often is too often is the profile's.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import msgspec
 
-from controller.rules import counts
-from controller.rules.charges import Charge
-from controller.rules.offences import (
+from controller.rules.penalties import counts
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.offences import (
     Articles,
     Loses,
     Offence,
     Option,
     Own,
-    Words,
+    Trait,
     offence,
     words,
 )
+from controller.rules.penalties.records import Penalty, Record, earlier
 from controller.rules.profile import GuandanProfile
-from controller.rules.records import Penalty, Record, earlier
+from controller.rules.words import Words
 
 HARMED: Articles = {"000": "A15.3.3②"}
 """Where a foul without a ladder stands: what was plain, grave and harmed the other side."""
@@ -32,13 +33,13 @@ HARMED: Articles = {"000": "A15.3.3②"}
 class Legal(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A legal penalty, and why. `proposed`: what of it no rulebook says, None for nothing.
 
-    `key`: the profile's rule it rests on.
+    `keys`: the profile's rules it rests on.
     """
 
     penalty: Penalty
     article: str | None
     why: Words
-    key: str | None = None
+    keys: tuple[str, ...] = ()
     loses: Loses | None = None
     dead_hand: bool = False
     chief: bool = False
@@ -51,10 +52,8 @@ def legal(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[Lega
     Raises LookupError for an offence that is not in the catalogue.
     """
     row = offence(charge.offence)
-    step = _by_trait(profile, row, _step(profile, record, charge, row))
-    if charge.harmed and row.direct_foul:
-        step = _each_once((_direct_foul(profile, row), *step))
-    ladder, *others = step
+    step = _step(profile, record, charge, row)
+    ladder, *others = _BY_TRAIT.get(row.trait, _plain)(profile, charge, row, step)
     found = [*reversed(_raised(profile, record, charge, ladder)), ladder]
     for other in others:
         found += [other, *_raised(profile, record, charge, other)]
@@ -73,16 +72,23 @@ def _step(
 ) -> tuple[Legal, ...]:
     """Return the options of the offence's own step, counted from the record or by a clock."""
     ladder = row.ladder(profile.penalties.catalogue)
-    same = [entry for entry in _before(record, charge, ladder) if entry.offence == row.id]
-    number = charge.step or len(same) + 1
-    why = _why(row, ladder, charge, number)
-    unsaid = bool(same) and profile.penalties.catalogue not in row.scope_articles
-    options = ladder.steps[min(number, len(ladder.steps)) - 1]
-    return tuple(_option(profile, row, option, why, unsaid) for option in options)
+    at, number = _reached(record, charge, row, ladder)
+    why = _why(row, ladder, charge, at, number)
+    counted = at > 0 and charge.step is None  # without that, how far it is counted is nothing
+    unsaid = counted and profile.penalties.catalogue not in row.scope_articles
+    return tuple(_option(profile, row, option, why, unsaid) for option in ladder.steps[at])
 
 
-def _before(record: Record, charge: Charge, ladder: Own) -> Record:
-    return earlier(record, charge, ladder.counted, ladder.scope)
+def _reached(record: Record, charge: Charge, row: Offence, ladder: Own) -> tuple[int, int]:
+    """Return the highest step (from 0) that its owner has reached, and how often he did it."""
+
+    def nth(at: int) -> int:
+        before = earlier(record, charge, ladder.owner(at), ladder.scope)
+        return 1 + sum(entry.offence == row.id for entry in before)
+
+    times = [charge.step or nth(at) for at in range(len(ladder.steps))]
+    reached = max(at for at, number in enumerate(times) if number > at)
+    return reached, times[reached]
 
 
 def _option(
@@ -97,7 +103,7 @@ def _option(
         penalty=option.penalty,
         article=article,
         why=why,
-        key=option.key,
+        keys=() if option.key is None else (option.key,),
         loses=option.loses,
         dead_hand=option.dead_hand,
         chief=option.chief,
@@ -111,11 +117,11 @@ def _proposed(article: str | None, unsaid: bool) -> Literal["silent", "scope_sil
     return "scope_silent" if unsaid else None
 
 
-def _why(row: Offence, ladder: Own, charge: Charge, number: int) -> Words:
+def _why(row: Offence, ladder: Own, charge: Charge, at: int, number: int) -> Words:
     template = "counted"
     if ladder.scope == "occasion":
         template = "once" if charge.step is None else "step"
-    counted, scope = words("counted", ladder.counted), words("scope", ladder.scope)
+    counted, scope = words("counted", ladder.owner(at)), words("scope", ladder.scope)
     text = words("why", template)
     return Words(
         text.en.format(offence=row.en, number=number, counted=counted.en, scope=scope.en),
@@ -126,17 +132,33 @@ def _why(row: Offence, ladder: Own, charge: Charge, number: int) -> Words:
 # -- what a key of the profile says beside the catalogue ----------------------
 
 
-def _by_trait(profile: GuandanProfile, row: Offence, step: tuple[Legal, ...]) -> tuple[Legal, ...]:
-    if row.trait == "hidden":
-        penalty = _HIDDEN[profile.penalties.hidden]
-        first = _keyed(profile, penalty, "penalties.hidden", step[0].why)
-        return _each_once((first, *step))
-    if row.trait == "late":
-        why = _named(f"late_{profile.clocks.late_then}", row)
-        if profile.clocks.late_then == "default":
-            return (_keyed(profile, "match_forfeit", "clocks.late_then", why),)
-        return tuple(msgspec.structs.replace(one, why=why) for one in step)
-    return step
+Answers = tuple[Legal, ...]
+
+
+def _plain(profile: GuandanProfile, charge: Charge, row: Offence, step: Answers) -> Answers:
+    article = HARMED.get(profile.penalties.catalogue)
+    why, proposed = _named("harmed", row), _proposed(article, False)
+    foul = Legal(penalty="foul", article=article, why=why, proposed=proposed)
+    return _where_harmed(charge, row, foul, step)
+
+
+def _where_harmed(charge: Charge, row: Offence, foul: Legal, step: Answers) -> Answers:
+    """Put a foul at once before the step's options, where it did harm (seed 000 A15.3.3 ②)."""
+    return _each_once((foul, *step)) if charge.harmed and row.direct_foul else step
+
+
+def _hidden(profile: GuandanProfile, charge: Charge, row: Offence, step: Answers) -> Answers:
+    """A foul where it did harm (seed 000); else a text has one answer, harm or no harm.
+
+    Seed 003 R6.3: levels; 004 D: expelled. Such a text knows no warning and no violation.
+    """
+    how = profile.penalties.hidden
+    named = _keyed(profile, _HIDDEN[how], "penalties.hidden", step[0].why)
+    if how != "foul":
+        return _each_once((named, *(one for one in step if one.penalty not in _MILD)))
+    foul = msgspec.structs.replace(named, why=_named("harmed", row))
+    step = tuple(named if one.penalty == "foul" else one for one in step)
+    return _where_harmed(charge, row, foul, step)
 
 
 _HIDDEN: dict[str, Penalty] = {
@@ -144,22 +166,26 @@ _HIDDEN: dict[str, Penalty] = {
     "levels": "foul",
     "disqualified": "disqualification",
 }
+_MILD: frozenset[Penalty] = frozenset({"none", "warning", "violation"})
+
+
+def _late(profile: GuandanProfile, charge: Charge, row: Offence, step: Answers) -> Answers:
+    why = _named(f"late_{profile.clocks.late_then}", row)
+    if profile.clocks.late_then == "default":
+        return (_keyed(profile, "match_forfeit", "clocks.late_then", why),)
+    return tuple(msgspec.structs.replace(one, why=why) for one in step)
+
+
+_BY_TRAIT: dict[Trait | None, Callable[[GuandanProfile, Charge, Offence, Answers], Answers]] = {
+    "hidden": _hidden,
+    "late": _late,
+}
 
 
 def _keyed(profile: GuandanProfile, penalty: Penalty, key: str, why: Words) -> Legal:
     article = profile.article(key)
     return Legal(
-        penalty=penalty, article=article, why=why, key=key, proposed=_proposed(article, False)
-    )
-
-
-def _direct_foul(profile: GuandanProfile, row: Offence) -> Legal:
-    article = HARMED.get(profile.penalties.catalogue)
-    return Legal(
-        penalty="foul",
-        article=article,
-        why=_named("harmed", row),
-        proposed=_proposed(article, False),
+        penalty=penalty, article=article, why=why, keys=(key,), proposed=_proposed(article, False)
     )
 
 

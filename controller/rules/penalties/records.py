@@ -22,10 +22,11 @@ Scope = Literal["occasion", "deal", "match", "round", "event"]
 
 
 class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An offence, who committed it, and where.
+    """An offence, who committed it, where, and when.
 
     `seat` and `person` are None where it was the pair's, as coming late. `match` is unique
-    in its round, `deal` counts from 1 in its match, 0 before the first.
+    in its round, `deal` counts from 1 in its match, 0 before the first. `at_ms`: when it
+    happened, by the clock of its match's events; it is told, never counted by.
     """
 
     offence: str
@@ -37,6 +38,7 @@ class Incident(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     round: int
     match: str
     deal: int
+    at_ms: int
 
 
 class Entry(Incident, frozen=True, kw_only=True, gc=False):

@@ -9,41 +9,17 @@ from typing import Literal
 
 import msgspec
 
-from controller.rules.charges import Charge, lapse_article, lapse_reasons
-from controller.rules.consequences import (
+from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons
+from controller.rules.penalties.consequences import (
     Consequence,
-    DeadHand,
-    DealLost,
-    Disqualified,
-    LevelDown,
-    LevelUp,
-    MatchLost,
     TurnLost,
     consequences,
 )
-from controller.rules.ladder import Legal, legal
-from controller.rules.offences import Words, offence, words
+from controller.rules.penalties.ladder import Legal, legal
+from controller.rules.penalties.offences import offence, words
+from controller.rules.penalties.records import Penalty, Record
 from controller.rules.profile import GuandanProfile
-from controller.rules.records import Entry, Penalty, Record
-
-__all__ = [
-    "Charge",
-    "Consequence",
-    "DeadHand",
-    "DealLost",
-    "Disqualified",
-    "Entry",
-    "LevelDown",
-    "LevelUp",
-    "MatchLost",
-    "Penalty",
-    "Proposal",
-    "Record",
-    "TurnLost",
-    "by_discretion",
-    "lapse_reasons",
-    "proposals",
-]
+from controller.rules.words import Words
 
 CHIEFS: frozenset[Penalty] = frozenset({"foul", "match_forfeit", "disqualification"})
 """What only the chief may give, whatever article it comes from (seed 000 A15.2.2)."""
@@ -75,18 +51,17 @@ def proposals(profile: GuandanProfile, record: Record, charge: Charge) -> tuple[
 
     A foul and more is the chief's, and so is every choice but the first (seed 000 A15.2).
     Where the right to a penalty may have lapsed, no penalty is among the choices; a dispute
-    about that is the chief's. Raises LookupError for an offence that there is not.
+    about that is the chief's. What the players settled is closed, or recognised: then no
+    penalty comes first. Raises LookupError for an offence that there is not.
     """
-    settled = _settled(profile, charge)
-    if settled is not None:
-        return (settled,)
     found = legal(profile, record, charge)
-    disputed = charge.lapse_disputed and bool(lapse_reasons(charge))
-    answers = [
-        _proposal(profile, charge, way, chief=disputed or number > 0)
-        for number, way in enumerate(found)
-    ]
-    return (*answers, *_lapsed(profile, charge))
+    if charge.settled_by_players and profile.penalties.settled_by_players == "closed":
+        return (_settled(profile, charge, "settled_closed"),)
+    if charge.settled_by_players == "recognised":
+        waived = _settled(profile, charge, "settled_recognised")
+        accepted = _ladder(profile, charge, _accepted(profile, found))
+        return (waived, *(one for one in accepted if one.penalty != "none" or one.effects))
+    return (*_ladder(profile, charge, found), *_lapsed(profile, charge))
 
 
 def by_discretion(profile: GuandanProfile, charge: Charge, penalty: Penalty) -> Proposal:
@@ -102,20 +77,43 @@ def by_discretion(profile: GuandanProfile, charge: Charge, penalty: Penalty) -> 
     return _proposal(profile, charge, way, chief=True)
 
 
-def _settled(profile: GuandanProfile, charge: Charge) -> Proposal | None:
-    """Answer a matter that the players settled: closed, or as the referee recognised it.
+SETTLED = "penalties.settled_by_players"
 
-    Seed 000 A15.3.6, 004 rule B.
-    """
-    key = "penalties.settled_by_players"
-    if charge.settled_by_players is None:
-        return None
-    closed = profile.penalties.settled_by_players == "closed"
-    if charge.settled_by_players == "annulled" and not closed:
-        return None
-    why = words("why", "settled_closed" if closed else "settled_recognised")
-    way = Legal(penalty="none", article=profile.article(key), why=why, key=key)
+
+def _ladder(
+    profile: GuandanProfile, charge: Charge, found: tuple[Legal, ...]
+) -> tuple[Proposal, ...]:
+    disputed = charge.lapse_disputed and bool(lapse_reasons(charge))
+    return tuple(
+        _proposal(profile, charge, way, chief=disputed or number > 0)
+        for number, way in enumerate(found)
+    )
+
+
+def _settled(
+    profile: GuandanProfile, charge: Charge, why: Literal["settled_closed", "settled_recognised"]
+) -> Proposal:
+    """Answer without a penalty what the players settled (seed 000 A15.3.6, 004 rule B)."""
+    article = profile.article(SETTLED)
+    way = Legal(penalty="none", article=article, why=words("why", why), keys=(SETTLED,))
     return _proposal(profile, charge, way, chief=False)
+
+
+def _accepted(profile: GuandanProfile, found: tuple[Legal, ...]) -> tuple[Legal, ...]:
+    """Return the ladder's answers as what the players accepted and the referee recognised.
+
+    Seed 000 A15.3.6. Who may give it stays as it was: a foul and a choice are the chief's.
+    """
+    text, article = words("why", "settled_recognised"), profile.article(SETTLED)
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            why=Words(f"{text.en}: {one.why.en}", f"{text.zh}：{one.why.zh}"),
+            article=", ".join(known for known in (article, one.article) if known) or None,
+            keys=(SETTLED, *one.keys),
+        )
+        for one in found
+    )
 
 
 def _lapsed(profile: GuandanProfile, charge: Charge) -> tuple[Proposal, ...]:

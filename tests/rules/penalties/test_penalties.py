@@ -6,30 +6,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.cards import SEATS, side_of
-from controller.messages import Seat
-from controller.rules.charges import LapseReason, lapse_article, lapse_words
+from controller.match.rulings import Ruling, approve, propose
+from controller.match.rulings import entry as entry_of
+from controller.messages import Role, Seat
 from controller.rules.ending import Verdict
-from controller.rules.offences import catalogue
-from controller.rules.penalties import (
-    CHIEFS,
+from controller.rules.penalties.charges import (
     Charge,
+    LapseReason,
+    lapse_article,
+    lapse_reasons,
+    lapse_words,
+)
+from controller.rules.penalties.consequences import (
     DeadHand,
     DealLost,
     Disqualified,
-    Entry,
     LevelDown,
     LevelUp,
     MatchLost,
-    Penalty,
-    Proposal,
-    Record,
     TurnLost,
-    by_discretion,
-    lapse_reasons,
-    proposals,
 )
+from controller.rules.penalties.offences import catalogue
+from controller.rules.penalties.proposals import CHIEFS, Proposal, by_discretion, proposals
+from controller.rules.penalties.records import Entry, Incident, Penalty, Record, earlier
 from controller.rules.profile import GuandanProfile
-from controller.rules.records import Incident
 from controller.rules.result import Forfeited, with_dead_hand
 from controller.rules.rulebooks import load_guandan
 from controller.rules.score import match_score
@@ -45,7 +45,7 @@ BCTA = load_guandan("bcta-004")
 
 
 def test_20_a_foul_gives_the_deal_to_the_other_side_as_a_double_down() -> None:
-    foul = answers(INTERNATIONAL, "hidden_cards")[0]
+    foul = answers(INTERNATIONAL, "hidden_cards", harmed=True)[0]
     (lost,) = foul.effects
     assert lost == DealLost("EW")
     assert isinstance(lost, DealLost)
@@ -99,7 +99,7 @@ def test_40_the_second_violation_of_a_pair_in_a_round_is_a_foul(profile: Guandan
 
 def test_41_the_third_foul_of_a_side_loses_the_match() -> None:
     record = (entry("foul", "hidden_cards"), entry("foul", "illegal_signal", seat="W"))
-    forfeit, foul, *_ = answers(INTERNATIONAL, "hidden_cards", record)
+    forfeit, foul, *_ = answers(INTERNATIONAL, "hidden_cards", record, harmed=True)
     assert (forfeit.penalty, forfeit.needs, forfeit.article) == (
         "match_forfeit",
         "chief",
@@ -174,15 +174,34 @@ def test_a_pair_shares_its_ladder_and_another_pair_does_not() -> None:
     assert ladder(INTERNATIONAL, "no_report", (theirs,)) == "warning"
 
 
-def test_asking_is_counted_by_player() -> None:
-    own, partners = entry("warning", "asking_count"), entry("warning", "asking_count", person="W")
-    assert ladder(INTERNATIONAL, "asking_count", (own,)) == "violation"
-    assert ladder(INTERNATIONAL, "asking_count", (partners,)) == "warning"
+def test_asking_is_warned_by_player_and_the_second_time_of_either_is_a_violation() -> None:
+    first = answers(INTERNATIONAL, "asking_count")[0]
+    assert (first.penalty, first.provisional) == ("warning", False)
+    assert "no. 1 of this player in this match" in first.why_en
+    partners = entry("warning", "asking_count", seat="W", person="Xi")
+    for before in (entry("warning", "asking_count"), partners):
+        second = answers(INTERNATIONAL, "asking_count", (before,))[0]
+        assert (second.penalty, second.article) == ("violation", "A12.3")
+        assert second.provisional
+        assert "该对选手本局第2次" in second.why_zh
+
+
+def test_a_pair_that_asked_twice_is_not_warned_again() -> None:
+    record = tuple(entry(penalty, "asking_count") for penalty in ("warning", "violation"))
+    third = answers(INTERNATIONAL, "asking_count", record, seat="W", person="Xi")
+    assert [one.penalty for one in third] == ["foul", "violation"]
+    assert "no. 3 of this pair" in third[1].why_en
+
+
+def test_a_pair_counts_what_nobody_in_particular_did() -> None:
+    record = (entry("warning", "asking_count", person=None),)
+    assert ladder(INTERNATIONAL, "asking_count", record, person=None) == "violation"
 
 
 def test_nobody_in_particular_is_no_player() -> None:
-    record = (entry("warning", "asking_count", person=None),)
-    assert ladder(INTERNATIONAL, "asking_count", record, person=None) == "warning"
+    record = (entry("warning", "other", person=None),)
+    assert earlier(record, charge("other", person=None), "player", "match") == ()
+    assert earlier(record, charge("other", person=None), "pair", "match") == record
 
 
 def test_a_ladder_that_is_counted_by_match_begins_again_in_the_next() -> None:
@@ -216,6 +235,33 @@ def test_a_play_out_of_turn_costs_the_turn_or_where_cards_lie_a_foul() -> None:
     assert by_letter.effects == (TurnLost("E", whole_trick=False),)
     assert (by_table.penalty, by_table.article) == ("foul", "R6.2")
     assert by_table.effects == (LevelUp("NS", 1),)
+
+
+def test_a_penalty_that_is_the_same_every_time_does_not_rest_on_how_far_it_is_counted() -> None:
+    for profile, offence, article in (
+        (HUAINAN, "play_out_of_turn", "R6.2"),
+        (INTERNATIONAL, "hidden_cards", "A15.3.1"),
+        (INTERNATIONAL, "declare_out_of_turn", "A17.3"),
+    ):
+        second = answers(profile, offence, (entry("foul", offence),))[0]
+        assert (second.article, second.provisional) == (article, False)
+        assert second.why_en.endswith(f"({article})")
+
+
+def test_fouls_out_of_turn_lose_no_match_where_the_profile_counts_none() -> None:
+    fouls = tuple(entry("foul", "play_out_of_turn", deal=deal) for deal in (1, 1, 2, 3))
+    counted, uncounted = (
+        msgspec.structs.replace(
+            HUAINAN,
+            penalties=msgspec.structs.replace(HUAINAN.penalties, fouls_to_forfeit=times),
+        )
+        for times in (3, 0)
+    )
+    assert ladder(counted, "play_out_of_turn", fouls[:2]) == "match_forfeit"
+    for before in range(len(fouls) + 1):
+        (foul,) = answers(uncounted, "play_out_of_turn", fouls[:before])
+        assert (foul.penalty, foul.article, foul.provisional) == ("foul", "R6.2", False)
+        assert foul.effects == (LevelUp("NS", 1),)
 
 
 def test_how_long_a_turn_out_of_turn_is_lost_is_the_profiles() -> None:
@@ -257,6 +303,41 @@ def test_what_harmed_the_other_side_may_be_a_foul_at_once() -> None:
     assert [one.penalty for one in harmed] == ["foul", "warning", "violation"]
     assert harmed[0].article == "A15.3.3②"
     assert ladder(INTERNATIONAL, "disturbance", harmed=True) == "warning"
+
+
+def test_hidden_cards_are_a_foul_at_once_where_they_did_harm_and_not_before() -> None:
+    for profile in (INTERNATIONAL, HUAIAN):
+        plain = answers(profile, "hidden_cards")
+        assert [(one.penalty, one.needs, one.article) for one in plain[:3]] == [
+            ("warning", "referee", "A15.3.1"),
+            ("violation", "chief", "A15.3.2"),
+            ("foul", "chief", "A15.3.3②"),
+        ]
+        harmed = answers(profile, "hidden_cards", harmed=True)
+        assert [one.penalty for one in harmed[:3]] == ["foul", "warning", "violation"]
+        assert (harmed[0].article, harmed[0].needs) == ("A15.3.3②", "chief")
+        assert "harmed the other side" in harmed[0].why_en
+        for foul in (plain[2], harmed[0]):
+            assert foul.keys == ("penalties.hidden", "penalties.foul")
+
+
+def test_hidden_cards_cost_the_same_with_and_without_harm_where_a_text_knows_one_penalty() -> None:
+    for profile, penalties in (
+        (HUAINAN, ["foul", "match_forfeit", "disqualification"]),
+        (BCTA, ["disqualification", "foul", "match_forfeit"]),
+    ):
+        for harmed in (False, True):
+            found = answers(profile, "hidden_cards", harmed=harmed)
+            assert [one.penalty for one in found] == penalties
+            assert not found[0].provisional
+            assert "harmed" not in found[0].why_en
+
+
+def test_an_event_that_makes_hidden_cards_a_foul_asks_for_harm_in_any_rulebook() -> None:
+    rules = msgspec.structs.replace(HUAINAN.penalties, hidden="foul")
+    profile = msgspec.structs.replace(HUAINAN, penalties=rules)
+    assert ladder(profile, "hidden_cards") == "warning"
+    assert ladder(profile, "hidden_cards", harmed=True) == "foul"
 
 
 def test_who_is_late_has_defaulted_or_the_regulations_say() -> None:
@@ -343,7 +424,7 @@ def test_without_a_ladder_of_violations_a_second_one_is_one_more() -> None:
 
 def test_fouls_are_counted_in_the_match() -> None:
     record = (entry("foul", "other", match="1"), entry("foul", "other", match="2"))
-    assert ladder(INTERNATIONAL, "hidden_cards", record, match="2") == "foul"
+    assert ladder(INTERNATIONAL, "hidden_cards", record, match="2", harmed=True) == "foul"
 
 
 def test_the_second_match_lost_in_an_event_expels() -> None:
@@ -354,12 +435,13 @@ def test_the_second_match_lost_in_an_event_expels() -> None:
     assert lost.penalty == "match_forfeit"
 
 
-def test_one_offence_can_climb_every_rung() -> None:
+@pytest.mark.parametrize("at_ms", [0, 60_000, 10**9])
+def test_one_offence_can_climb_every_rung_whenever_the_others_were(at_ms: int) -> None:
     record = (
-        entry("match_forfeit", "default", match="0"),
-        entry("foul", "other"),
-        entry("foul", "other"),
-        entry("violation", "no_report"),
+        entry("match_forfeit", "default", match="0", at_ms=at_ms),
+        entry("foul", "other", at_ms=at_ms),
+        entry("foul", "other", at_ms=at_ms),
+        entry("violation", "no_report", at_ms=at_ms),
     )
     climbed = answers(INTERNATIONAL, "delay_tribute", record, step=2)
     assert [one.penalty for one in climbed] == [
@@ -380,11 +462,52 @@ def test_what_the_players_settled_is_closed_in_one_rulebook() -> None:
 
 
 def test_what_the_players_settled_is_for_the_referee_elsewhere() -> None:
-    (recognised,) = answers(INTERNATIONAL, "no_report", settled_by_players="recognised")
-    assert (recognised.penalty, recognised.needs) == ("none", "referee")
-    assert recognised.article == "A15.3.6"
+    waived, *_ = answers(INTERNATIONAL, "no_report", settled_by_players="recognised")
+    assert (waived.penalty, waived.needs, waived.effects) == ("none", "referee", ())
+    assert waived.article == "A15.3.6"
     annulled = answers(INTERNATIONAL, "no_report", settled_by_players="annulled")
     assert annulled == answers(INTERNATIONAL, "no_report")
+
+
+def test_what_the_players_accepted_may_be_recognised_too() -> None:
+    record = (entry("warning", "no_report"),)
+    plain = answers(INTERNATIONAL, "no_report", record)
+    _, *accepted = answers(INTERNATIONAL, "no_report", record, settled_by_players="recognised")
+    assert [one.penalty for one in accepted] == [one.penalty for one in plain] == ["violation"]
+    assert accepted[0].article == "A15.3.6, A12.1–2"
+    assert accepted[0].needs == "referee"
+    assert (accepted[0].effects, accepted[0].provisional) == (plain[0].effects, False)
+    assert accepted[0].keys == ("penalties.settled_by_players",)
+    assert accepted[0].why_en == (
+        "what the players settled among themselves is recognised: " + plain[0].why_en
+    ).replace("(A12", "(A15.3.6, A12")
+    assert accepted[0].why_zh.startswith("承认运动员之间自行的处理：未主动报牌：")
+
+
+def test_what_is_recognised_is_given_by_whom_it_would_be_otherwise() -> None:
+    record = (entry("violation", "no_report"),)
+    waived, *accepted = answers(
+        INTERNATIONAL, "delay_tribute", record, step=2, settled_by_players="recognised"
+    )
+    assert waived.needs == "referee"
+    assert [(one.penalty, one.needs) for one in accepted] == [
+        ("foul", "chief"),
+        ("violation", "chief"),
+    ]
+    assert accepted[0].keys[:2] == ("penalties.settled_by_players", "penalties.violations_to_foul")
+
+
+def test_nothing_is_recognised_twice_but_a_lost_turn_is_something() -> None:
+    said: dict[str, Any] = {"settled_by_players": "recognised"}
+    assert [one.penalty for one in answers(INTERNATIONAL, "draw_unseen", **said)] == ["none"]
+    waived, turn, *_ = answers(INTERNATIONAL, "play_out_of_turn", **said)
+    assert (waived.penalty, waived.effects) == ("none", ())
+    assert (turn.penalty, turn.effects) == ("none", (TurnLost("E", whole_trick=False),))
+
+
+def test_what_a_rulebook_does_not_say_of_settling_is_proposed() -> None:
+    for one in answers(HUAINAN, "play_out_of_turn", settled_by_players="recognised"):
+        assert one.provisional
 
 
 def test_the_chief_may_give_any_penalty_at_his_discretion() -> None:
@@ -504,6 +627,20 @@ def test_more_offences_never_make_a_penalty_milder(
     assert order.index(before) <= order.index(after)
 
 
+times = st.integers(0, 10**9)
+
+
+@given(profiles, records, offences, st.lists(times, min_size=9, max_size=9))
+def test_when_something_happened_is_never_counted_by(
+    profile: GuandanProfile, record: Record, offence: str, at_ms: list[int]
+) -> None:
+    now, *before = at_ms
+    moved_on = tuple(
+        msgspec.structs.replace(one, at_ms=at) for one, at in zip(record, before, strict=False)
+    )
+    assert answers(profile, offence, moved_on, at_ms=now) == answers(profile, offence, record)
+
+
 WHERE: dict[str, Any] = {
     "person": "Dong",
     "pair": "7",
@@ -511,6 +648,7 @@ WHERE: dict[str, Any] = {
     "round": 1,
     "match": "1",
     "deal": 1,
+    "at_ms": 60_000,
 }
 
 
@@ -551,3 +689,29 @@ def moved(profile: GuandanProfile, levels: Sides, proposal: Proposal) -> Sides:
 def test_an_incident_has_what_a_charge_and_an_entry_share() -> None:
     shared = set(Charge.__struct_fields__) & set(Entry.__struct_fields__)
     assert shared == set(Incident.__struct_fields__)
+
+
+def test_no_charge_and_no_entry_is_without_its_time() -> None:
+    for kind, said in ((Charge, {"pointed_out_by": "N"}), (Entry, {"article": None})):
+        raw = {**placed("no_report", {}), "penalty": "warning", **said}
+        assert msgspec.convert(raw, kind).at_ms == 60_000
+        del raw["at_ms"]
+        with pytest.raises(msgspec.ValidationError, match="missing required field `at_ms`"):
+            msgspec.convert(raw, kind)
+
+
+def test_what_a_ruling_leaves_in_the_record_has_the_time_of_the_offence() -> None:
+    accused = charge("no_report", at_ms=754_321)
+    ruling = propose("1", accused, proposals(INTERNATIONAL, (), accused)[0], "Lin")
+    ruled = approve(ruling, "Lin", Role.REFEREE)
+    assert isinstance(ruled, Ruling)
+    left = entry_of(ruled)
+    assert left is not None
+    assert (left.person, left.article, left.at_ms) == ("Dong", "A12.1–2", 754_321)
+
+
+def test_a_whole_pair_is_charged_without_a_seat_and_a_person() -> None:
+    pairs = charge("late", seat=None, person=None, deal=0)
+    assert (pairs.seat, pairs.person, pairs.side, pairs.at_ms) == (None, None, "EW", 60_000)
+    (default,) = proposals(HUAINAN, (), pairs)
+    assert default.effects == (MatchLost("EW", keeps_score=True),)

@@ -9,9 +9,10 @@ from typing import Literal
 
 from controller.cards import side_of
 from controller.messages import Seat
-from controller.rules.offences import Words, words
+from controller.rules.penalties.offences import words
+from controller.rules.penalties.records import Incident
 from controller.rules.profile import GuandanProfile
-from controller.rules.records import Incident
+from controller.rules.words import Words
 
 PointedOutBy = Seat | Literal["referee", "clock", "outsider"]
 """A player of the table, or nobody of them (seed 000 A15.1)."""
@@ -23,11 +24,13 @@ LapseReason = Literal["not_at_once", "outsider", "acted_first", "exploited"]
 class Charge(Incident, frozen=True, kw_only=True, gc=False):
     """An offence as it is put to a referee.
 
-    `kind`: which way, of the offence's list. `step`: which overrun of a clock this is (1, 2,
-    …); None: the ladder's step is counted from the record. `harmed`: it cost the other side
-    something. `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`: what a lapse may
-    rest on; `lapse_disputed`: the sides do not agree on that, so that the chief decides.
-    `settled_by_players`: None where they did not; else what the referee makes of it.
+    `at_ms`: when it happened, not when it was pointed out. `kind`: which way, of the
+    offence's list. `step`: which overrun of a clock this is (1, 2, …); None: the ladder's
+    step is counted from the record. `harmed`: it cost the other side something.
+    `pointed_out_*`, `outsider_first`, `acted_first`, `exploited`: what a lapse may rest on;
+    `lapse_disputed`: the sides do not agree on that, so that the chief decides.
+    `settled_by_players`: None where they did not; else what the referee makes of the penalty
+    that they accepted or waived among themselves.
     """
 
     pointed_out_by: PointedOutBy

@@ -1,0 +1,6 @@
+"""Offences and what they lead to: always a proposal, never more.
+
+offences.toml is the catalogue; a charge (charges.py) meets the record of the pair
+(records.py, counts.py) on the ladder (ladder.py), and proposals.py puts the answers to a
+person. consequences.py has what a ruling does to the match.
+"""

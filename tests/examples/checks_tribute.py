@@ -1,0 +1,104 @@
+"""Tribute and return; asked in the examples 08–10, 21–35 and 87."""
+
+from controller.cards import face_text, parse_face
+from controller.match import events
+from controller.match.effects import Planned
+from controller.match.phase import Phase
+from controller.messages import Seat
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import finish
+from controller.rules.returns import judge_return, return_rule, returns_shown
+from controller.rules.tribute import is_right, names_card, required
+from controller.rules.wrong_card import found_wrong
+from tests.examples.table import GRADES, Table, arrows, faces, order_of
+
+Got = dict[str, object]
+
+RETURNED = {"any": "any", "ten": "10 or less", "ten_advised": "any, above 10 with a word"}
+
+
+def card_due(profile: GuandanProfile, *, level: str, hand: str) -> Got:
+    """What a payer's hand owes, in a deal at this level, and who says which of equal ones."""
+    held = faces(hand)
+    due = required(profile, held, GRADES.index(level) + 2)
+    right = {card for card in held if is_right(profile, held, GRADES.index(level) + 2, card)}
+    assert right == due
+    return {
+        "due": [face_text(card) for card in sorted(due)],
+        "named_by": names_card(profile, "E", "N", 13),
+    }
+
+
+def exchange(
+    profile: GuandanProfile,
+    *,
+    previous: str,
+    hands: dict[Seat, str],
+    up_takes: Seat | None = None,
+    returned: dict[Seat, str] | None = None,
+) -> Got:
+    """The second deal after `previous`, with these cards: tribute, returns and leader.
+
+    `up_takes`: whose card UP takes where he may choose. `returned`: what each payer gets back.
+    """
+    table = Table(profile).deals([previous])
+    table.release().count().tribute(hands)
+    swapped = table.match.exchange
+    assert swapped is not None
+    owed = finish(order_of(previous))
+    if swapped.anti:
+        assert table.match.phase is Phase.PLAY
+        return {"anti": True, "tribute": [], "returns": [], "leader": table.match.leader}
+    if up_takes is not None:
+        told = table.do(events.TributeChosen, payer=up_takes)
+        assert any(isinstance(effect, Planned) for effect in told)
+        swapped = table.match.exchange
+        assert swapped is not None
+    plan = swapped.plan
+    assert plan is not None
+    values = {seat: GRADES.index(rank) + 2 for seat, rank in (returned or {}).items()}
+    table.returns(values)
+    assert table.match.phase is Phase.PLAY
+    return {
+        "anti": False,
+        "tribute": arrows(plan.payments),
+        "returns": arrows(plan.returns),
+        "leader": table.match.leader,
+        "cards": {payer: _due(table, hands[payer]) for payer in swapped.payers},
+        "may_return": [RETURNED[return_rule(profile, owed, *pair)] for pair in plan.returns],
+        "shown": returns_shown(profile, owed),
+    }
+
+
+def _due(table: Table, hand: str) -> str:
+    due = required(table.profile, faces(hand), table.match.level)
+    return " ".join(face_text(card) for card in sorted(due))
+
+
+def returned(
+    profile: GuandanProfile, *, previous: str, level: str, card: str, before_play: bool = True
+) -> Got:
+    """UP gives `card` back to the one payer of `previous`: the verdict, and what it costs."""
+    owed = finish(order_of(previous))
+    assert owed.last is not None
+    verdict = judge_return(
+        profile, owed, owed.up, owed.last, parse_face(card), GRADES.index(level) + 2
+    )
+    remedy = found_wrong(profile, "return", in_play=not before_play)
+    wrong = verdict.state == "wrong"
+    return {
+        "verdict": verdict.state,
+        "article": verdict.article,
+        "then": remedy.action if wrong else "nothing",
+        "penalty": remedy.penalty if wrong else "none",
+        "penalty_article": remedy.article if wrong else None,
+        "proposed": _proposed(profile, previous) if wrong else "none",
+    }
+
+
+def _proposed(profile: GuandanProfile, previous: str) -> str:
+    """What the desk proposes for a wrong return before the first lead."""
+    table = Table(profile).deals([previous])
+    table.release().count().tribute()
+    up = order_of(previous)[0]
+    return table.propose("wrong_return", up).penalty

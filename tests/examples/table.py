@@ -1,0 +1,240 @@
+"""A table for the examples: a match, and the events by which people play it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+from controller.cards import Face, parse_face
+from controller.match import events
+from controller.match.desk import legal_proposals
+from controller.match.effects import ClockSays, Effects, Refused
+from controller.match.meeting import Meeting, Pair, Stage
+from controller.match.phase import Phase
+from controller.match.reducer import match_of, step
+from controller.match.sheet import DealRow, EndRow
+from controller.match.state import GuandanMatch
+from controller.messages import Role, Seat, Side
+from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.proposals import Proposal
+from controller.rules.profile import GuandanProfile
+from controller.rules.standing import Sides
+from controller.rules.tribute import anti_stands, required_value
+
+GRADES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "A+")
+
+_ORDERS = {
+    "NS R12": "N S",
+    "NS R13": "N W S",
+    "NS R14": "N W E",
+    "EW R12": "E W",
+    "EW R13": "E N W",
+    "EW R14": "E N S",
+}
+_OPPONENT: dict[Seat, Seat] = {"N": "W", "W": "S", "S": "E", "E": "N"}
+_SIDES: dict[Seat, Side] = {"N": "NS", "S": "NS", "E": "EW", "W": "EW"}
+_ACE = {"N": "♠A", "W": "♠A", "S": "♠K", "E": "♠K"}
+"""What payers lay where an example does not say: two that differ."""
+
+
+def order_of(result: str) -> tuple[Seat, ...]:
+    """The seats that went out: "NS R13" and "N W S" are the same."""
+    return cast(tuple[Seat, ...], tuple(_ORDERS.get(result, result).split()))
+
+
+def faces(cards: str) -> list[Face]:
+    return [parse_face(card) for card in cards.split()]
+
+
+def grades(sides: Sides) -> dict[str, str]:
+    return {"NS": GRADES[sides.NS - 2], "EW": GRADES[sides.EW - 2]}
+
+
+def numbers(sides: Sides | None) -> dict[str, int] | None:
+    return None if sides is None else {"NS": sides.NS, "EW": sides.EW}
+
+
+def _meeting(stage: Stage) -> Meeting:
+    pairs: dict[Side, Pair] = {
+        "NS": Pair("P1", "Plum", {"N": "Nan", "S": "Sun"}),
+        "EW": Pair("P2", "Bamboo", {"E": "Eve", "W": "Wu"}),
+    }
+    return Meeting(
+        match_id="M1", event="Cup", round=1, match_no=1, table_no="7", stage=stage, pairs=pairs
+    )
+
+
+class Table:
+    """A match with four seated, after the chief's start. Time passes by `wait` alone."""
+
+    def __init__(self, profile: GuandanProfile, stage: Stage = "swiss") -> None:
+        match = match_of(profile, _meeting(stage))
+        assert isinstance(match, GuandanMatch)
+        self.profile, self.match = profile, match
+        self.at_ms = 0
+        self.rulings = 0
+        for seat in _SIDES:
+            self.do(events.Seated, seat=seat)
+        self.do(events.Started)
+
+    # -- events ---------------------------------------------------------------
+
+    def tell(self, kind: type[events.MatchEvent], **said: Any) -> Effects:
+        """What follows from an event, a refusal too."""
+        match, effects = step(self.match, kind(at_ms=self.at_ms, **said))
+        assert isinstance(match, GuandanMatch)
+        self.match = match
+        return effects
+
+    def do(self, kind: type[events.MatchEvent], **said: Any) -> Effects:
+        """What follows from an event that must be legal."""
+        effects = self.tell(kind, **said)
+        refused = [effect.refusal.text() for effect in effects if isinstance(effect, Refused)]
+        assert not refused, f"{kind.__name__}: {refused} in {self.match.phase}"
+        return effects
+
+    def wait(self, seconds: int) -> None:
+        self.at_ms += seconds * 1000
+
+    # -- deals ----------------------------------------------------------------
+
+    def release(self, turned_to: Seat = "N") -> "Table":
+        """Cut, dealt by the machine and handed out."""
+        due = self.match.duties
+        assert due is not None
+        self.do(events.Cut, seat=due.cutters[0], n=40)
+        self.do(events.Dealt, turned_to=turned_to if due.turnup else None)
+        self.do(events.Released)
+        return self
+
+    def draw(self, shuffler: Seat, cutter: Seat, card: str) -> Effects:
+        """The first deal drawn by hand, up to the turned-up card."""
+        self.do(events.DealtByHand, reason="the machine is broken")
+        self.do(events.Shuffled, seat=shuffler)
+        self.do(events.Cut, seat=cutter, n=50)
+        return self.do(events.TurnedUp, card=card)
+
+    def count(self) -> "Table":
+        for seat in _SIDES:
+            self.do(events.Counted, seat=seat)
+        return self
+
+    def tribute(self, hands: Mapping[Seat, str] | None = None) -> "Table":
+        """The payers lay what these hands owe, or nothing where they hold the big jokers."""
+        exchange = self.match.exchange
+        if exchange is None:
+            return self
+        held = {seat: faces(cards) for seat, cards in (hands or _ACE).items()}
+        stands = anti_stands(self.profile, exchange.payers, cast(Mapping[Seat, list[Face]], held))
+        self.do(events.AntiAnswered, stands=stands)
+        if not stands:
+            for payer in exchange.payers:
+                self.do(events.TributeLaid, seat=payer)
+            values = {
+                payer: required_value(self.profile, held[payer], self.match.level)
+                for payer in exchange.payers
+            }
+            self.do(events.TributeValued, values=values)
+        return self
+
+    def returns(self, values: Mapping[Seat, int] | None = None) -> "Table":
+        """Every return is laid; `values` by who gets it."""
+        exchange = self.match.exchange
+        if exchange is not None and exchange.plan is not None:
+            for giver, to in exchange.plan.returns:
+                self.do(events.ReturnLaid, seat=giver, value=(values or {}).get(to, 3))
+        return self
+
+    def play(self) -> "Table":
+        """The next deal up to its first lead."""
+        return self.release().count().tribute().returns()
+
+    def end(self, result: str) -> Effects:
+        """The deal in play to its end, confirmed by both sides."""
+        for seat in order_of(result):
+            self.do(events.Out, seat=seat)
+        self.do(events.Confirmed, by="NS")
+        return self.do(events.Confirmed, by="EW")
+
+    def deals(self, results: Iterable[str]) -> "Table":
+        """Whole deals, one after the other."""
+        for result in results:
+            self.play().end(result)
+        return self
+
+    # -- rulings --------------------------------------------------------------
+
+    def charge(self, offence: str, seat: Seat, **more: Any) -> Charge:
+        meeting = self.match.meeting
+        return Charge(
+            offence=offence,
+            seat=seat,
+            person=meeting.player(seat),
+            pair=meeting.pair(seat).id,
+            side=_SIDES[seat],
+            event=meeting.event,
+            round=meeting.round,
+            match=meeting.match_id,
+            deal=self.match.deal,
+            at_ms=self.match.now_ms,
+            pointed_out_by=_OPPONENT[seat],
+            **more,
+        )
+
+    def propose(self, offence: str, seat: Seat, **more: Any) -> Proposal:
+        """The ladder's answer to a charge, proposed by a referee; nobody has decided yet."""
+        charge = self.charge(offence, seat, **more)
+        proposal = legal_proposals(self.match, charge)[0]
+        self.rulings += 1
+        self.do(
+            events.RulingProposed,
+            id=f"R{self.rulings}",
+            charge=charge,
+            proposal=proposal,
+            by="referee",
+        )
+        return proposal
+
+    def approve(self, role: Role) -> str:
+        """The last ruling approved; the refusal's code, or "" where it is in force."""
+        effects = self.tell(events.RulingApproved, id=f"R{self.rulings}", by=str(role), role=role)
+        return refusal(effects)
+
+    # -- what is seen ---------------------------------------------------------
+
+    @property
+    def levels(self) -> dict[str, str]:
+        return grades(self.match.standing.levels)
+
+    @property
+    def over(self) -> bool:
+        return self.match.phase in (Phase.OVER, Phase.SIGNED)
+
+    @property
+    def last_deal(self) -> DealRow:
+        return [row for row in self.match.sheet if isinstance(row, DealRow)][-1]
+
+    @property
+    def ending(self) -> dict[str, object]:
+        """How the match ended, as its sheet says; nothing while it goes on."""
+        last = self.match.sheet[-1] if self.match.sheet else None
+        if not self.over or not isinstance(last, EndRow):
+            return {}
+        return {
+            "winner": last.verdict.winner or "nobody",
+            "how": last.verdict.how,
+            "match_points": numbers(last.score.match_points),
+            "level_points": numbers(last.score.level_points),
+            "rests_on": list(last.score.rests_on),
+        }
+
+
+def refusal(effects: Effects) -> str:
+    return next((one.refusal.code for one in effects if isinstance(one, Refused)), "")
+
+
+def clock_says(effects: Sequence[Effects]) -> list[ClockSays]:
+    return [one for some in effects for one in some if isinstance(one, ClockSays)]
+
+
+def arrows(pairs: Iterable[tuple[Seat, Seat]]) -> list[str]:
+    """Who gives a card to whom."""
+    return [f"{giver}→{to}" for giver, to in pairs]

@@ -1,0 +1,128 @@
+"""A match of Big Two: choices before play, cards left, four scores."""
+
+import pytest
+
+from controller.match import events
+from controller.match.effects import DealDue, LeaderKnown
+from controller.match.phase import Phase
+from controller.messages import Seat
+from controller.rules.seats import ALL
+
+from .table import BIG_TWO, Table
+
+
+def choosing(first: Seat = "W") -> Table:
+    """Four hands are released; `first` holds the card that leads."""
+    table = Table(BIG_TWO).started().dealt(first)
+    return table.does(events.Released)
+
+
+def answered(table: Table, seats: str, yes: str = "") -> Table:
+    """Seats answer in turn; those of `yes` say yes."""
+    for seat in seats:
+        table.does(events.Answered, seat=seat, yes=seat in yes)
+    return table
+
+
+def left(table: Table, **cards: int) -> Table:
+    """Somebody is out; what is not said is one card."""
+    return table.happens(events.CardsLeft, left=dict.fromkeys(ALL, 1) | cards)
+
+
+def deal(table: Table, out: Seat) -> Table:
+    """A whole deal that `out` wins, with a card left to each of the others."""
+    if table.phase is Phase.CUT:
+        table.dealt(out).does(events.Released)
+    answered(table, "NWSE")
+    answered(table, "NWSE"["NWSE".index(out) :] + "NWSE"[: "NWSE".index(out)])
+    return left(table, **{out: 0}).does(events.Confirmed, by="referee")
+
+
+def test_who_holds_the_leading_card_leads() -> None:
+    table = choosing("S")
+    assert (table.effect(LeaderKnown).seat, table.phase) == ("S", Phase.CHOICES)
+    without = Table(BIG_TWO).started().cut(20).happens(events.Dealt)
+    assert without.refused == "TURNED_TO_MISSING"
+
+
+def test_hands_are_opened_at_once_and_doubled_in_turn_from_the_first_hand() -> None:
+    table = answered(choosing("W"), "ENSW", yes="E")
+    assert table.happens(events.Answered, seat="N", yes=True).refused == "NOT_HIS_DUTY"
+    answered(table, "WSEN", yes="S")
+    assert table.phase is Phase.PLAY
+    left(table, N=0, W=2).does(events.Confirmed, by="NS").does(events.Confirmed, by="EW")
+    (row,) = table.big_two.rows
+    assert (row.opened, row.doubled, row.leader) == (("E",), ("S",), "W")
+    assert row.scores == {
+        "N": 1 * 2 + 2 + 1 * 3,
+        "W": -2 - 1 * 2 - 1 * 3,
+        "S": -1 * 2 + 1 * 2 + 0,
+        "E": -1 * 3 + 1 * 3 + 0,
+    }
+    assert sum(table.big_two.totals.values()) == 0
+
+
+def test_who_says_nothing_says_no() -> None:
+    table = answered(choosing("W"), "NWE", yes="N")
+    assert table.tick(9_000).phase is Phase.CHOICES
+    table.tick(2_000)  # South's open hand
+    assert table.big_two.choices is not None
+    assert table.big_two.choices.doubling is not None
+    for _ in range(3):
+        assert table.tick(10_000).phase is Phase.CHOICES
+    assert table.tick(10_000).phase is Phase.PLAY
+    assert table.big_two.choices.open_hand.yes() == ("N",)
+
+
+def test_an_answer_after_its_time_is_refused() -> None:
+    table = choosing("W")
+    table.happens(events.Answered, wait_ms=10_000, seat="N", yes=True)
+    assert table.refused == "NOT_HIS_DUTY"
+
+
+def test_the_first_out_cuts_the_next_deal() -> None:
+    table = Table(BIG_TWO).started()
+    assert table.effect(DealDue).duties.cutters == ("S",)
+    assert deal(table, "E").effect(DealDue).duties.cutters == ("E",)
+
+
+@pytest.mark.parametrize("cards", [{"N": 1}, {"N": 0, "W": 0}, {"N": 0, "W": 14}])
+def test_one_seat_is_out_and_the_others_have_cards(cards: dict[str, int]) -> None:
+    table = answered(answered(choosing("W"), "NWSE"), "WSEN")
+    assert left(table, **cards).refused == "NO_FINISH_ORDER"
+    assert table.phase is Phase.PLAY
+
+
+def test_cards_left_entered_again_are_confirmed_again() -> None:
+    table = answered(answered(choosing("W"), "NWSE"), "WSEN")
+    left(table, N=0).does(events.Confirmed, by="NS")
+    left(table, E=0)
+    assert table.happens(events.Confirmed, by="EW").phase is Phase.RESULT
+    assert table.does(events.Confirmed, by="NS").big_two.rows[0].left["E"] == 0
+
+
+def test_a_match_has_its_deals_and_five_signatures() -> None:
+    table = Table(BIG_TWO).started()
+    for number in range(8):
+        assert table.state.deal == number + 1
+        deal(table, ALL[number % 4])
+    assert table.phase is Phase.OVER
+    assert len(table.big_two.rows) == 8
+    assert table.big_two.totals == {"N": 0, "W": 0, "S": 0, "E": 0}
+    assert table.signed().phase is Phase.SIGNED
+    assert [one.signer for one in table.state.signatures] == ["N", "W", "S", "E", "referee"]
+
+
+def test_a_wrong_count_before_the_lead_is_dealt_again_and_chosen_again() -> None:
+    table = answered(choosing("W"), "NWSE", yes="N").does(events.CountClaimed, seat="N")
+    assert table.recounted(N=12).phase is Phase.CUT
+    assert table.big_two.choices is None
+    table.dealt("S").does(events.Released)
+    assert table.big_two.choices is not None
+    assert table.big_two.choices.open_hand.answers == ()
+    assert table.big_two.leader == "S"
+
+
+def test_what_only_guandan_has_is_refused() -> None:
+    table = choosing()
+    assert table.happens(events.TributeLaid, seat="N").refused == "OTHER_RULES"

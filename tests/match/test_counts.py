@@ -1,0 +1,97 @@
+"""Misdeals, and counts that somebody claims to be wrong."""
+
+import pytest
+
+from controller.match import events
+from controller.match.effects import (
+    DealDue,
+    RefereeNeeded,
+)
+from controller.match.hands import demanded_counts
+from controller.match.phase import Phase
+from controller.messages import Seat
+
+from .table import Table
+
+
+def test_a_misdeal_changes_nothing_but_the_attempt() -> None:
+    table = Table().started().played("NS").dealt()
+    before = table.match
+    table.does(events.Misdealt, reasons=("COUNT_SHORT",))
+    after = table.match
+    assert (after.phase, after.misdeals, after.cut) == (Phase.CUT, 1, None)
+    for kept in ("standing", "sheet", "deal", "level", "owner", "follows", "duties", "record"):
+        assert getattr(after, kept) == getattr(before, kept), kept
+    assert table.played("NS").row.misdeals == 1
+
+
+def test_a_misdeal_of_the_first_deal_turns_a_card_up_again() -> None:
+    table = Table().started().dealt("W").does(events.Misdealt, reasons=("COUNT_SHORT",))
+    assert table.match.turned_to is None
+    assert table.dealt("S").in_play().match.leader == "S"
+
+
+def test_two_misdeals_in_a_row_call_the_referee_and_a_right_deal_ends_the_row() -> None:
+    table = Table().started().dealt()
+    misdealt, why = events.Misdealt, ("COUNT_SHORT",)
+    assert table.does(misdealt, reasons=why).effects(RefereeNeeded) == []
+    table.dealt().does(misdealt, reasons=why)
+    assert table.effects(RefereeNeeded) == []  # the first was followed by a right one
+    assert table.does(misdealt, reasons=why).effect(RefereeNeeded).why == "misdeals_in_a_row"
+
+
+def test_a_claimed_count_stops_everything_until_four_counts_are_entered() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="W")
+    assert table.effect(RefereeNeeded) == RefereeNeeded("count", "W")
+    assert table.happens(events.Counted, seat="N").refused == "SUSPENDED"
+    assert table.happens(events.Resumed).refused == "WRONG_COUNTS"
+    assert table.recounted().refused is None
+    assert (table.phase, table.match.suspended) == (Phase.COUNT_CHECK, None)
+    assert table.match.misdeals == 0
+
+
+def test_a_wrong_count_is_dealt_again() -> None:
+    table = Table().started().played("NS").valued().does(events.CountClaimed, seat="N")
+    table.recounted(N=27, W=26, S=27, E=26)
+    assert table.effect(DealDue).deal == 2
+    assert (table.phase, table.match.misdeals) == (Phase.CUT, 1)
+    assert table.match.exchange is None
+    assert table.match.claimed is None
+    assert table.match.began_ms is None
+
+
+def test_between_tribute_and_return_26_and_28_are_right() -> None:
+    table = Table().started().played("NWS").valued()  # E pays N
+    assert demanded_counts(table.match) == {"N": 28, "W": 27, "S": 27, "E": 26}
+    table.does(events.CountClaimed, seat="W").recounted(N=28, E=26)
+    assert table.phase is Phase.RETURN
+    table.returned()
+    assert set(demanded_counts(table.match).values()) == {27}
+
+
+def test_27_each_between_tribute_and_return_is_no_right_count() -> None:
+    table = Table().started().played("NWS").valued().does(events.CountClaimed, seat="W")
+    assert table.recounted().phase is Phase.CUT
+
+
+def test_more_cards_than_there_are_cannot_be_counted() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="W")
+    assert table.recounted(N=28).refused == "WRONG_COUNTS"
+    assert table.recounted(N=28, W=26).phase is Phase.CUT
+
+
+def test_a_claim_is_refused_after_the_first_lead() -> None:
+    table = Table().started().in_play()
+    assert table.happens(events.CountClaimed, seat="N").refused is None
+    table.recounted().does(events.Led)
+    assert table.happens(events.CountClaimed, seat="N").refused == "AFTER_LEAD"
+
+
+@pytest.mark.parametrize(
+    "lead", [(events.Out, {"seat": "N"}), (events.PlayMade, {"seat": "N"}), (events.Led, {})]
+)
+def test_whatever_was_played_ends_the_time_for_claims(
+    lead: tuple[type[events.Event], dict[str, Seat]],
+) -> None:
+    table = Table().started().in_play().does(lead[0], **lead[1])
+    assert table.happens(events.CountClaimed, seat="N").refused == "AFTER_LEAD"

@@ -1,0 +1,171 @@
+"""The ruling desk in a match: fouls and other penalties, and who may decide them."""
+
+import msgspec
+
+from controller.match import events
+from controller.match.desk import legal_proposals, record_now
+from controller.match.effects import DealDue, HandsVoid, LeaderKnown, RefereeNeeded
+from controller.match.phase import Phase
+from controller.match.sheet import (
+    CorrectionRow,
+    DealRow,
+    LeaderRow,
+)
+from controller.messages import Role
+from controller.rules.penalties.consequences import DeadHand
+from controller.rules.result import Forfeited, finish
+
+from .people import charge_of
+from .table import I, Table, varied
+
+# -- a foul --------------------------------------------------------------------
+
+
+def test_a_proposed_foul_does_nothing() -> None:
+    table = Table().started().in_play().charged("N", "foul")
+    assert (table.phase, table.match.sheet, table.said) == (Phase.PLAY, (), ())
+
+
+def test_a_foul_approved_by_the_chief_forfeits_the_deal_and_the_other_side_names_who_leads() -> (
+    None
+):
+    table = Table().started().played("NS").in_play().ruled("NS", "foul")
+    assert table.row.result == Forfeited("NS")
+    assert (table.levels, table.phase) == ((5, 5), Phase.FORFEIT)
+    assert table.effect(RefereeNeeded).why == "name_leader"
+    assert table.happens(events.LeaderNamed, seat="S").refused == "OTHER_SIDE"
+    table.named("W")
+    assert table.match.duties is not None
+    assert (table.phase, table.match.duties.cutter) == (Phase.CUT, "W")
+    assert table.rows(LeaderRow)[0].leader == "W"
+    table.released().counted()
+    assert table.effect(LeaderKnown).seat == "W"  # and no tribute
+
+
+def test_a_foul_needs_the_chief() -> None:
+    table = Table().started().in_play().charged("N", "foul")
+    approve = events.RulingApproved
+    by_referee = table.happens(approve, id="R1", by="Ref", role=Role.REFEREE)
+    assert by_referee.refused == "NEEDS_CHIEF"
+    table.does(approve, id="R1", by="Chief", role=Role.REFEREE, verbal=True)
+    assert table.phase is Phase.FORFEIT
+    table.does(events.VerbalConfirmed, id="R1", by="Chief", role=Role.CHIEF)
+    assert table.match.rulings[0].confirmed_by == "Chief"
+
+
+def test_a_foul_before_the_release_voids_the_held_hands_once() -> None:
+    table = Table().started().played("NS").dealt().ruled("EW", "foul")
+    assert [void.reason for void in table.effects(HandsVoid)] == ["forfeit"]
+    assert table.row.began_ms is None
+
+
+def test_a_foul_in_the_middle_of_returns_keeps_what_was_paid() -> None:
+    table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=4)
+    table.ruled("EW", "foul")
+    assert [(one.giver, one.to) for one in table.row.tribute] == [("W", "N"), ("E", "S")]
+    assert [(one.giver, one.to) for one in table.row.returns] == [("N", "W")]
+
+
+def test_a_foul_of_an_earlier_deal_rewrites_its_row_and_leaves_later_ones() -> None:
+    table = Table().started().played("NWS", "NS").ruled("NS", "foul", deal=1)
+    (row,) = table.rows(CorrectionRow)
+    assert (row.was, row.result, row.choice) == (finish("NWS"), Forfeited("NS"), "from_now")
+    assert table.levels == (5, 5)
+    assert table.phase is Phase.CUT
+
+
+def test_a_foul_of_the_last_deal_takes_back_the_deal_that_was_due() -> None:
+    table = Table().started().played("NS").dealt().ruled("NS", "foul", deal=1)
+    assert (table.phase, table.levels) == (Phase.FORFEIT, (2, 5))
+    assert table.effect(HandsVoid).reason == "name_leader"
+    assert table.named("E").effect(DealDue).deal == 2
+    assert table.played("NS").row.leader == "E"
+
+
+def test_a_deal_is_forfeited_once() -> None:
+    table = Table().started().in_play().ruled("NS", "foul").ruled("EW", "foul", deal=1)
+    assert table.row.result == Forfeited("NS")
+    assert table.rows(CorrectionRow) == []
+    assert len(record_now(table.match)) == 2  # both are in the record
+
+
+def test_a_foul_before_any_deal_has_no_deal_to_forfeit() -> None:
+    table = Table().seated().charged("N", "foul").approved()
+    assert table.refused == "NO_SUCH_DEAL"
+    assert table.match.rulings[0].state == "proposed"
+
+
+def test_a_forfeited_deal_cannot_be_taken_back_but_its_result_corrected() -> None:
+    table = Table().started().in_play().ruled("NS", "foul")
+    assert table.overturned().refused == "IT_ENDED_A_DEAL"
+    table.corrected(1, "NS")
+    assert (table.phase, table.levels) == (Phase.CUT, (5, 2))
+
+
+def test_a_leader_named_after_a_deal_does_not_outlive_its_result() -> None:
+    table = Table().started().in_play().ruled("NS", "foul").named("E").corrected(1, "NS")
+    assert table.match.follows == finish("NS")
+    table.ruled("EW", "foul", deal=1)  # now NS name, and E is none of them
+    assert table.match.standing.previous == Forfeited("EW")
+    assert table.named("E").refused == "OTHER_SIDE"
+
+
+def test_a_leader_named_after_a_void_deal_leads_nothing() -> None:
+    table = Table().started().played("WE").in_play().ruled("NS", "foul").named("E")
+    table.corrected(1, "WNE", "void_later").ruled("NS", "foul", deal=1)
+    assert table.match.standing.previous == Forfeited("NS")
+    assert table.phase is Phase.FORFEIT
+    table.named("W")  # but one named now does
+    assert (table.levels, table.match.follows) == ((2, 5), Forfeited("NS", "W"))
+    assert [row.deal for row in table.rows(LeaderRow)] == [2, 1]
+
+
+# -- who may, and what about ---------------------------------------------------
+
+
+def test_a_charge_is_about_this_match_and_its_pairs() -> None:
+    table = Table().started().in_play()
+    charge = charge_of(table.state, "N", "other")
+    proposal = legal_proposals(table.match, charge)[0]
+    for wrong in ({"match": "M9"}, {"pair": "P9"}):
+        other = msgspec.structs.replace(charge, **wrong)
+        assert table.proposed(other, proposal).refused == "OTHER_SIDE"
+
+
+def test_a_proposal_must_be_one_of_the_legal_ones() -> None:
+    table = Table().started().in_play().charged("N", "warning")
+    bent = msgspec.structs.replace(table.match.rulings[0].proposal, effects=(DeadHand("N"),))
+    table.happens(events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=bent)
+    assert table.refused == "NOT_LEGAL"
+    charge = msgspec.structs.replace(table.match.rulings[0].charge, offence="nothing")
+    assert table.proposed(charge, bent, "R2").refused == "NOT_LEGAL"
+
+
+def test_the_chief_may_give_another_penalty_than_was_proposed() -> None:
+    table = Table().started().in_play().charged("N", "warning", name="R1")
+    other = Table().started().in_play().charged("N", "foul").match.rulings[0].proposal
+    table.does(events.RulingApproved, id="R1", by="chief", role=Role.CHIEF, proposal=other)
+    assert table.phase is Phase.FORFEIT
+    assert table.match.rulings[0].changed_from is not None
+
+
+def test_a_record_is_carried_in_and_counts() -> None:
+    before = Table().started().in_play().ruled("NS", "warning")
+    carried = record_now(before.match)
+    table = Table()
+    table.state = msgspec.structs.replace(table.state, record=carried)
+    assert record_now(table.match) == carried
+
+
+def test_rulings_of_one_match_are_told_apart() -> None:
+    table = Table().started().in_play().charged("N", "foul")
+    ruling = table.match.rulings[0]
+    assert table.proposed(ruling.charge, ruling.proposal).refused == "TWICE"
+
+
+def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
+    table = Table(varied(I, ending={"method": "deals", "deals": 2})).started().played("NS")
+    table.dealt().ruled("NS", "foul")
+    assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
+    assert [void.reason for void in table.effects(HandsVoid)] == ["forfeit"]
+    assert isinstance(table.match.sheet[-2], DealRow)

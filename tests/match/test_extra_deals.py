@@ -1,0 +1,93 @@
+"""Extra deals, where a match is equal and needs a winner."""
+
+from controller.match import events
+from controller.match.effects import ExtraDealDue, HandsVoid, RefereeNeeded
+from controller.match.phase import Phase
+from controller.rules.standing import Sides
+
+from .table import B, Table, from_level, knockout, timed
+
+
+def test_an_equal_knockout_waits_for_the_chiefs_extra_deal() -> None:
+    table = knockout().played("NS").in_play().at_minute(60).out("WE")
+    table.does(events.Confirmed, by="referee")
+    assert table.phase is Phase.MATCH_CHECK
+    assert table.effects(ExtraDealDue) == [ExtraDealDue()]
+    assert table.effect(RefereeNeeded).why == "extra_deal"
+    table.does(events.ExtraDealOrdered, reason="equal").played("NWE")
+    assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
+    assert table.row.extra
+
+
+def test_a_hand_held_when_an_equal_knockouts_time_is_up_is_void() -> None:
+    table = knockout().played("NS", "WE").dealt().at_minute(60)
+    assert (table.phase, table.effect(HandsVoid).reason) == (Phase.MATCH_CHECK, "time_up")
+
+
+def test_an_extra_deal_at_a_against_a_is_won_by_ups_side() -> None:
+    table = knockout(from_level("A", ending={"method": "timed"})).played("NWE").at_minute(60)
+    table.does(events.ExtraDealOrdered, reason="equal").played("WNS")
+    assert (table.levels, table.end.verdict.winner) == ((14, 14), "EW")
+
+
+def test_an_extra_deal_counts_no_failure_at_a() -> None:
+    profile = from_level("A", B, ending={"deals": 3})
+    table = Table(profile, stage="knockout").started().played("NWE", "NWE", "NWE")
+    assert (table.phase, table.match.standing.failures) == (Phase.MATCH_CHECK, Sides(2, 0))
+    table.does(events.ExtraDealOrdered, reason="equal").played("NWE")
+    assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
+
+
+def test_an_extra_deal_is_beyond_time() -> None:
+    table = knockout().played("NS", "WE").at_minute(60)
+    table.does(events.ExtraDealOrdered, reason="equal").dealt()
+    assert table.at_minute(90).does(events.Released).phase is Phase.COUNT_CHECK
+
+
+def test_an_extra_deal_is_not_stopped_by_time() -> None:
+    table = knockout(timed(at_time="stop_now")).played("NS", "WE").at_minute(60)
+    table.does(events.ExtraDealOrdered, reason="equal").in_play()
+    assert table.happens(events.DealStopped, reason="time").refused == "NOT_STOPPED_BY_TIME"
+
+
+def test_a_forfeited_extra_deal_decides_too() -> None:
+    table = knockout().played("NS", "WE").at_minute(60)
+    table.does(events.ExtraDealOrdered, reason="equal").in_play().ruled("EW", "foul")
+    assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "extra_deal")
+
+
+def test_an_extra_deal_after_a_forfeited_one_waits_for_its_leader() -> None:
+    table = knockout().played("NS").in_play().at_minute(60).ruled("NS", "foul")
+    assert (table.phase, table.levels) == (Phase.MATCH_CHECK, (5, 5))
+    table.does(events.ExtraDealOrdered, reason="equal")
+    assert (table.phase, table.effect(RefereeNeeded).why) == (Phase.FORFEIT, "name_leader")
+    table.tick(minutes=5).named("W")
+    assert (table.phase, table.match.extra) == (Phase.CUT, True)
+    assert table.in_play().match.leader == "W"
+    table.out("WNS").does(events.Confirmed, by="referee")
+    assert table.end.verdict.how == "extra_deal"
+
+
+def test_the_chief_may_order_an_extra_deal_after_a_draw_until_it_is_signed() -> None:
+    table = Table(timed()).started().played("NS", "WE").at_minute(60)
+    assert table.end.verdict.how == "draw"
+    table.does(events.ExtraDealOrdered, reason="last round")
+    assert (table.match.verdict, table.match.score) == (None, None)
+    table.played("NS")
+    assert table.end.verdict.winner == "NS"
+    signed = Table(timed()).started().played("NS", "WE").at_minute(60)
+    signed.does(events.Signed, signer="NS", person="Nan")
+    assert signed.happens(events.ExtraDealOrdered, reason="x").refused == "NOT_EQUAL"
+
+
+def test_a_match_that_somebody_won_has_no_extra_deal() -> None:
+    table = Table(timed()).started().played("NS").at_minute(60)
+    assert table.happens(events.ExtraDealOrdered, reason="x").refused == "NOT_EQUAL"
+
+
+def test_an_extra_deal_after_a_draw_is_not_undone_by_the_same_draw() -> None:
+    table = Table(timed()).started().played("NS", "WE").at_minute(60)
+    table.does(events.ExtraDealOrdered, reason="last round").corrected(1, "NS", "stand")
+    assert (table.phase, table.match.extra) == (Phase.CUT, True)
+    table.corrected(1, "NWS")  # but it is not needed where levels differ
+    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "EW")

@@ -1,0 +1,125 @@
+"""Before the cards: seats, the start, the cut, and drawing by hand."""
+
+import pytest
+
+from controller.match import events
+from controller.match.effects import (
+    ClockSays,
+    DealDue,
+    HandsVoid,
+    TurnUpAgain,
+)
+from controller.match.phase import Phase
+
+from .table import B, I, N, Table, varied
+
+# -- seats and the start -------------------------------------------------------
+
+
+def test_the_first_deal_waits_for_four_players_and_for_the_chief() -> None:
+    table = Table().seated("NWS").does(events.Started)
+    assert table.phase is Phase.SETUP
+    table.seated("E")
+    assert (table.phase, table.state.deal) == (Phase.CUT, 1)
+    assert table.effect(DealDue).deal == 1
+
+
+def test_who_comes_first_waits_for_the_start() -> None:
+    table = Table().seated()
+    assert table.phase is Phase.SETUP
+    assert table.does(events.Started).effect(DealDue).duties.cutter == "S"
+
+
+def test_a_side_that_is_late_is_proposed_to_the_referee_and_nobody_else() -> None:
+    table = Table(N).seated("NSW").does(events.Started).tick(minutes=5).tick(1)
+    due = table.effect(ClockSays).due
+    assert (due.kind, due.side, due.offence) == ("late_default", "EW", "late")
+    assert table.phase is Phase.SETUP
+    assert table.seated("E").tick(minutes=9).effects(ClockSays) == []
+
+
+def test_a_side_is_late_until_both_its_players_are_there() -> None:
+    table = Table(N).does(events.Started).seated("NSE").tick(minutes=5)
+    assert [effect.due.side for effect in table.effects(ClockSays)] == ["EW"]
+    table = Table(N).does(events.Started).seated("NSE").tick(minutes=4).seated("W")
+    assert table.tick(minutes=5).effects(ClockSays) == []
+
+
+def test_the_first_deal_is_shuffled_longer_however_often_it_is_dealt() -> None:
+    table = Table().started()
+    assert table.effect(DealDue).duties.shuffles == (3, 5)
+    table.dealt().does(events.Misdealt, reasons=("COUNT_SHORT",))
+    assert table.effect(DealDue).duties.shuffles == (3, 5)
+    assert table.played("NS").effect(DealDue).duties.shuffles == (2, 3)
+
+
+# -- the cut, the turned-up card, drawing by hand ------------------------------
+
+
+def test_a_deal_may_go_on_uncut_and_then_nobody_cut_it() -> None:
+    table = Table().started().does(events.Cut, seat="S").in_play()
+    table.out("NS").does(events.Confirmed, by="referee")
+    assert (table.row.cutter, table.row.cut) == (None, None)
+
+
+def test_up_cuts_the_next_deal() -> None:
+    table = Table().started().played("WE").cut(33).played("NS")
+    assert (table.row.cutter, table.row.cut) == ("W", 33)
+
+
+def test_by_hand_the_shufflers_opponents_cut_and_the_card_is_counted_out() -> None:
+    table = Table().started().does(events.DealtByHand, reason="jam")
+    assert table.phase is Phase.SHUFFLE
+    table.does(events.Shuffled, seat="W")
+    assert table.match.duties is not None
+    assert table.match.duties.cutters == ("N", "S")
+    table.does(events.Cut, seat="S", n=40).does(events.TurnedUp, card="s6")
+    assert table.match.first_drawer == "E"  # a 6 counted from South
+    table.does(events.Dealt, turned_to="W").played("NS")
+    assert (table.row.first_drawer, table.row.turned_up) == ("E", "♠6")
+    assert table.row.by_hand
+
+
+@pytest.mark.parametrize(("profile", "card"), [(I, "BJ"), (B, "BJ"), (B, "H2")])
+def test_a_turned_up_card_that_does_not_count_is_cut_and_turned_again(
+    profile: str, card: str
+) -> None:
+    table = Table(profile).started().does(events.DealtByHand, reason="jam").cut()
+    table.does(events.TurnedUp, card=card)
+    assert table.effect(TurnUpAgain).card in ("BJ", "♥2")
+    assert (table.phase, table.match.cutter, table.match.turned_up) == (Phase.CUT, None, None)
+    assert table.cut(9).phase is Phase.TURNUP
+
+
+def test_where_jokers_count_nobody_is_counted_to_by_one() -> None:
+    table = Table(N).started().does(events.DealtByHand, reason="jam").cut()
+    table.does(events.TurnedUp, card="BJ")
+    assert (table.phase, table.match.first_drawer) == (Phase.DEALING, None)
+
+
+def test_hands_drawn_by_hand_are_with_the_players_at_once() -> None:
+    table = Table().started().played("NS").does(events.DealtByHand, reason="jam")
+    assert table.dealt().phase is Phase.COUNT_CHECK
+    assert table.match.began_ms == table.at_ms
+    table.played("NS").played("NS")
+    assert (table.rows(type(table.row))[1].by_hand, table.row.by_hand) == (True, False)
+
+
+def test_held_hands_are_void_when_the_deal_goes_on_by_hand() -> None:
+    table = Table().started().dealt().does(events.DealtByHand, reason="door open")
+    assert table.effect(HandsVoid).reason == "by_hand"
+    assert table.effect(DealDue).by_hand
+    assert (table.match.cut, table.match.turned_to) == (None, None)
+
+
+def test_only_the_first_deals_sheet_has_a_turned_up_card() -> None:
+    table = Table().started().played("NS", "NS")
+    first, later = table.rows(type(table.row))
+    assert (first.turned_up, later.turned_up) == ("♠7", None)
+
+
+def test_without_a_turn_up_somebody_must_still_say_who_leads() -> None:
+    profile = varied(I, turnup={"deal1": False})
+    table = Table(profile).started().cut().happens(events.Dealt)
+    assert table.refused == "TURNED_TO_MISSING"
+    assert table.dealt("W").in_play().match.leader == "W"

@@ -1,0 +1,366 @@
+"""Whatever happens, a match answers: it goes on, or says why not and stays as it was."""
+
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+import controller.match
+from controller.faults import catalogue
+from controller.match import events
+from controller.match.desk import legal_proposals
+from controller.match.effects import MatchEffect, Refused
+from controller.match.events import MatchEvent
+from controller.match.phase import Phase
+from controller.match.reducer import step
+from controller.match.refusals import Refusal
+from controller.match.state import Match
+from controller.match.timing import caught_up
+from controller.messages import Role
+from controller.rules.penalties.proposals import by_discretion
+from controller.rules.seats import ALL
+
+from .people import charge_of
+from .table import BIG_TWO, I, N, Table, timed
+
+# -- every code ---------------------------------------------------------------
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What somebody asks for at a table where it cannot be."""
+
+    table: Callable[[], Table]
+    kind: type[events.Event]
+    said: dict[str, Any] = {}
+
+
+def _in_play() -> Table:
+    return Table().started().in_play()
+
+
+def _charged() -> Table:
+    return _in_play().charged("N", "foul")
+
+
+def _dead_too_early() -> Table:
+    table = Table().started().released()
+    charge = charge_of(table.state, "N", "wrong_tribute_in_play")
+    return table.proposed(charge, legal_proposals(table.match, charge)[0])
+
+
+def _over() -> Table:
+    return Table(timed()).started().played("NS").at_minute(60)
+
+
+def _choosing() -> Table:
+    return Table(BIG_TWO).started().dealt("W").does(events.Released)
+
+
+def _decision(**said: Any) -> dict[str, Any]:
+    return {"id": "R1", "by": "Ref", "role": Role.CHIEF} | said
+
+
+def _illegal() -> dict[str, Any]:
+    """A penalty under the name of an offence that there is not."""
+    match = _in_play().match
+    charge = charge_of(match, "N", "other")
+    proposal = by_discretion(match.profile, charge, "foul")
+    unknown = msgspec.structs.replace(charge, offence="no_such_thing")
+    return {"id": "R1", "charge": unknown, "proposal": proposal, "by": "Ref"}
+
+
+REFUSED: dict[str, Asked] = {
+    "WRONG_PHASE": Asked(_in_play, events.Released),
+    "SUSPENDED": Asked(lambda: _in_play().does(events.Suspended, reason="x"), events.Led),
+    "NOT_SUSPENDED": Asked(_in_play, events.Resumed),
+    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.Seated, {"seat": "E"}),
+    "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.Cut, {"seat": "N", "n": 40}),
+    "ILLEGAL_CUT": Asked(lambda: Table().started(), events.Cut, {"seat": "S", "n": 5}),
+    "NO_SUCH_CARD": Asked(
+        lambda: Table().started().does(events.DealtByHand, reason="jam").cut(),
+        events.TurnedUp,
+        {"card": "♠1"},
+    ),
+    "TURNED_TO_MISSING": Asked(lambda: Table().started().cut(), events.Dealt),
+    "TWICE": Asked(
+        lambda: Table().started().released().does(events.Counted, seat="W"),
+        events.Counted,
+        {"seat": "W"},
+    ),
+    "AFTER_LEAD": Asked(lambda: _in_play().does(events.Led), events.CountClaimed, {"seat": "N"}),
+    "VALUES_MISSING": Asked(
+        lambda: Table().started().played("NS").laid(), events.TributeValued, {"values": {"W": 14}}
+    ),
+    "NOT_LAID": Asked(
+        lambda: Table().started().played("NS").counted().does(events.AntiAnswered, stands=False),
+        events.TributeValued,
+        {"values": {"W": 14, "E": 13}},
+    ),
+    "NO_CHOICE": Asked(
+        lambda: Table(N).started().played("NS").valued(14, 13),
+        events.TributeChosen,
+        {"payer": "E"},
+    ),
+    "VALUE_NEEDED": Asked(
+        lambda: Table(N).started().played("NS").valued(14, 14), events.ReturnLaid, {"seat": "N"}
+    ),
+    "NO_FINISH_ORDER": Asked(_in_play, events.ResultEntered, {"order": ("N", "W")}),
+    "OTHER_SIDE": Asked(lambda: _charged().approved(), events.LeaderNamed, {"seat": "N"}),
+    "NO_SUCH_DEAL": Asked(
+        _in_play,
+        events.Corrected,
+        {"deal": 1, "order": ("N", "S"), "choice": "from_now", "by": "chief", "reason": "x"},
+    ),
+    "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
+    "NOT_BEGUN": Asked(_dead_too_early, events.RulingApproved, _decision()),
+    "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayCalled, {"seat": "N"}),
+    "NO_SUCH_RULING": Asked(_in_play, events.RulingApproved, _decision()),
+    "NOT_LEGAL": Asked(_in_play, events.RulingProposed, _illegal()),
+    "NOT_A_REFEREE": Asked(_charged, events.RulingApproved, _decision(role=Role.TABLE)),
+    "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, _decision(role=Role.REFEREE)),
+    "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, _decision()),
+    "NOT_VERBAL": Asked(_charged, events.VerbalConfirmed, _decision()),
+    "NO_SIGNER": Asked(_over, events.Signed, {"signer": "N", "person": "Nan"}),
+    "WRONG_COUNTS": Asked(
+        lambda: Table().started().released().does(events.CountClaimed, seat="N"),
+        events.Recounted,
+        {"counts": dict.fromkeys(ALL, 28)},
+    ),
+    "OTHER_RULES": Asked(_choosing, events.Counted, {"seat": "N"}),
+    "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, _decision()),
+    "AREA_STOPPED": Asked(
+        lambda: Table().started().dealt().does(events.AreaPaused), events.Released
+    ),
+    "NOT_STOPPED_BY_TIME": Asked(_in_play, events.DealStopped, {"reason": "x"}),
+    "MUCH_TIME": Asked(_in_play, events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),
+}
+
+
+def _codes() -> set[str]:
+    """Every code that a module of the package names."""
+    folder = Path(controller.match.__file__).parent
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.rglob("*.py"))
+    return set(re.findall(r'\b(?:refuse|Refusal)\(\s*"([A-Z_]+)"', text))
+
+
+def test_every_refusal_has_its_scene() -> None:
+    assert _codes() == set(REFUSED)
+
+
+@pytest.mark.parametrize("code", sorted(REFUSED))
+def test_a_refusal_says_why_and_what_to_do_in_both_languages(code: str) -> None:
+    assert catalogue()[code].misdeal is False
+    english, chinese = Refusal(code, "♠1").text(), Refusal(code, "♠1").text("zh")
+    assert ". " in english
+    assert "。" in chinese
+    assert "{" not in english + chinese
+
+
+@pytest.mark.parametrize("code", sorted(REFUSED))
+def test_a_refused_event_changes_nothing(code: str) -> None:
+    asked = REFUSED[code]
+    table = asked.table()
+    before = table.state
+    table.happens(asked.kind, **asked.said)
+    assert table.refused == code
+    assert table.state == caught_up(before, table.at_ms)[0]
+    assert [effect for effect in table.said if not isinstance(effect, Refused)] == []
+
+
+EVIDENCE = {
+    "WRONG_PHASE": "play",
+    "SEAT_TAKEN": "E",
+    "NOT_HIS_DUTY": "S",
+    "ILLEGAL_CUT": "a cut of 5 cards: take off 6…102 of 108",
+    "TWICE": "W",
+    "VALUES_MISSING": "W / E",
+    "NOT_LAID": "W / E",
+    "NO_FINISH_ORDER": "who went out third?",
+    "OTHER_SIDE": "N",
+    "NO_SUCH_DEAL": "1",
+    "NO_SUCH_RULING": "R1",
+    "NO_SIGNER": "N",
+    "WRONG_COUNTS": "N 28 W 28 S 28 E 28",
+    "IT_ENDED_A_DEAL": "R1",
+    "NO_SUCH_CARD": "♠1",
+}
+
+
+@pytest.mark.parametrize("code", sorted(EVIDENCE))
+def test_a_refusal_names_what_it_is_about(code: str) -> None:
+    asked = REFUSED[code]
+    table = asked.table().happens(asked.kind, **asked.said)
+    assert EVIDENCE[code] in table.effect(Refused).refusal.what
+
+
+def test_who_has_done_it_already_is_named() -> None:
+    table = Table().started().played("NS").laid()
+    (refused,) = table.happens(events.TributeLaid, seat="E").effects(Refused)
+    assert refused.refusal == Refusal("TWICE", "E")
+    table.valued().does(events.ReturnLaid, seat="S", value=5)
+    (refused,) = table.happens(events.ReturnLaid, seat="S", value=5).effects(Refused)
+    assert refused.refusal == Refusal("TWICE", "S")
+
+
+# -- every event in every phase -----------------------------------------------
+
+
+SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
+    events.Seated: ({"seat": "N"}, {"seat": "E", "person": "Eve"}),
+    events.Started: ({},),
+    events.DealtByHand: ({"reason": "jam"},),
+    events.Shuffled: ({"seat": "N"}, {"seat": "W"}),
+    events.Cut: ({}, {"seat": "S", "n": 40}, {"seat": "N", "n": 40}, {"n": 108}),
+    events.TurnedUp: ({"card": "♠7"}, {"card": "BJ"}, {"card": "?"}),
+    events.Dealt: ({}, {"turned_to": "E", "turned_up": "♠7"}),
+    events.Misdealt: ({"reasons": ("COUNT_SHORT",)},),
+    events.Released: ({},),
+    events.Counted: ({"seat": "N"},),
+    events.CountClaimed: ({"seat": "W"},),
+    events.Recounted: ({"counts": dict.fromkeys(ALL, 27)}, {"counts": {}}, {"counts": {"N": 1}}),
+    events.AntiAnswered: ({"stands": True}, {"stands": False}),
+    events.TributeLaid: ({"seat": "W"}, {"seat": "N"}),
+    events.TributeValued: ({"values": {"W": 14, "E": 14}}, {"values": {}}, {"values": {"W": 99}}),
+    events.TributeChosen: ({"payer": "E"}, {"payer": "N"}),
+    events.ReturnLaid: ({"seat": "N", "value": 5}, {"seat": "S"}, {"seat": "N", "value": -1}),
+    events.Led: ({},),
+    events.Out: ({"seat": "N"},),
+    events.ResultEntered: ({"order": ("N", "S")}, {"order": ()}, {"order": ("N",) * 4}),
+    events.CardsLeft: ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}}, {"left": {}}),
+    events.Answered: ({"seat": "N", "yes": True},),
+    events.Confirmed: ({"by": "NS"}, {"by": "referee"}),
+    events.LeaderNamed: ({"seat": "N"}, {"seat": "W"}),
+    events.ExtraDealOrdered: ({"reason": "equal"},),
+    events.DealStopped: ({"reason": "time"},),
+    events.Corrected: tuple(
+        {"deal": deal, "order": order, "choice": choice, "by": "chief", "reason": "x"}
+        for deal in (0, 1, 2)
+        for order in (("W", "E"), ("N", "W", "S"), ())
+        for choice in ("from_now", "void_later", "stand")
+    ),
+    events.Suspended: ({"reason": "called"},),
+    events.Resumed: ({},),
+    events.AreaPaused: ({},),
+    events.AreaResumed: ({},),
+    events.TimeAdded: tuple({"seconds": s, "role": Role.CHIEF} for s in (60, -9999)),
+    events.PlayCalled: ({"seat": "N"},),
+    events.PlayMade: ({"seat": "N"},),
+    events.Ticked: ({},),
+    events.RulingProposed: (_illegal(),),
+    events.RulingApproved: tuple(_decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),
+    events.RulingRejected: tuple(_decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),
+    events.VerbalConfirmed: (_decision(),),
+    events.Signed: ({"signer": "NS", "person": "Nan"}, {"signer": "?", "person": "?"}),
+}
+"""Something of every kind, right or wrong."""
+
+
+def test_every_event_is_among_the_samples() -> None:
+    assert set(SAMPLES) == set(get_args(MatchEvent))
+
+
+@cache
+def _tables() -> dict[str, Table]:
+    """A table in every phase; where a deal was played, four rulings wait on its desk."""
+
+    def ruled(profile: str = I, stage: Any = "swiss") -> Table:
+        table = Table(timed(profile, at_time="stop_now"), stage).started().played("NS")
+        table.charged("N", "foul", name="R1").charged("E", "foul", name="R2", deal=1)
+        return table.charged("E", "match_forfeit", name="R3").charged("N", "warning", name="R4")
+
+    by_hand = ruled().does(events.DealtByHand, reason="jam")
+    first_by_hand = Table().started().does(events.DealtByHand, reason="jam").cut()
+    choosing = _choosing()
+    big_two = _choosing().tick(60_000)
+    counted = ruled(N).counted()
+    equal = ruled(stage="knockout").played("WE").at_minute(60)
+    tables = {
+        "setup": Table().seated("NWS"),
+        "shuffle": by_hand,
+        "turnup": first_by_hand,
+        "cut": ruled(),
+        "cut, 003": ruled(N),
+        "dealing": ruled().cut(),
+        "held": ruled().dealt(),
+        "first held": Table(timed()).started().dealt(),
+        "count": ruled().released(),
+        "claimed": ruled().released().does(events.CountClaimed, seat="N"),
+        "anti": counted,
+        "tribute": ruled(N).counted().does(events.AntiAnswered, stands=False),
+        "laid": ruled(N).laid(),
+        "return": ruled(N).valued(14, 14),
+        "claimed in return": ruled().valued().does(events.CountClaimed, seat="N"),
+        "choices": choosing,
+        "big two": big_two,
+        "play": ruled().in_play(),
+        "result": ruled().out("WNE"),
+        "forfeit": ruled().in_play().approved("R1"),
+        "check": equal,
+        "over": ruled().at_minute(60),
+        "lost": ruled().approved("R3"),
+        "signed": ruled().at_minute(60).signed(),
+    }
+    return tables
+
+
+def test_there_is_a_table_in_every_phase() -> None:
+    assert {table.phase for table in _tables().values()} == set(Phase)
+
+
+def _all_happen(match: Match, *, deeper: int) -> None:
+    """Let everything happen to a match, and everything again after that."""
+    for kind, samples in SAMPLES.items():
+        for said in samples:
+            event: Any = kind(at_ms=match.now_ms + 1, **said)
+            after, effects = step(match, event)
+            msgspec.json.encode(effects)
+            if any(isinstance(effect, Refused) for effect in effects):
+                assert after == caught_up(match, event.at_ms)[0], kind
+            elif deeper:
+                _all_happen(after, deeper=deeper - 1)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", list(_tables()))
+def test_whatever_happens_in_whatever_phase_is_answered(name: str) -> None:
+    _all_happen(_tables()[name].state, deeper=1)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", list(_tables()))
+def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
+    state = _tables()[name].state
+    suspended, _ = step(state, events.Suspended(at_ms=state.now_ms, reason="called"))
+    _all_happen(suspended, deeper=1)
+
+
+@pytest.mark.parametrize("name", list(_tables()))
+def test_a_suspended_table_can_always_go_on(name: str) -> None:
+    state = _tables()[name].state
+    for _ in range(2):
+        match, _ = step(state, events.Suspended(at_ms=state.now_ms, reason="called"))
+        if match.claimed is None:
+            match, _ = step(match, events.Resumed(at_ms=match.now_ms))
+        else:
+            counts = dict.fromkeys(ALL, 20)
+            match, _ = step(match, events.Recounted(at_ms=match.now_ms, counts=counts))
+        assert match.suspended is None
+        state, _ = step(state, events.AreaPaused(at_ms=state.now_ms))
+
+
+# -- every effect -------------------------------------------------------------
+
+
+def test_every_effect_is_told_by_some_table() -> None:
+    by_hand = Table().started().does(events.DealtByHand, reason="jam").cut()
+    tables = [
+        *_tables().values(),
+        by_hand.does(events.TurnedUp, card="SJ"),
+        Table().happens(events.Resumed),
+        Table(timed()).started().played("NS").dealt().at_minute(60),
+    ]
+    assert {type(effect) for table in tables for effect in table.told} == set(get_args(MatchEffect))

@@ -1,0 +1,180 @@
+"""The time of a match: when no deal begins any more, and when one is stopped."""
+
+import pytest
+
+from controller.match import events
+from controller.match.effects import ClockSays, HandsVoid
+from controller.match.phase import Phase
+from controller.match.sheet import LeaderRow, StoppedRow
+from controller.messages import Role
+from controller.rules.standing import Sides
+
+from .table import I, N, Table, knockout, timed, varied
+
+# -- time ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("steps", ["started", "cut", "dealt"])
+def test_a_deal_not_begun_is_not_played_when_time_is_up(steps: str) -> None:
+    table = Table(timed()).started().played("NS")
+    if steps != "started":
+        getattr(table, steps)()
+    table.at_minute(60)
+    assert table.phase is Phase.OVER
+    assert (table.end.verdict.winner, table.end.verdict.how) == ("NS", "level")
+    assert table.effect(HandsVoid).reason == "match_over"
+
+
+@pytest.mark.parametrize("steps", ["released", "counted", "laid", "valued", "in_play"])
+def test_a_deal_begun_is_played_out(steps: str) -> None:
+    table = Table(timed()).started().played("NS")
+    getattr(table, steps)()
+    phase = table.at_minute(61).phase
+    assert phase not in (Phase.OVER, Phase.CUT)
+    stopped = table.happens(events.DealStopped, reason="time")
+    assert stopped.refused == "NOT_STOPPED_BY_TIME"
+    if steps == "laid":
+        table.valued()
+    table.in_play().out("WE").does(events.Confirmed, by="referee")
+    assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
+    assert table.end.verdict.how == "draw"
+
+
+@pytest.mark.parametrize("steps", ["released", "counted", "laid", "valued", "in_play"])
+def test_a_deal_begun_is_stopped_by_the_letter(steps: str) -> None:
+    table = Table(timed(at_time="stop_now")).started().played("NS")
+    getattr(table, steps)()
+    assert table.happens(events.DealStopped, reason="time").refused == "NOT_STOPPED_BY_TIME"
+    table.at_minute(60).does(events.DealStopped, reason="time")
+    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "NS")
+    assert [row.deal for row in table.rows(StoppedRow)] == [2]
+    assert table.levels == (5, 2)
+
+
+def test_a_stopped_deal_leaves_no_claim_behind() -> None:
+    table = knockout(timed(at_time="stop_now")).played("NS", "WE").released()
+    table.does(events.CountClaimed, seat="N").at_minute(60)
+    table.does(events.DealStopped, reason="time")
+    assert (table.phase, table.match.suspended) == (Phase.MATCH_CHECK, None)
+    assert table.does(events.ExtraDealOrdered, reason="equal").phase is Phase.CUT
+
+
+def test_no_deal_begins_within_the_margin_before_time() -> None:
+    table = Table(timed(last_start_margin_s=180)).started().played("NS")
+    assert table.at_minute(56.9).phase is Phase.CUT
+    assert table.at_minute(57).phase is Phase.OVER
+
+
+def test_added_time_puts_the_end_off() -> None:
+    table = Table(timed()).started().played("NS")
+    table.does(events.TimeAdded, seconds=120, role=Role.REFEREE)
+    assert table.at_minute(61).phase is Phase.CUT
+    assert table.at_minute(62).phase is Phase.OVER
+
+
+def test_added_time_above_the_limit_is_the_chiefs() -> None:
+    table = Table(timed()).started()
+    added = events.TimeAdded
+    assert table.happens(added, seconds=301, role=Role.REFEREE).refused == "MUCH_TIME"
+    table.does(added, seconds=300, role=Role.REFEREE)
+    assert table.happens(added, seconds=1, role=Role.REFEREE).refused == "MUCH_TIME"
+    assert table.happens(added, seconds=1, role=Role.CHIEF).refused is None
+    assert table.state.clock.added_ms == 301_000
+
+
+@pytest.mark.parametrize("role", [Role.OBSERVER, Role.TABLE, Role.TECHNICIAN])
+def test_nobody_but_a_referee_adds_time(role: Role) -> None:
+    table = Table(timed()).started()
+    assert table.happens(events.TimeAdded, seconds=1, role=role).refused == "NOT_A_REFEREE"
+
+
+def test_the_area_standing_still_is_no_time_played_and_no_deal_begins() -> None:
+    table = Table(timed()).started().played("NS").dealt().does(events.AreaPaused)
+    assert table.happens(events.Released).refused == "AREA_STOPPED"
+    table.at_minute(90).does(events.AreaResumed)
+    assert table.does(events.Released).phase is Phase.COUNT_CHECK
+
+
+def test_a_suspended_table_ends_when_it_goes_on() -> None:
+    table = Table(timed()).started().played("NS").does(events.Suspended, reason="called")
+    assert table.at_minute(61).phase is Phase.CUT
+    assert table.does(events.Resumed).tick().phase is Phase.OVER
+
+
+def test_time_is_announced_and_the_last_deal_said() -> None:
+    table = Table(timed()).started().in_play().at_minute(60)
+    said = [effect.due.kind for effect in table.told if isinstance(effect, ClockSays)]
+    assert said[-5:] == ["announce_15", "announce_5", "announce_1", "last_deal", "time_up"]
+
+
+def test_the_stopped_table_counts_its_stops_for_added_time() -> None:
+    table = Table(timed()).started().released().does(events.CountClaimed, seat="N")
+    table.tick(minutes=2).recounted()
+    (stop,) = table.state.clock.stops
+    assert stop.reason == "count"
+    assert stop.to_ms == table.at_ms
+
+
+def test_a_forfeited_deal_ends_the_stop_of_its_table() -> None:
+    table = Table(timed()).started().in_play().does(events.Suspended, reason="called")
+    table.ruled("EW", "foul")
+    assert (table.match.suspended, table.phase) == (None, Phase.FORFEIT)
+    assert [stop.to_ms for stop in table.state.clock.stops] == [table.at_ms]
+
+
+def test_nobody_names_a_leader_when_time_is_up() -> None:
+    table = Table(timed()).started().in_play().ruled("EW", "foul")
+    assert table.phase is Phase.FORFEIT
+    assert table.at_minute(60).phase is Phase.OVER
+    assert table.rows(LeaderRow) == []
+
+
+def test_hands_that_are_being_drawn_are_a_deal_begun() -> None:
+    table = Table(timed()).started().played("NS").does(events.DealtByHand, reason="jam").cut()
+    assert table.phase is Phase.DEALING
+    assert table.at_minute(61).phase is Phase.DEALING
+    assert table.dealt().phase is Phase.COUNT_CHECK
+    letter = Table(timed(at_time="stop_now")).started().played("NS")
+    letter.does(events.DealtByHand, reason="jam").cut()
+    assert letter.at_minute(61).phase is Phase.OVER
+
+
+def test_hands_drawn_wrong_after_time_are_not_drawn_again() -> None:
+    table = Table(timed()).started().played("NS").does(events.DealtByHand, reason="jam").cut()
+    table.at_minute(61).does(events.Misdealt, reasons=("COUNT_SHORT",)).tick()
+    assert table.phase is Phase.OVER
+
+
+def test_a_redeal_after_time_is_no_new_deal() -> None:
+    table = Table(timed()).started().played("NS").released().does(events.CountClaimed, seat="N")
+    table.at_minute(61).recounted(N=26)
+    assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "NS")
+
+
+# -- a number of deals ---------------------------------------------------------
+
+
+def test_after_its_last_deal_a_match_is_over() -> None:
+    table = Table(varied(I, ending={"method": "deals", "deals": 2})).started().played("NS")
+    assert table.phase is Phase.CUT
+    table.played("WE")
+    assert (table.phase, table.end.verdict.how) == (Phase.OVER, "draw")
+    assert table.end.score.match_points == Sides(1, 1)
+    assert table.end.score.level_points == Sides(13, 13)
+
+
+def test_a_forfeited_deal_is_one_of_them() -> None:
+    table = Table(varied(I, ending={"method": "deals", "deals": 1})).started().in_play()
+    assert table.ruled("EW", "foul").phase is Phase.OVER
+
+
+def test_the_first_to_reach_the_level_wins_in_003() -> None:
+    table = Table(N).started().played("NS", "WE").at_minute(60)
+    assert (table.levels, table.end.verdict.winner) == ((5, 5), "NS")
+    assert table.end.verdict.how == "first_to_reach"
+
+
+def test_where_neither_has_left_the_start_003_needs_an_extra_deal() -> None:
+    table = Table(timed(N, at_time="stop_now")).started().in_play().at_minute(60)
+    table.does(events.DealStopped, reason="time")
+    assert (table.phase, table.levels) == (Phase.MATCH_CHECK, (2, 2))

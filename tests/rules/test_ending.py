@@ -1,0 +1,129 @@
+"""When a match is over, and who has won it."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.messages import Side
+from controller.rules.ending import MoreNeeded, Verdict, limit_reached, round_winner, verdict
+from controller.rules.levels import ACE, PAST_A
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import finish
+from controller.rules.rulebooks import load_guandan
+from controller.rules.standing import Sides, Standing
+
+I = load_guandan("international-000")  # noqa: E741
+N = load_guandan("huainan-2013-003")
+B = load_guandan("bcta-004")
+
+
+def by(method: str, profile: GuandanProfile = I, **more: Any) -> GuandanProfile:
+    """A rulebook whose matches end another way."""
+    ending = msgspec.structs.replace(profile.ending, method=method, **more)
+    return msgspec.structs.replace(profile, ending=ending)
+
+
+TIMED = by("timed")
+
+
+def standing(ns: int, ew: int, **more: Any) -> Standing:
+    """Two sides at their levels, NS's deal."""
+    return msgspec.structs.replace(Standing(Sides(ns, ew), "NS"), **more)
+
+
+@pytest.mark.parametrize(
+    ("profile", "deals", "time_up", "reached"),
+    [
+        (by("play_to_A"), 99, True, False),
+        (by("deals", deals=8), 7, True, False),
+        (by("deals", deals=8), 8, False, True),
+        (TIMED, 99, False, False),
+        (TIMED, 1, True, True),
+        (B, 11, False, True),
+        (B, 10, False, False),
+        (B, 3, True, True),
+    ],
+)
+def test_a_match_has_had_its_deals_or_its_time(
+    profile: GuandanProfile, deals: int, time_up: bool, reached: bool
+) -> None:
+    assert limit_reached(profile, deals, time_up=time_up) == reached
+
+
+@pytest.mark.parametrize("method", ["play_to_A", "timed", "timed_deals", "deals"])
+def test_whoever_passes_a_has_won_by_any_method(method: str) -> None:
+    won = standing(PAST_A, ACE, won="NS", deals=1)
+    found = verdict(by(method, deals=8), won, time_up=False, knockout=True)
+    assert found == Verdict("NS", "past_a")
+
+
+def test_whoever_failed_too_often_at_a_has_lost() -> None:
+    lost = standing(ACE, 6, won="EW")
+    assert verdict(B, lost, time_up=False, knockout=False) == Verdict("EW", "failures")
+
+
+def test_a_match_goes_on_until_its_limit() -> None:
+    assert verdict(TIMED, standing(9, 4, deals=9), time_up=False, knockout=True) is None
+
+
+@pytest.mark.parametrize(("ns", "ew", "winner"), [(9, 4, "NS"), (4, 9, "EW"), (3, 2, "NS")])
+def test_at_the_limit_the_higher_level_wins(ns: int, ew: int, winner: Side) -> None:
+    for knockout in (False, True):
+        found = verdict(TIMED, standing(ns, ew), time_up=True, knockout=knockout)
+        assert found == Verdict(winner, "level")
+
+
+def test_equal_levels_are_a_draw_but_in_a_knockout() -> None:
+    equal = standing(9, 9)
+    assert verdict(TIMED, equal, time_up=True, knockout=False) == Verdict(None, "draw")
+    assert verdict(TIMED, equal, time_up=True, knockout=True) == MoreNeeded()
+    always = by("timed", equal="extra_deal")
+    assert verdict(always, equal, time_up=True, knockout=False) == MoreNeeded()
+
+
+@pytest.mark.parametrize("knockout", [False, True])
+@pytest.mark.parametrize(
+    ("reached", "winner"), [(Sides(3, 5), "NS"), (Sides(5, 3), "EW"), (Sides(0, 3), "NS")]
+)
+def test_in_003_the_first_to_reach_the_level_wins(
+    reached: Sides, winner: Side, knockout: bool
+) -> None:
+    found = verdict(N, standing(9, 9, reached=reached), time_up=True, knockout=knockout)
+    assert found == Verdict(winner, "first_to_reach")
+
+
+def test_where_neither_left_the_start_nobody_was_first() -> None:
+    assert verdict(N, standing(2, 2), time_up=True, knockout=False) == MoreNeeded()
+
+
+def test_up_of_the_extra_deal_wins_it_at_a_against_a_too() -> None:
+    equal = standing(ACE, ACE)  # example 81
+    found = verdict(TIMED, equal, time_up=True, knockout=True, extra=finish("WNS"))
+    assert found == Verdict("EW", "extra_deal")
+    passed = standing(PAST_A, ACE, won="NS")
+    found = verdict(TIMED, passed, time_up=True, knockout=True, extra=finish("NS"))
+    assert found == Verdict("NS", "past_a")
+
+
+@pytest.mark.parametrize(
+    ("matches", "won", "winner"),
+    [
+        (1, "N", "NS"),
+        (1, "-", None),
+        (3, "N", None),
+        (3, "NE", None),
+        (3, "NEE", "EW"),
+        (3, "EE", "EW"),
+        (3, "N-E", None),
+        (2, "N", None),
+        (2, "NN", "NS"),
+        (5, "ENNN", "NS"),
+    ],
+)
+def test_a_round_is_won_with_more_than_half_of_its_matches(
+    matches: int, won: str, winner: Side | None
+) -> None:
+    sides: dict[str, Side | None] = {"N": "NS", "E": "EW", "-": None}
+    ended = [Verdict(sides[one], "level") for one in won]
+    assert round_winner(by("timed", matches=matches), ended) == winner
