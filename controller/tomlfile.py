@@ -4,21 +4,29 @@ Configuration, rulebooks and every other file that a person writes is read here.
 The line names the file, the key, what stands there and what is expected.
 """
 
-import difflib
-import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import inspect
 
+from controller.tomlwords import LONGEST, in_words, printable, prints, short, shown
+
 Shape = TypeVar("Shape")
+
+
+_DEEPEST = 32
+"""Tables and lists within each other; no file of a person has so many."""
 
 
 class FileError(Exception):
     """A file cannot be read or is not what it should be; its text is one line."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text, with what cannot be printed written as in a TOML file."""
+        super().__init__(printable(text))
 
 
 class _Misfit(Exception):
@@ -35,13 +43,18 @@ def read(path: Path, shape: type[Shape], error: type[FileError] = FileError) -> 
 
 
 def text_of(path: Path, error: type[FileError] = FileError) -> str:
-    """Return the text of the file at `path`. Raises `error` where there is none to read."""
+    """Return the text of the file at `path`, without a byte order mark (some editors' habit).
+
+    Raises `error` where there is none to read.
+    """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except UnicodeDecodeError:
         raise error(f"{path}: the file is not UTF-8 text") from None
+    except ValueError:  # a NUL, or bytes that were no text on the command line
+        raise error(f"{path}: this cannot be the name of a file") from None
     except OSError as failure:
         raise error(f"{path}: cannot be read: {failure.strerror}") from None
 
@@ -61,9 +74,31 @@ def parse(
 def tables(text: str, error: type[FileError] = FileError, *, name: str) -> dict[str, Any]:
     """Return TOML text as plain tables. Raises `error`; `name` stands for the file."""
     try:
-        return tomllib.loads(text)
+        raw = tomllib.loads(text)
+        for where, value in _values(raw):
+            if isinstance(value, int) and value.bit_length() > 63:
+                raise _Misfit(f"{where}: expected a number of at most 18 digits")
+    except _Misfit as misfit:
+        raise error(f"{name}: {misfit}") from None
     except tomllib.TOMLDecodeError as mistake:
-        raise error(f"{name}: {mistake}") from None
+        raise error(f"{name}: {short(str(mistake), 3 * LONGEST)}") from None
+    except ValueError:  # Python reads no more than some thousand digits
+        raise error(f"{name}: expected numbers of at most 18 digits") from None
+    except RecursionError:
+        raise error(f"{name}: {_too_deep()}") from None
+    return raw
+
+
+def refuse_broken_text(
+    raw: dict[str, Any], error: type[FileError] = FileError, *, name: str
+) -> None:
+    """Raise `error` for text that is not one line, or that holds what no page can print.
+
+    `raw` are the plain tables of the file that `name` stands for.
+    """
+    for where, value in _values(raw):
+        if isinstance(value, str) and not all(map(prints, value)):
+            raise error(f"{name}: {where} = {shown(value)}: expected one line of printable text")
 
 
 def fit(
@@ -78,7 +113,30 @@ def fit(
     try:
         return _convert(raw, shape, (folder or Path()).resolve())
     except _Misfit as misfit:
-        raise error(f"{name}: {misfit}") from None
+        raise error(f"{name}: {short(str(misfit), 6 * LONGEST)}") from None
+
+
+def _values(raw: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """Yield every value with its dotted key. Raises _Misfit for a pit of tables."""
+    due: list[tuple[str, object, int]] = [("", raw, 0)]
+    while due:
+        where, value, depth = due.pop()
+        if depth > _DEEPEST:
+            raise _Misfit(_too_deep())
+        if isinstance(value, dict):
+            due += [
+                (f"{where}.{short(key)}" if where else short(key), held, depth + 1)
+                for key, held in reversed(value.items())
+            ]
+        elif isinstance(value, list):
+            numbered = reversed(list(enumerate(value)))
+            due += [(f"{where}[{n}]", held, depth + 1) for n, held in numbered]
+        else:
+            yield where, value
+
+
+def _too_deep() -> str:
+    return f"expected at most {_DEEPEST} tables and lists within each other"
 
 
 def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
@@ -90,112 +148,4 @@ def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
     try:
         return msgspec.convert(raw, shape, dec_hook=place)
     except msgspec.ValidationError as mistake:
-        _explain(str(mistake), raw, inspect.type_info(shape))
-
-
-_KEY = re.compile(r"[^.\[\]]+|\[\d+\]")
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`")
-_MISSING = re.compile(r"Object missing required field `(.*)`")
-_MSGSPEC = re.compile(r"Expected|Invalid|Object|not a path")
-
-
-def _explain(mistake: str, raw: dict[str, Any], shape: inspect.Type) -> NoReturn:
-    """Say msgspec's mistake in the words of the file: its key, its value, what is expected."""
-    what, _, where = mistake.partition(" - at `$")
-    keys = _KEY.findall(where.rstrip("`"))
-    if unknown := _UNKNOWN.match(what):
-        key = unknown[1]
-        raise _Misfit(f"{_dotted([*keys, key])}: unknown key{_advice(key, _type_at(shape, keys))}")
-    if missing := _MISSING.match(what):
-        keys = [*keys, missing[1]]
-        raise _Misfit(f"{_dotted(keys)}: missing, expected {_expected(_type_at(shape, keys))}")
-    if not _MSGSPEC.match(what):  # a type's own check: it names the key within its table
-        raise _Misfit(_dotted([*keys, what]))
-    value = _shown(_value_at(raw, keys))
-    raise _Misfit(f"{_dotted(keys)} = {value}: expected {_expected(_type_at(shape, keys))}")
-
-
-def _dotted(keys: Sequence[str]) -> str:
-    return ".".join(keys).replace(".[", "[")
-
-
-def _advice(key: str, table: inspect.Type) -> str:
-    known = _fields(table)
-    close = difflib.get_close_matches(key, known, n=1)
-    return f', did you mean "{close[0]}"?' if close else f", expected one of {', '.join(known)}"
-
-
-def _fields(table: inspect.Type) -> dict[str, inspect.Type]:
-    if isinstance(table, inspect.StructType):
-        return {field.encode_name: field.type for field in table.fields}
-    return {}
-
-
-def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
-    for key in keys:
-        shape = _bare(shape)
-        if isinstance(shape, (inspect.ListType, inspect.VarTupleType)):
-            shape = shape.item_type
-        elif isinstance(shape, inspect.DictType):
-            shape = shape.value_type
-        else:
-            shape = _fields(shape).get(key, inspect.AnyType())
-    return shape if isinstance(shape, inspect.Metadata) else _bare(shape)
-
-
-def _bare(shape: inspect.Type) -> inspect.Type:
-    """The type itself, without its description and without "or nothing"."""
-    if isinstance(shape, inspect.Metadata):
-        return _bare(shape.type)
-    if isinstance(shape, inspect.UnionType):
-        return _bare(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
-    return shape
-
-
-def _value_at(raw: Any, keys: Sequence[str]) -> Any:
-    for key in keys:
-        raw = raw[int(key.strip("[]"))] if key.startswith("[") else raw[key]
-    return raw
-
-
-def _shown(value: object) -> str:
-    text = f'"{value}"' if isinstance(value, str) else str(value)
-    text = {"True": "true", "False": "false"}.get(text, text)
-    return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _expected(shape: inspect.Type) -> str:
-    """Say in words what a type takes; a description in its Meta comes before everything."""
-    if isinstance(shape, inspect.Metadata):
-        described = (shape.extra_json_schema or {}).get("description")
-        return str(described) if described else _expected(shape.type)
-    shape = _bare(shape)
-    if isinstance(shape, inspect.LiteralType):
-        return "one of " + ", ".join(_shown(value) for value in shape.values)
-    if isinstance(shape, (inspect.IntType, inspect.FloatType)):
-        noun = "a whole number" if isinstance(shape, inspect.IntType) else "a number"
-        return noun + _bounds(shape)
-    for kind, words in _WORDS.items():
-        if isinstance(shape, kind):
-            return words
-    return "a value"
-
-
-_WORDS: dict[type[inspect.Type], str] = {
-    inspect.BoolType: "true or false",
-    inspect.StrType: "text",
-    inspect.CustomType: "a path",
-    inspect.StructType: "a table",
-    inspect.DictType: "a table",
-    inspect.ListType: "a list",
-    inspect.VarTupleType: "a list",
-}
-
-
-def _bounds(number: inspect.IntType | inspect.FloatType) -> str:
-    least, most = number.ge, number.le
-    if least is not None and most is not None:
-        return f" from {least} to {most}"
-    if least is not None:
-        return f", {least} or more"
-    return f", above {number.gt}" if number.gt is not None else ""
+        raise _Misfit(in_words(str(mistake), raw, inspect.type_info(shape))) from None

@@ -1,9 +1,14 @@
 """The `dealtable` command: a table of commands, each imported when it is called."""
 
 import difflib
+import errno
 import importlib
 import importlib.util
-from typing import NamedTuple
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import IO, Any, NamedTuple, NoReturn
 
 import click
 
@@ -36,6 +41,14 @@ class LineError(click.ClickException):
     """Bad usage or a bad configuration: one line on stderr, exit 2."""
 
     exit_code = 2
+
+    def format_message(self) -> str:
+        """Return the line; what somebody typed cannot break it, nor steer a terminal."""
+        return "".join(char if char.isprintable() else "·" for char in self.message)
+
+
+_PIPE_CLOSED = 128 + 13
+"""What a shell says of a program that was stopped by writing to a closed pipe (SIGPIPE)."""
 
 
 class LazyGroup(click.Group):
@@ -72,16 +85,78 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command line. No encoding of the output fails; output that fails exits 2.
+
+        A sign that the encoding lacks is written as its number, \\u2660. Exit 1 is a finding
+        of some commands, so that nothing else may be told by it.
+        """
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            return super().main(*args, **extra)
+        except OSError as failure:
+            _give_up_writing(failure)
+            raise
+        finally:
+            _give_up_if_unwritten()  # before the interpreter finds out, when it cannot be told
+
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a file that cannot be used is bad usage."""
         try:
             return super().invoke(ctx)
+        except OSError as failure:
+            _give_up_writing(failure)
+            raise
         except Exception as error:
             from controller.tomlfile import FileError  # not before it is needed: the help is fast
 
             if isinstance(error, FileError):
                 raise LineError(str(error)) from None
             raise
+
+
+def _give_up_if_unwritten() -> None:
+    """Exit where what is left of the output cannot be written."""
+    for stream in (sys.stderr, sys.stdout):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError as failure:
+            _discard(stream)
+            _exit_unwritten(failure)
+
+
+def _give_up_writing(failure: OSError) -> None:
+    """Exit where a failure is the output's; return where it is another's."""
+    _give_up_if_unwritten()
+    if _at_output(failure):
+        _exit_unwritten(failure)
+
+
+def _at_output(failure: OSError) -> bool:
+    """Tell whether something failed in what writes to the terminal: here, in click, in rich."""
+    module, trace = "", failure.__traceback__
+    while trace is not None:
+        module, trace = trace.tb_frame.f_globals.get("__name__", ""), trace.tb_next
+    return failure.filename is None and module.startswith((__name__, "click.", "rich."))
+
+
+def _exit_unwritten(failure: OSError) -> NoReturn:
+    """Exit with 2 and one line; quietly where nobody reads any more."""
+    if failure.errno == errno.EPIPE:
+        raise SystemExit(_PIPE_CLOSED)
+    with suppress(OSError):
+        click.echo(f"Error: the output cannot be written: {failure.strerror}", err=True)
+    raise SystemExit(LineError.exit_code)
+
+
+def _discard(stream: IO[str]) -> None:
+    """Let a stream lead nowhere, so that what is left in it disturbs nobody at the end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,6 +1,5 @@
 """`dealtable check-config`: all that configuration files alone show."""
 
-import tomllib
 from pathlib import Path
 
 import click
@@ -8,7 +7,7 @@ import click
 from controller.config import TableConfig, load_sim, load_table
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
-from controller.tomlfile import FileError
+from controller.tomlfile import FileError, tables, text_of
 
 
 @click.command
@@ -16,7 +15,7 @@ from controller.tomlfile import FileError
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )
 def command(files: tuple[Path, ...]) -> None:
-    """Check each FILE, a table.toml or a sim.toml, and say what is wrong with it.
+    """Check each FILE, a table.toml, a sim.toml or an event's file, and say what is wrong.
 
     Opens no port and makes no folder. Exit 2 if any file is wrong.
     """
@@ -33,19 +32,33 @@ def command(files: tuple[Path, ...]) -> None:
 
 def _check(file: Path) -> str:
     """Return a line that says what the file sets up. Raises FileError."""
-    if _is_for_sim(file):
+    keys = _keys(file)
+    if "table" not in keys and keys & {"sim", "mechanics", "fault"}:
         sim = load_sim(file)
         return f"simulated table {sim.sim.id}, wear {sim.mechanics.wear}, {len(sim.faults)} faults"
+    if "table" not in keys and {"profile", "organizer"} <= keys:
+        return _event(file)
     config = load_table(file)
     return f"table {config.table.id}, {_boards(config)}, {_profile(config)}"
 
 
-def _is_for_sim(file: Path) -> bool:
+def _keys(file: Path) -> set[str]:
     try:
-        keys = tomllib.loads(file.read_text(encoding="utf-8")).keys()
-    except (OSError, ValueError):
-        return False  # load_table says what is wrong
-    return "table" not in keys and bool(keys & {"sim", "mechanics", "fault"})
+        return set(tables(text_of(file), name=str(file)))
+    except FileError:
+        return set()  # load_table says what is wrong
+
+
+def _event(file: Path) -> str:
+    """Return what an event's file settles; it names the rulebook that it is for."""
+    name = tables(text_of(file), name=str(file))["profile"]
+    profile = load_profile(str(name), file)
+    assert profile.event is not None  # the file is one
+    settled, left = len(profile.event.settled), len(profile.provisional)
+    return (
+        f"event {profile.event.title_en}, profile {profile.name}: {settled} rules settled, "
+        f"{left} provisional: dealtable rules {profile.name} --regulations --event {file}"
+    )
 
 
 def _boards(config: TableConfig) -> str:

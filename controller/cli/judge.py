@@ -1,13 +1,18 @@
 """`dealtable judge`: a referee's question on combinations."""
 
+from pathlib import Path
+
 import click
 import msgspec
 
 from controller.cli import LineError
-from controller.rules.combos.articles import Reason
-from controller.rules.combos.judge import PROFILES, judge, judge_contained
-from controller.rules.combos.notation import Nonsense, parse_level
-from controller.rules.combos.ruling import Containing, Judged, Ruling, reading_text
+from controller.cli.judge_text import lines
+from controller.rules.combos.judge import judge, judge_contained
+from controller.rules.combos.nonsense import Nonsense
+from controller.rules.combos.notation import parse_level
+from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.profile import Profile
+from controller.rules.rulebooks import load_profile
 
 _UNDECLARED = "-"
 
@@ -27,11 +32,12 @@ Examples:
 @click.argument("plays", nargs=-1, required=True, metavar="PLAY [PLAY]")
 @click.option(
     "--profile",
-    default=PROFILES[0],
+    default="international-000",
     show_default=True,
     metavar="NAME",
     help="The rulebook to go by.",
 )
+@click.option("--event", type=click.Path(path_type=Path), help="An event's regulations over it.")
 @click.option("--level", metavar="L", help="The level played: 2…10, J, Q, K, A. Not in Big Two.")
 @click.option(
     "--declare",
@@ -46,6 +52,7 @@ Examples:
 def command(
     plays: tuple[str, ...],
     profile: str,
+    event: Path | None,
     level: str | None,
     declared: tuple[str, ...],
     contained: bool,
@@ -55,21 +62,23 @@ def command(
 
     Write cards without thinking: 10 or T, suits as letters or signs before or behind
     their cards or not at all, jokers BJ and SJ. A suit covers the run it touches: ♦789J.
-    A wild card is a heart of the level that is written as one.
+    SJ is the small joker (小王); the jack of spades is ♠J or JS. In Big Two, which has no
+    jokers, it is SJ too. A wild card is a heart of the level that is written as one.
 
     Exit 0: legal, 1: not legal, 2: a question without sense.
     """
     try:
         _refuse_too_many(plays, declared, contained)
         played = None if level is None else parse_level(level)
+        rules = load_profile(profile, event)
         answer: Containing | Ruling
         if contained:
-            answer = judge_contained(profile, played, plays[0])
+            answer = judge_contained(rules, played, plays[0])
         else:
-            answer = _ruling(profile, played, plays, declared)
+            answer = _ruling(rules, played, plays, declared)
     except Nonsense as mistake:
         raise LineError(str(mistake)) from None
-    click.echo(msgspec.json.encode(answer) if as_json else "\n".join(_lines(answer)))
+    click.echo(msgspec.json.encode(answer) if as_json else "\n".join(lines(answer)))
     if isinstance(answer, Ruling) and not answer.legal:
         raise SystemExit(1)
 
@@ -89,38 +98,9 @@ def _refuse_too_many(plays: tuple[str, ...], declared: tuple[str, ...], containe
 
 
 def _ruling(
-    profile: str, level: int | None, plays: tuple[str, ...], declared: tuple[str, ...]
+    profile: Profile, level: int | None, plays: tuple[str, ...], declared: tuple[str, ...]
 ) -> Ruling:
     said = [None if word == _UNDECLARED else word for word in declared]
     on_said, own_said = [None, None, *said][-2:]
     on = plays[0] if len(plays) > 1 else None
     return judge(profile, level, plays[-1], on, own_said, on_said)
-
-
-def _lines(answer: Containing | Ruling) -> list[str]:
-    if isinstance(answer, Containing):
-        return [
-            f"{answer.play} contains: {answer.en}",
-            f"{answer.play} 含有：{answer.zh}",
-            *map(_because, answer.reasons),
-        ]
-    lines = [answer.en, answer.zh, *map(_because, answer.reasons)]
-    for judged in (answer.table, answer.play):
-        if judged is not None:
-            lines += ["", *_of_play(judged)]
-    return lines
-
-
-def _of_play(judged: Judged) -> list[str]:
-    due = "  (to be declared at once 须说明)" if judged.declaration_due else ""
-    lines = [f"{judged.play}{due}"]
-    for reading in judged.readings:
-        counts = "*" if reading == judged.counts_as else " "
-        lines.append(f"  {counts} {reading_text(reading)}  {reading.zh}")
-    return lines + list(map(_because, judged.reasons))
-
-
-def _because(reason: Reason) -> str:
-    mark = "" if not reason.provisional or "provisional" in reason.article else " (provisional)"
-    mark += " 暂定" if reason.provisional else ""
-    return f"  {reason.article}{mark}: {reason.en} · {reason.zh}"

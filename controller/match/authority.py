@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.match.refusals import Refusal
+from controller.match.refusals import Refusal, RefusedError
 from controller.messages import Role
 
 Act = Literal[
@@ -30,7 +30,10 @@ Act = Literal[
     "wrong_tribute_in_play",
     "redeal_after_release",
     "void_deal",
+    "correction",
+    "late_correction",
     "signed_sheet",
+    "deal_stopped",
     "overturning",
     "open_hand",
     "much_added_time",
@@ -80,6 +83,11 @@ ACTS: dict[Act, Authority] = {
     ),
     "redeal_after_release": Authority("chief", "redeal after release", "放行后重新发牌", None),
     "void_deal": Authority("chief", "played deal made void", "作废已打完的一副", None),
+    "correction": Authority("referee", "result corrected", "更正成绩", "seed 000 A13.1"),
+    "late_correction": Authority(
+        "chief", "result corrected after later deals", "打过后续各副后更正成绩", "seed 000 A15.3.8"
+    ),
+    "deal_stopped": Authority("referee", "deal stopped by time", "终止本副", "seed 000 A14.2.3–4"),
     "signed_sheet": Authority("chief", "signed sheet corrected", "更正已签记分表", "seed 002 A15"),
     "overturning": Authority("chief", "referee overturned", "改判裁判员的裁定", "seed 002 A15"),
     "open_hand": Authority("chief", "hand looked at", "开验手牌", None),
@@ -96,6 +104,13 @@ REFEREES = frozenset({Role.REFEREE, Role.CHIEF})
 def needs(act: Act) -> Literal["referee", "chief"]:
     """Return who decides on an act."""
     return ACTS[act].needs
+
+
+def require(act: Act, role: Role, *, verbal: bool = False) -> None:
+    """Refuse what `role` may not decide. Raises RefusedError."""
+    refused = denial(needs(act), role, verbal=verbal)
+    if refused is not None:
+        raise RefusedError(refused)
 
 
 def denial(need: Literal["referee", "chief"], role: Role, *, verbal: bool) -> Refusal | None:

@@ -1,11 +1,19 @@
 """After the deals: corrections of what was written, and signatures under it."""
 
-from controller.match.course import Stepped, changed, next_row, reopened
-from controller.match.effects import Written
+from controller.match.authority import Act, require
+from controller.match.course import Stepped, changed, go_on, next_row, reopened, written
+from controller.match.effects import Effects, Written
 from controller.match.events import Corrected, Signed
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
-from controller.match.sheet import Choice, CorrectionRow, deal_row, replay
+from controller.match.sheet import (
+    Choice,
+    CorrectionRow,
+    StoppedRow,
+    deal_row,
+    last_deal,
+    replay,
+)
 from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
 from controller.rules.result import FinishError, Result, finish
 
@@ -13,7 +21,11 @@ SEATS_AND_REFEREE = ("N", "W", "S", "E", "referee")
 
 
 def corrected(match: GuandanMatch, event: Corrected) -> Stepped:
-    """Write a recorded deal's result anew; what was played since stays as it was played."""
+    """Write a recorded deal's result anew; what was played since stays as it was played.
+
+    A referee's, until later deals were played or the sheet was signed: then the chief's.
+    """
+    require(_act(match, event.deal), event.role, verbal=event.verbal)
     try:
         result = finish(event.order)
     except FinishError as mistake:
@@ -27,6 +39,14 @@ def corrected(match: GuandanMatch, event: Corrected) -> Stepped:
         reason=event.reason,
         at_ms=event.at_ms,
     )
+
+
+def _act(match: GuandanMatch, deal: int) -> Act:
+    if match.signatures:
+        return "signed_sheet"
+    last = last_deal(match.sheet)
+    later = match.under_way or (last is not None and last.deal > deal)
+    return "late_correction" if later else "correction"
 
 
 def rewritten(
@@ -57,9 +77,21 @@ def rewritten(
         reason=reason,
     )
     sheet = (*match.sheet, row)
-    standing = replay(match.profile, sheet)
-    after, effects = reopened(changed(match, sheet=sheet, standing=standing), at_ms)
-    return after, (Written(row), *effects)
+    match = changed(match, sheet=sheet, standing=replay(match.profile, sheet))
+    if choice != "void_later" or not match.under_way:
+        after, effects = reopened(match, at_ms)
+        return after, (Written(row), *effects)
+    match, stopped = without_deal(match, "void_later", at_ms)
+    after, effects = go_on(match, at_ms)
+    return after, (Written(row), *stopped, *effects)
+
+
+def without_deal(match: GuandanMatch, reason: str, at_ms: int) -> tuple[GuandanMatch, Effects]:
+    """Return the match with its deal under way written down as one that does not count."""
+    if not match.under_way:
+        return match, ()
+    row = StoppedRow(row=next_row(match), at_ms=at_ms, deal=match.deal, reason=reason)
+    return written(changed(match, clocks=(), suspended=None, claimed=None), row)
 
 
 def signed(match: Match, event: Signed) -> Stepped:

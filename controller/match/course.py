@@ -14,7 +14,7 @@ from controller.match.effects import (
     Written,
 )
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.rulings import in_force
+from controller.match.rulings import Ruling, in_force
 from controller.match.sheet import EndRow, SheetRow, advanced, last_deal
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Seat
@@ -24,6 +24,7 @@ from controller.rules.penalties.consequences import Disqualified, MatchLost
 from controller.rules.result import Forfeited, Result
 from controller.rules.score import match_score
 from controller.rules.seats import other_side
+from controller.rules.standing import level_due
 
 M = TypeVar("M", bound=Match)
 Stepped = tuple[Match, Effects]
@@ -38,7 +39,12 @@ def changed(match: M, **changes: Any) -> M:
 def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
     """Return the match with its next deal due, by the machine (seed 000 A5, 002 A5)."""
     fresh = changed(
-        match, deal=match.deal + 1, misdeals=0, by_hand=False, began_ms=None, **_NOTHING_YET
+        match,
+        deal=match.deal + 1,
+        misdeals=0,
+        by_hand=False,
+        began_ms=None,
+        **_NOTHING_YET,
     )
     if isinstance(fresh, GuandanMatch):
         fresh = changed(
@@ -46,7 +52,7 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
             extra=extra,
             exchange=None,
             order=(),
-            dead=None,
+            dead=(),
         )
     elif isinstance(fresh, BigTwoMatch):
         fresh = changed(fresh, choices=None, left={})
@@ -97,15 +103,27 @@ def next_row(match: GuandanMatch) -> int:
 
 
 def no_more_deals(match: Match, at_ms: int) -> bool:
-    """Tell whether time is up for new deals; an extra deal is beyond time."""
+    """Tell whether time is up for new deals; an extra deal is beyond time.
+
+    A deal that had begun and is dealt again is no new one (seed 003 N4.4), but by the
+    letter of seed 000 A14.2.3–4 time ends that, too.
+    """
+    if match.begun and not match.clock.stops_deals:
+        return False
     if isinstance(match, GuandanMatch) and match.extra:
         return False
     left = match_clock.left_ms(match.clock, at_ms)
     return left is not None and left <= match.clock.margin_ms
 
 
+def time_open(match: Match, at_ms: int) -> bool:
+    """Tell whether a referee has still to say what becomes of the time this table lost."""
+    return match_clock.unanswered(match.clock, match.settled_stops, at_ms)
+
+
 def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
     """Return what comes after a row was written: the next deal, a name, or the end."""
+    match = changed(match, begun=False)
     end = judged(match, at_ms)
     if isinstance(end, Verdict):
         return ended(match, end, at_ms)
@@ -124,7 +142,8 @@ def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
 def as_it_stands(match: GuandanMatch) -> GuandanMatch:
     """Return the match with its present deal at the level and after the result of the sheet."""
     standing = match.standing
-    return changed(match, level=standing.level, owner=standing.owner, follows=standing.previous)
+    level = level_due(match.profile, standing)
+    return changed(match, level=level, owner=standing.owner, follows=standing.previous)
 
 
 def lacks_leader(match: GuandanMatch) -> bool:
@@ -147,16 +166,21 @@ def judged(match: GuandanMatch, at_ms: int) -> Verdict | MoreNeeded | None:
 def lost_by_ruling(match: GuandanMatch) -> Verdict | None:
     """Return how a ruling has ended the match; None: there is none in force that did.
 
-    A match is lost once: the first such ruling counts (provisional).
+    A match is lost once, the first such ruling counts; unless neither pair came: then
+    nobody wins (both provisional).
     """
-    for ruling in filter(in_force, match.rulings):
-        effects = ruling.proposal.effects
-        expelled = any(isinstance(effect, Disqualified) for effect in effects)
-        for effect in effects:
-            if isinstance(effect, MatchLost):
-                how: How = "disqualified" if expelled else "forfeit"
-                return Verdict(other_side(effect.side), how)
-    return None
+    verdicts = [end for ruling in filter(in_force, match.rulings) if (end := _lost_by(ruling))]
+    if not match.deal and len({end.winner for end in verdicts}) > 1:
+        return Verdict(None, "both_lost")
+    return verdicts[0] if verdicts else None
+
+
+def _lost_by(ruling: Ruling) -> Verdict | None:
+    effects = ruling.proposal.effects
+    expelled = any(isinstance(effect, Disqualified) for effect in effects)
+    how: How = "disqualified" if expelled else "forfeit"
+    lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
+    return Verdict(other_side(lost[0]), how) if lost else None
 
 
 def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
@@ -165,7 +189,14 @@ def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
     row = EndRow(row=next_row(match), at_ms=at_ms, verdict=end, score=score)
     over, effects = written(match, row)
     over = changed(
-        over, phase=Phase.OVER, verdict=end, score=score, clocks=(), suspended=None, claimed=None
+        over,
+        phase=Phase.OVER,
+        verdict=end,
+        score=score,
+        begun=False,
+        clocks=(),
+        suspended=None,
+        claimed=None,
     )
     return over, (*effects, *hands_void(match, "match_over"))
 
@@ -193,6 +224,8 @@ def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
     if instead := instead_of_deal(match, at_ms):
         return instead
     fresh = as_it_stands(match)
+    if not judged(fresh, at_ms):  # deals became void: those are due, and no extra one
+        fresh = changed(fresh, extra=False)
     same = fresh.follows == match.follows
     return changed(fresh, duties=match.duties if same else duties_of(fresh)), ()
 
@@ -212,6 +245,16 @@ def instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
 
 
 def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
+    """Tell whether time ends the match: it may still have a deal that had begun, or a word due.
+
+    The word is a referee's on the time the table lost. An extra deal has no part in this:
+    it is there because time is up.
+    """
+    if not match.extra:
+        if match.begun and not match.clock.stops_deals:
+            return False
+        if match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and time_open(match, at_ms):
+            return False
     left = match_clock.left_ms(match.clock, at_ms)
     return left is not None and left <= match.clock.margin_ms
 
@@ -234,6 +277,7 @@ _NOTHING_YET: dict[str, Any] = {
     "first_drawer": None,
     "leader": None,
     "led": False,
+    "ended_ms": None,
     "counted": (),
     "claimed": None,
     "confirmed": (),

@@ -7,7 +7,8 @@ proposal names; everything else about a ruling is in rulings.py.
 from collections.abc import Callable
 from typing import Any, get_args
 
-from controller.match.closing import rewritten
+from controller.match.authority import require
+from controller.match.closing import rewritten, without_deal
 from controller.match.course import (
     Stepped,
     changed,
@@ -28,7 +29,7 @@ from controller.match.events import (
     VerbalConfirmed,
 )
 from controller.match.finishing import place_taken
-from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
 from controller.match.refusals import Refusal, RefusedError, refuse
 from controller.match.rows import row_of_deal
 from controller.match.rulings import (
@@ -39,7 +40,7 @@ from controller.match.rulings import (
     record_of,
     reject,
 )
-from controller.match.sheet import OverturnedRow, ShiftRow, deal_row, replay
+from controller.match.sheet import EndRow, OverturnedRow, RulingRow, ShiftRow, deal_row, replay
 from controller.match.state import GuandanMatch
 from controller.messages import Side
 from controller.rules.penalties.charges import Charge
@@ -53,9 +54,16 @@ from controller.rules.penalties.consequences import (
     MatchLost,
     TurnLost,
 )
+from controller.rules.penalties.offences import offence
 from controller.rules.penalties.proposals import Proposal, by_discretion, proposals
 from controller.rules.penalties.records import Penalty, Record
-from controller.rules.result import Forfeited
+from controller.rules.result import (
+    Finish,
+    FinishError,
+    Forfeited,
+    Result,
+    with_dead_hands,
+)
 
 
 def record_now(match: GuandanMatch) -> Record:
@@ -84,21 +92,31 @@ def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
 
 
 def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
-    """Decide a ruling: its penalty is recorded, its consequences happen."""
+    """Decide a ruling: its penalty is recorded, its consequences happen.
+
+    What comes under a sheet that somebody signed is the chief's (seed 002 A15).
+    """
     ruling = _ruling(match, event.id)
+    if match.signatures:
+        require("signed_sheet", event.role, verbal=event.verbal)
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
     decided = _allowed(approve(ruling, event.by, event.role, event.verbal, event.proposal))
-    match = _replaced(match, decided)
-    effects: Effects = ()
+    match, effects = _noted(_replaced(match, decided), decided, event.at_ms)
     for consequence in decided.proposal.effects:
         after, more = _happens(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # it stays the match it was
         match, effects = after, (*effects, *more)
-    if any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects):
+    moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
+    if moved or _noted_behind_end(match):
         after, more = reopened(match, event.at_ms)
         return after, (*effects, *more)
     return match, effects
+
+
+def _noted_behind_end(match: GuandanMatch) -> bool:
+    """Tell whether rows were added to a sheet that was finished: it is ended and signed anew."""
+    return match.phase in ENDED and not isinstance(match.sheet[-1], EndRow)
 
 
 def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
@@ -108,7 +126,7 @@ def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     if overturned and any(isinstance(effect, _FINAL) for effect in ruling.proposal.effects):
         refuse("IT_ENDED_A_DEAL", event.id)
     match = _replaced(match, _allowed(reject(ruling, event.by, event.role, event.verbal)))
-    if not overturned or not ruling.proposal.effects:
+    if not overturned:
         return match, ()
     row = OverturnedRow(row=next_row(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
@@ -150,6 +168,27 @@ def _replaced(match: GuandanMatch, ruling: Ruling) -> GuandanMatch:
     return changed(match, rulings=rulings)
 
 
+def _noted(match: GuandanMatch, ruling: Ruling, at_ms: int) -> tuple[GuandanMatch, Effects]:
+    """Write a decided penalty on the sheet."""
+    charge, proposal = ruling.charge, ruling.proposal
+    if proposal.penalty == "none":
+        return match, ()
+    row = RulingRow(
+        row=next_row(match),
+        at_ms=at_ms,
+        ruling=ruling.id,
+        person=charge.person,
+        seat=charge.seat,
+        side=charge.side,
+        deal=charge.deal,
+        offence=charge.offence,
+        offence_ms=charge.at_ms,
+        penalty=proposal.penalty,
+        article=proposal.article,
+    )
+    return written(match, row)
+
+
 # -- consequences -------------------------------------------------------------
 
 
@@ -162,19 +201,32 @@ def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) 
 
     A deal is forfeited once: the first ruling counts (provisional).
     """
-    lost, deal = Forfeited(what.side), ruling.charge.deal
+    lost, deal = Forfeited(what.side), _deal_of(match, ruling)
     due = match.under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
         was = deal_row(match.sheet, deal)
         if was is not None and isinstance(was.result, Forfeited):
             return match, ()
-        reason, by = ruling.charge.offence, ruling.approved_by or ruling.by
-        return rewritten(match, deal, lost, "from_now", by=by, reason=reason, at_ms=at_ms)
+        return _rewritten(match, ruling, deal, lost, at_ms)
     row, void = row_of_deal(match, lost, at_ms), hands_void(match, "forfeit")
     over = changed(match, phase=Phase.FORFEIT, clocks=(), suspended=None, claimed=None)
     noted, effects = written(over, row)
     after, more = go_on(noted, at_ms)
     return after, (*void, *effects, *more)
+
+
+def _deal_of(match: GuandanMatch, ruling: Ruling) -> int:
+    """Return the deal that a ruling is about: what happened before the first is the first's."""
+    if not match.deal:
+        refuse("NOT_BEGUN")
+    return max(ruling.charge.deal, 1)
+
+
+def _rewritten(
+    match: GuandanMatch, ruling: Ruling, deal: int, result: Result, at_ms: int
+) -> Stepped:
+    by, reason = ruling.approved_by or ruling.by, offence(ruling.charge.offence).en
+    return rewritten(match, deal, result, "from_now", by=by, reason=reason, at_ms=at_ms)
 
 
 def _shifted(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
@@ -193,15 +245,32 @@ def _level_down(match: GuandanMatch, ruling: Ruling, what: LevelDown, at_ms: int
 def _match_lost(match: GuandanMatch, ruling: Ruling, what: MatchLost, at_ms: int) -> Stepped:
     end = lost_by_ruling(match)
     assert end is not None  # the ruling is in force by now
-    return ended(unsigned(match), end, at_ms)
+    match, stopped = without_deal(match, "match_lost", at_ms)
+    over, effects = ended(unsigned(match), end, at_ms)
+    return over, (*stopped, *effects)
 
 
 def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) -> Stepped:
-    """Take a hand out of play; who came behind moves up (seed 000 A18.4)."""
-    if match.phase not in (Phase.PLAY, Phase.RESULT) or ruling.charge.deal != match.deal:
+    """Take a hand out of play; who came behind moves up (seed 000 A18.4).
+
+    Found when the deal is written already, it changes what was written; in a forfeited
+    deal nobody has a place (provisional).
+    """
+    deal = _deal_of(match, ruling)
+    if deal == match.deal and match.phase in (Phase.PLAY, Phase.RESULT):
+        order = tuple(seat for seat in match.order if seat != what.seat)
+        dead = changed(match, dead=(*match.dead, what.seat), order=order)
+        return place_taken(dead, match.ended_ms)
+    was = deal_row(match.sheet, deal)
+    if was is None:
         refuse("NOT_BEGUN")
-    order = tuple(seat for seat in match.order if seat != what.seat)
-    return place_taken(changed(match, dead=what.seat, order=order))
+    if not isinstance(was.result, Finish):
+        return match, ()
+    try:
+        result = with_dead_hands(was.result.order, (*was.dead, what.seat))
+    except FinishError as mistake:
+        refuse("NO_FINISH_ORDER", str(mistake))
+    return _rewritten(match, ruling, deal, result, at_ms)
 
 
 def _nothing(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:

@@ -7,6 +7,7 @@ applied that a person did not decide.
 import msgspec
 
 from controller.match.clocks.due import Due
+from controller.match.clocks.match_clock import AddedTime
 from controller.match.refusals import Refusal
 from controller.match.sheet import SheetRow
 from controller.messages import Seat
@@ -69,6 +70,12 @@ class RefereeNeeded(Effect, frozen=True):
     seat: Seat | None = None
 
 
+class AddedTimeDue(Effect, frozen=True):
+    """The table lost time that a referee may give back (补时): he says how much."""
+
+    added: AddedTime
+
+
 class ClockSays(Effect, frozen=True):
     """A clock came to a point at which somebody may have to rule."""
 
@@ -100,6 +107,7 @@ MatchEffect = (
     | Planned
     | LeaderKnown
     | RefereeNeeded
+    | AddedTimeDue
     | ClockSays
     | Written
     | ExtraDealDue

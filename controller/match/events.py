@@ -89,9 +89,22 @@ class CountClaimed(Event, frozen=True):
 
 
 class Recounted(Event, frozen=True):
-    """The referee counted four hands, after a search."""
+    """The referee counted four hands, after a search.
+
+    `found`: the counts were made right by a card that lay on the floor or in a pocket.
+    """
 
     counts: dict[Seat, int]
+    found: bool = False
+
+
+class DealVoided(Event, frozen=True):
+    """The chief voids a deal that has begun: it is dealt again (作废，重新发牌)."""
+
+    reason: str
+    by: str
+    role: Role
+    verbal: bool = False
 
 
 class AntiAnswered(Event, frozen=True):
@@ -125,6 +138,17 @@ class ReturnLaid(Event, frozen=True):
     value: int | None = None
 
 
+class ReturnCorrected(Event, frozen=True):
+    """Before the first lead `seat` has given another card back instead of a wrong one."""
+
+    seat: Seat
+    value: int | None = None
+
+
+class ReturnsSwapped(Event, frozen=True):
+    """After equal tributes the losers took each other's return card (seed 003 R4.5)."""
+
+
 class Led(Event, frozen=True):
     """The first lead of the deal lies on the table: from now on there is no redeal."""
 
@@ -135,10 +159,20 @@ class Out(Event, frozen=True):
     seat: Seat
 
 
+class OutWithdrawn(Event, frozen=True):
+    """`seat` still has cards: his place was pressed by mistake."""
+
+    seat: Seat
+
+
 class ResultEntered(Event, frozen=True):
-    """The referee entered who went out, in turn: two seats after a double-down, else three."""
+    """The referee entered who went out, in turn: two seats after a double-down, else three.
+
+    `ended_ms`: when the last card was played, where that was before now.
+    """
 
     order: tuple[Seat, ...]
+    ended_ms: int | None = None
 
 
 class CardsLeft(Event, frozen=True):
@@ -170,12 +204,17 @@ class ExtraDealOrdered(Event, frozen=True):
     """The chief ordered an extra deal (加打一副)."""
 
     reason: str
+    by: str
+    role: Role
+    verbal: bool = False
 
 
 class DealStopped(Event, frozen=True):
     """The referee stopped a deal that had begun; it does not count (seed 000 A14.2.3)."""
 
     reason: str
+    by: str
+    role: Role
 
 
 class Corrected(Event, frozen=True):
@@ -186,6 +225,8 @@ class Corrected(Event, frozen=True):
     choice: Choice
     by: str
     reason: str
+    role: Role
+    verbal: bool = False
 
 
 class Suspended(Event, frozen=True):
@@ -207,7 +248,10 @@ class AreaResumed(Event, frozen=True):
 
 
 class TimeAdded(Event, frozen=True):
-    """A referee gave the table more time, for stops that were not the players' fault."""
+    """A referee gave the table more time, for stops that were not the players' fault.
+
+    0 seconds: he was asked, and gives none.
+    """
 
     seconds: int
     role: Role
@@ -285,13 +329,17 @@ MatchEvent = (
     | Counted
     | CountClaimed
     | Recounted
+    | DealVoided
     | AntiAnswered
     | TributeLaid
     | TributeValued
     | TributeChosen
     | ReturnLaid
+    | ReturnCorrected
+    | ReturnsSwapped
     | Led
     | Out
+    | OutWithdrawn
     | ResultEntered
     | CardsLeft
     | Answered

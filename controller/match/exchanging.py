@@ -10,7 +10,9 @@ from controller.match.course import Stepped, changed
 from controller.match.effects import AskAnti, AskTribute, LeaderKnown, Planned
 from controller.match.events import (
     AntiAnswered,
+    ReturnCorrected,
     ReturnLaid,
+    ReturnsSwapped,
     TributeChosen,
     TributeLaid,
     TributeValued,
@@ -73,8 +75,11 @@ def tribute_laid(match: GuandanMatch, event: TributeLaid) -> Stepped:
 
 
 def tribute_valued(match: GuandanMatch, event: TributeValued) -> Stepped:
-    """Settle where tributes go, and open the returns (seed 000 A10.1–2)."""
-    exchange = _exchange(match)
+    """Settle where tributes go, and open the returns (seed 000 A10.1–2).
+
+    Said again before the first lead, it corrects what was said, and returns begin anew.
+    """
+    exchange = _open_exchange(match)
     _require_values(event.values.values())
     if missing := [seat for seat in exchange.payers if seat not in exchange.laid]:
         refuse("NOT_LAID", " / ".join(missing))
@@ -82,10 +87,13 @@ def tribute_valued(match: GuandanMatch, event: TributeValued) -> Stepped:
         settled = plan(match.profile, _owed(match), event.values)
     except TributeError:
         refuse("VALUES_MISSING", " / ".join(exchange.payers))
-    match = _with(match, values=event.values, plan=settled)
+    match = _with(match, values=event.values, plan=settled, given=(), returned={})
+    others, _ = countdown.done(match.clocks, "return", event.at_ms)
+    others, _ = countdown.done(others, "play", event.at_ms)
     clocks = [return_clock(match.profile, giver, event.at_ms) for giver, _ in settled.returns]
-    running = (*match.clocks, *(clock for clock in clocks if clock is not None))
-    return changed(match, phase=Phase.RETURN, clocks=running), (Planned(settled),)
+    running = (*others, *(clock for clock in clocks if clock is not None))
+    match = changed(match, phase=Phase.RETURN, leader=None, clocks=running)
+    return match, (Planned(settled),)
 
 
 def tribute_chosen(match: GuandanMatch, event: TributeChosen) -> Stepped:
@@ -99,6 +107,33 @@ def tribute_chosen(match: GuandanMatch, event: TributeChosen) -> Stepped:
     return _with(match, plan=settled), (Planned(settled),)
 
 
+def return_corrected(match: GuandanMatch, event: ReturnCorrected) -> Stepped:
+    """Take another return instead of a wrong one, before the first lead (seed 000 A18.3)."""
+    exchange = _open_exchange(match)
+    settled = exchange.plan
+    if settled is None or event.seat not in exchange.given:
+        refuse("NOT_HIS_DUTY", " / ".join(exchange.given))
+    to = dict(settled.returns)[event.seat]
+    told = _told(settled, to, event.value)
+    kept = {seat: value for seat, value in exchange.returned.items() if seat != to}
+    return _after_returns(_with(match, returned=kept | told), settled)
+
+
+def returns_swapped(match: GuandanMatch, event: ReturnsSwapped) -> Stepped:
+    """Let the losers take each other's return card after equal tributes (seed 003 R4.5)."""
+    exchange = _open_exchange(match)
+    settled = exchange.plan
+    free = settled is not None and settled.equal and settled.leader is None
+    if settled is None or not free or len(exchange.given) < len(settled.returns):
+        refuse("NO_CHOICE")
+    (one, to), (other, their) = settled.returns
+    swapped = msgspec.structs.replace(settled, returns=((one, their), (other, to)))
+    values = exchange.returned
+    returned = {their: values[to], to: values[their]}
+    after, effects = _after_returns(_with(match, plan=swapped, returned=returned), swapped)
+    return after, (Planned(swapped), *effects)
+
+
 def return_laid(match: GuandanMatch, event: ReturnLaid) -> Stepped:
     """Note a return; after the last one it is known who leads."""
     exchange = _exchange(match)
@@ -109,12 +144,8 @@ def return_laid(match: GuandanMatch, event: ReturnLaid) -> Stepped:
         refuse("NOT_HIS_DUTY", " / ".join(giver for giver, _ in settled.returns))
     if event.seat in exchange.given:
         refuse("TWICE", event.seat)
-    if settled.leader is None and event.value is None:
-        refuse("VALUE_NEEDED")
-    if event.value is not None:
-        _require_values((event.value,))
+    told = _told(settled, to, event.value)
     clocks, _ = countdown.done(match.clocks, "return", event.at_ms, seat=event.seat)
-    told = {} if event.value is None else {to: event.value}
     match = _with(
         changed(match, clocks=clocks),
         given=(*exchange.given, event.seat),
@@ -144,6 +175,16 @@ def _require_values(values: Iterable[int]) -> None:
             refuse("NO_SUCH_CARD", f"a card counts {TWO}…{BIG_JOKER_VALUE}, not {counts}")
 
 
+def _told(settled: Plan, to: Seat, returned: int | None) -> dict[Seat, int]:
+    """Return what was said of a return; something must be where the leader depends on it."""
+    if returned is None and settled.leader is None:
+        refuse("VALUE_NEEDED")
+    if returned is None:
+        return {}
+    _require_values((returned,))
+    return {to: returned}
+
+
 def _owed(match: GuandanMatch) -> Finish:
     owed = owing(match.profile, match.follows)
     assert owed is not None  # tribute is due in these phases
@@ -152,6 +193,15 @@ def _owed(match: GuandanMatch) -> Finish:
 
 def _exchange(match: GuandanMatch) -> Exchange:
     assert match.exchange is not None  # tribute is due in these phases
+    return match.exchange
+
+
+def _open_exchange(match: GuandanMatch) -> Exchange:
+    """Return the exchange as long as it may be corrected. Raises RefusedError."""
+    if match.led:
+        refuse("AFTER_LEAD")
+    if match.exchange is None:
+        refuse("NO_CHOICE")
     return match.exchange
 
 

@@ -1,5 +1,6 @@
 """The end of a deal: who is out, the result both sides confirm, and what follows from it."""
 
+from controller.match.authority import require
 from controller.match.clocks.match_clock import stops_deal
 from controller.match.course import (
     Stepped,
@@ -17,6 +18,7 @@ from controller.match.events import (
     ExtraDealOrdered,
     LeaderNamed,
     Out,
+    OutWithdrawn,
     ResultEntered,
 )
 from controller.match.phase import Phase
@@ -26,7 +28,7 @@ from controller.match.sheet import LeaderRow, StoppedRow, last_deal
 from controller.match.state import GuandanMatch
 from controller.match.timing import lead_made
 from controller.messages import Seat
-from controller.rules.result import Finish, FinishError, Forfeited, finish, with_dead_hand
+from controller.rules.result import Finish, FinishError, Forfeited, finish, with_dead_hands
 from controller.rules.seats import side
 
 SIDES = {"NS", "EW"}
@@ -36,17 +38,30 @@ def out(match: GuandanMatch, event: Out) -> Stepped:
     """Note who has no cards left; the deal ends when the rest follows (seed 000 A6.4)."""
     if event.seat in match.order:
         refuse("TWICE", event.seat)
-    if event.seat == match.dead:
+    if event.seat in match.dead:
         refuse("NO_FINISH_ORDER", f"the cards of {event.seat} are dead: he is last")
     return place_taken(changed(match, order=(*match.order, event.seat)))
 
 
-def place_taken(match: GuandanMatch) -> Stepped:
-    """Return the match waiting for its confirmation if the order is a finish by now."""
+def out_withdrawn(match: GuandanMatch, event: OutWithdrawn) -> Stepped:
+    """Take a place back that was pressed by mistake; who came behind moves up."""
+    if event.seat not in match.order:
+        refuse("NO_FINISH_ORDER", f"{event.seat} is not out")
+    order = tuple(seat for seat in match.order if seat != event.seat)
+    return place_taken(changed(match, order=order), match.ended_ms)
+
+
+def place_taken(match: GuandanMatch, ended_ms: int | None = None) -> Stepped:
+    """Return the match waiting for its confirmation if the order is a finish by now.
+
+    `ended_ms`: when the last card was played, if not now; not before the hands were released.
+    """
     match = changed(lead_made(match), confirmed=())
     if finished(match) is None:
-        return changed(match, phase=Phase.PLAY), ()
-    return changed(match, phase=Phase.RESULT, clocks=()), ()
+        return changed(match, phase=Phase.PLAY, ended_ms=None), ()
+    ended_ms = match.now_ms if ended_ms is None else min(match.now_ms, ended_ms)
+    ended_ms = max(ended_ms, match.began_ms or 0)
+    return changed(match, phase=Phase.RESULT, clocks=(), ended_ms=ended_ms), ()
 
 
 def finished(match: GuandanMatch) -> Finish | None:
@@ -63,17 +78,21 @@ def result_entered(match: GuandanMatch, event: ResultEntered) -> Stepped:
         _finish(event.order, match.dead)
     except FinishError as mistake:
         refuse("NO_FINISH_ORDER", str(mistake))
-    return place_taken(changed(match, order=event.order))
+    ended_ms = match.ended_ms if event.ended_ms is None else event.ended_ms
+    order = tuple(seat for seat in event.order if seat not in match.dead)
+    return place_taken(changed(match, order=order), ended_ms)
 
 
-def _finish(order: tuple[Seat, ...], dead: Seat | None) -> Finish:
-    return finish(order) if dead is None else with_dead_hand(order, dead)
+def _finish(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> Finish:
+    return with_dead_hands(order, dead) if dead else finish(order)
 
 
 def confirmed(match: GuandanMatch, event: Confirmed) -> Stepped:
     """Write the deal down once both sides, or the referee, have confirmed its result."""
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
+    if _ended_by_time(match):
+        refuse("TIME_ENDED_IT")
     match = changed(match, confirmed=(*match.confirmed, event.by))
     if event.by != "referee" and not set(match.confirmed) >= SIDES:
         return match, ()
@@ -94,12 +113,14 @@ def leader_named(match: GuandanMatch, event: LeaderNamed) -> Stepped:
     assert last is not None  # it was forfeited
     row = LeaderRow(row=next_row(match), at_ms=event.at_ms, deal=last.deal, leader=event.seat)
     noted, effects = written(match, row)
-    after, more = begin_deal(noted, extra=True) if match.extra else go_on(noted, event.at_ms)
+    due = match.extra or match.begun  # that deal, which time does not take back
+    after, more = begin_deal(noted, extra=match.extra) if due else go_on(noted, event.at_ms)
     return after, (*effects, *more)
 
 
 def extra_deal_ordered(match: GuandanMatch, event: ExtraDealOrdered) -> Stepped:
     """Begin an extra deal where the match is equal (加打一副; seed 000 A27.3, A29.3.2)."""
+    require("extra_deal", event.role, verbal=event.verbal)
     drawn = match.verdict is not None and match.verdict.how == "draw" and not match.signatures
     if match.phase is not Phase.MATCH_CHECK and not drawn:
         refuse("NOT_EQUAL")
@@ -109,9 +130,16 @@ def extra_deal_ordered(match: GuandanMatch, event: ExtraDealOrdered) -> Stepped:
     return begin_deal(match, extra=True)
 
 
+def _ended_by_time(match: GuandanMatch) -> bool:
+    """Tell whether time was up before the deal's last card, where that ends it (A14.2.3–4)."""
+    ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
+    return not match.extra and stops_deal(match.clock, ended_ms)
+
+
 def deal_stopped(match: GuandanMatch, event: DealStopped) -> Stepped:
     """End a deal that time has overtaken, by the letter (seed 000 A14.2.3–4); it does not count."""
-    if match.extra or not stops_deal(match.clock, event.at_ms):
+    require("deal_stopped", event.role)
+    if not _ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")
     row = StoppedRow(row=next_row(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason)
     noted, effects = written(changed(match, clocks=(), suspended=None, claimed=None), row)

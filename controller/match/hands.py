@@ -1,5 +1,7 @@
 """Hands: dealt, refused, released, counted; and their play until somebody has none left."""
 
+from controller.cards import face_text, parse_face
+from controller.match.authority import Act, require
 from controller.match.clocks.duties import opening_clock, sort_clock
 from controller.match.course import (
     Stepped,
@@ -9,12 +11,14 @@ from controller.match.course import (
     go_on,
     instead_of_deal,
     no_more_deals,
+    time_open,
 )
 from controller.match.effects import LeaderKnown, RefereeNeeded
 from controller.match.events import (
     CountClaimed,
     Counted,
     Dealt,
+    DealVoided,
     Led,
     Misdealt,
     Recounted,
@@ -27,6 +31,8 @@ from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.match.timing import lead_made
 from controller.messages import Seat
 from controller.rules.bigtwo.choices import begin_opening
+from controller.rules.ceremony import turnup_stands
+from controller.rules.seats import ALL, side
 
 FOUR = 4
 MISDEALS_TO_CALL = 2
@@ -41,14 +47,28 @@ def dealt(match: Match, event: Dealt) -> Stepped:
         leads = match.follows is None
     if leads and event.turned_to is None:
         refuse("TURNED_TO_MISSING")
+    turned_up = _turned_up(match, event) if match.duties.turnup else None
     match = changed(
         match,
         phase=Phase.HELD,
         in_a_row=0,
         turned_to=event.turned_to if leads else None,
-        turned_up=(event.turned_up or match.turned_up) if match.duties.turnup else None,
+        turned_up=turned_up,
     )
     return _taken(match, event.at_ms) if match.by_hand else (match, ())
+
+
+def _turned_up(match: Match, event: Dealt) -> str | None:
+    """Return the card as faces are written; a person may have turned it up before."""
+    if event.turned_up is None:
+        return match.turned_up
+    try:
+        face = parse_face(event.turned_up)
+    except ValueError as mistake:
+        refuse("NO_SUCH_CARD", str(mistake))
+    if not turnup_stands(match.profile, face):
+        refuse("TURN_AGAIN", face_text(face))
+    return face_text(face)
 
 
 def misdealt(match: Match, event: Misdealt) -> Stepped:
@@ -61,6 +81,8 @@ def released(match: Match, event: Released) -> Stepped:
     if match.clock.watch is not None and match.clock.watch.stands:
         refuse("AREA_STOPPED")
     if isinstance(match, GuandanMatch) and no_more_deals(match, event.at_ms):
+        if time_open(match, event.at_ms):
+            refuse("ADDED_TIME_DUE")
         return go_on(match, event.at_ms)
     return _taken(match, event.at_ms)
 
@@ -74,12 +96,10 @@ def _taken(match: Match, at_ms: int) -> Stepped:
             match, phase=Phase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
         ), (LeaderKnown(match.turned_to),)
     assert isinstance(match, GuandanMatch)
-    clocks = tuple(
-        clock
-        for clock in (sort_clock(match.profile, at_ms), opening_clock(match.profile, at_ms))
-        if clock is not None
-    )
-    return changed(match, phase=Phase.COUNT_CHECK, began_ms=at_ms, clocks=clocks), ()
+    sorting = None if match.by_hand else sort_clock(match.profile, at_ms)  # who draws, sorts
+    running = (sorting, opening_clock(match.profile, at_ms))
+    clocks = tuple(clock for clock in running if clock is not None)
+    return changed(match, phase=Phase.COUNT_CHECK, began_ms=at_ms, begun=True, clocks=clocks), ()
 
 
 def counted(match: GuandanMatch, event: Counted) -> Stepped:
@@ -91,30 +111,59 @@ def counted(match: GuandanMatch, event: Counted) -> Stepped:
 
 
 def count_claimed(match: Match, event: CountClaimed) -> Stepped:
-    """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2)."""
+    """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2).
+
+    A pair's second claim in a match is the chief's to look at (REFEREE R4).
+    """
     if match.led:
         refuse("AFTER_LEAD")
+    again = any(side(seat) == side(event.seat) for seat in match.claims)
     stopped = changed(
-        match,
-        suspended="count",
-        claimed=event.seat,
+        match, suspended="count", claimed=event.seat, claims=(*match.claims, event.seat)
     )
-    return stopped, (RefereeNeeded("count", event.seat),)
+    return stopped, (RefereeNeeded("second_count" if again else "count", event.seat),)
 
 
 def recounted(match: Match, event: Recounted) -> Stepped:
     """Play on where the referee's four counts are what the phase demands, else deal again.
 
-    27 each; a payer whose card is not returned yet holds 26, who has it 28. A card that
-    was found and given back counts (provisional, `counting.found_card`).
+    27 each; a payer whose card is not returned yet holds 26, who has it 28; where a card
+    was just laid it may be counted or not. That a card which was found and given back
+    makes them right is provisional (`counting.found_card`).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
-    demanded = demanded_counts(match)
-    if set(event.counts) != set(demanded) or sum(event.counts.values()) > sum(demanded.values()):
+    if set(event.counts) != set(ALL) or not all(0 <= n <= SET for n in event.counts.values()):
         refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
     going = changed(match, suspended=None, claimed=None)
-    return (going, ()) if event.counts == demanded else _again(going, event.at_ms)
+    if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
+        return _again(going, event.at_ms)
+    return going, ()
+
+
+SET = 108
+"""Cards there are at a table, at most."""
+
+
+def _are_right(match: Match, counts: dict[Seat, int]) -> bool:
+    laid: tuple[Seat, ...] = ()
+    if isinstance(match, GuandanMatch) and match.exchange and match.exchange.plan is None:
+        laid = match.exchange.laid
+    return all(
+        counts[seat] == due or (seat in laid and counts[seat] == due - 1)
+        for seat, due in demanded_counts(match).items()
+    )
+
+
+def _found_redeals(match: Match) -> bool:
+    return isinstance(match, GuandanMatch) and match.profile.counting.found_card == "redeal"
+
+
+def deal_voided(match: Match, event: DealVoided) -> Stepped:
+    """Deal again what has begun: the chief's, whether led to or not (REFEREE R4)."""
+    act: Act = "void_deal" if match.led else "redeal_after_release"
+    require(act, event.role, verbal=event.verbal)
+    return _again(changed(match, suspended=None, claimed=None), event.at_ms)
 
 
 def demanded_counts(match: Match) -> dict[Seat, int]:
@@ -140,11 +189,11 @@ def _again(match: Match, at_ms: int) -> Stepped:
     """Begin another attempt, by what the sheet says now: no hands are with the players."""
     failed = changed(match, misdeals=match.misdeals + 1, in_a_row=match.in_a_row + 1, began_ms=None)
     if isinstance(failed, GuandanMatch):
-        failed = as_it_stands(changed(failed, exchange=None, order=(), dead=None))
+        failed = as_it_stands(changed(failed, exchange=None, order=(), dead=()))
         if instead := instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):
-        failed = changed(failed, choices=None)
+        failed = changed(failed, choices=None, left={})
     due, effects = begin_attempt(failed)
     if due.in_a_row < MISDEALS_TO_CALL:
         return due, effects

@@ -11,7 +11,7 @@ from controller.match.course import (
     duties_of,
     hands_void,
 )
-from controller.match.effects import TurnUpAgain
+from controller.match.effects import Effects, RefereeNeeded, TurnUpAgain
 from controller.match.events import (
     Cut,
     DealtByHand,
@@ -36,10 +36,14 @@ def seated(match: Match, event: Seated) -> Stepped:
         refuse("SEAT_TAKEN", event.seat)
     there = (*match.seated, event.seat)
     match = changed(match, seated=there)
+    expected = match.meeting.pair(event.seat).players.get(event.seat)
+    stranger = None not in (event.person, expected) and event.person != expected
+    told: Effects = (RefereeNeeded("wrong_player", event.seat),) if stranger else ()
     if set(players(side(event.seat))) <= set(there):
         clocks, _ = countdown.done(match.clocks, "late", event.at_ms, side=side(event.seat))
         match = changed(match, clocks=clocks)
-    return _begun(match)
+    begun, effects = _begun(match)
+    return begun, (*told, *effects)
 
 
 def started(match: Match, event: Started) -> Stepped:

@@ -61,6 +61,9 @@ WORDS: dict[Phase, tuple[str, str]] = {
 BEFORE_RELEASE = frozenset({Phase.SHUFFLE, Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
 """A deal is due and has not begun: a deal begins with the release of its hands."""
 
+ENDED = frozenset({Phase.OVER, Phase.SIGNED})
+"""There is a verdict."""
+
 AT_THE_TABLE = frozenset(
     {
         Phase.COUNT_CHECK,

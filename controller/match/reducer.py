@@ -80,7 +80,8 @@ def step(match: Match, event: MatchEvent) -> Stepped:
         after, effects = _handled(match, event)
     except RefusedError as refused:
         return match, (*said, Refused(refused.refusal))
-    return timing.clocks_kept(after), (*said, *effects)
+    kept, asked = timing.clocks_kept(after)
+    return kept, (*said, *effects, *asked)
 
 
 def _handled(match: Match, event: MatchEvent) -> Stepped:
@@ -109,6 +110,7 @@ _NO_CLOCK = MatchClock(
 _ALWAYS = frozenset(Phase)
 _PLAYING = BEFORE_RELEASE | AT_THE_TABLE
 _ATTEMPT = frozenset({Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
+_EXCHANGED = frozenset({Phase.TRIBUTE, Phase.RETURN, Phase.PLAY})
 _BEFORE_LEAD = AT_THE_TABLE - {Phase.RESULT}
 _WRITTEN = _PLAYING | {Phase.FORFEIT, Phase.MATCH_CHECK, Phase.OVER, Phase.SIGNED}
 
@@ -130,13 +132,19 @@ _RULES: dict[type[events.Event], Rule] = {
     events.Counted: Rule(hands.counted, _in(Phase.COUNT_CHECK), GuandanMatch),
     events.CountClaimed: Rule(hands.count_claimed, _BEFORE_LEAD),
     events.Recounted: Rule(hands.recounted, _BEFORE_LEAD, suspended=True),
+    events.DealVoided: Rule(hands.deal_voided, AT_THE_TABLE, suspended=True),
     events.AntiAnswered: Rule(exchanging.anti_answered, _in(Phase.ANTI_CHECK), GuandanMatch),
     events.TributeLaid: Rule(exchanging.tribute_laid, _in(Phase.TRIBUTE), GuandanMatch),
-    events.TributeValued: Rule(exchanging.tribute_valued, _in(Phase.TRIBUTE), GuandanMatch),
+    events.TributeValued: Rule(exchanging.tribute_valued, _EXCHANGED, GuandanMatch),
     events.TributeChosen: Rule(exchanging.tribute_chosen, _in(Phase.RETURN), GuandanMatch),
     events.ReturnLaid: Rule(exchanging.return_laid, _in(Phase.RETURN), GuandanMatch),
+    events.ReturnCorrected: Rule(
+        exchanging.return_corrected, _in(Phase.RETURN, Phase.PLAY), GuandanMatch
+    ),
+    events.ReturnsSwapped: Rule(exchanging.returns_swapped, _in(Phase.PLAY), GuandanMatch),
     events.Led: Rule(hands.led, _in(Phase.PLAY)),
     events.Out: Rule(finishing.out, _in(Phase.PLAY), GuandanMatch),
+    events.OutWithdrawn: Rule(finishing.out_withdrawn, _in(Phase.PLAY, Phase.RESULT), GuandanMatch),
     events.ResultEntered: Rule(
         finishing.result_entered, _in(Phase.PLAY, Phase.RESULT), GuandanMatch
     ),
@@ -153,7 +161,7 @@ _RULES: dict[type[events.Event], Rule] = {
     events.Resumed: Rule(timing.resumed, _ALWAYS, suspended=True),
     events.AreaPaused: Rule(timing.area_paused, _ALWAYS, suspended=True),
     events.AreaResumed: Rule(timing.area_resumed, _ALWAYS, suspended=True),
-    events.TimeAdded: Rule(timing.time_added, _ALWAYS - {Phase.OVER, Phase.SIGNED}, suspended=True),
+    events.TimeAdded: Rule(timing.time_added, _ALWAYS - {Phase.SIGNED}, suspended=True),
     events.PlayCalled: Rule(timing.play_called, _in(Phase.PLAY), GuandanMatch),
     events.PlayMade: Rule(timing.play_made, _in(Phase.PLAY), GuandanMatch),
     events.Ticked: Rule(_only_time, _ALWAYS, suspended=True),

@@ -14,6 +14,7 @@ import msgspec
 from controller.messages import Seat, Side
 from controller.rules.ending import Verdict
 from controller.rules.levels import Grade
+from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import Forfeited, Result
 from controller.rules.score import MatchScore
@@ -55,7 +56,7 @@ class DealRow(Row, frozen=True, tag="deal"):
     anti: bool
     tribute: tuple[Payment, ...]
     returns: tuple[Payment, ...]
-    dead: Seat | None
+    dead: tuple[Seat, ...]
     misdeals: int
     began_ms: int | None
     levels: Sides
@@ -78,8 +79,25 @@ class ShiftRow(Row, frozen=True, tag="shift"):
     steps: int
 
 
+class RulingRow(Row, frozen=True, tag="ruling"):
+    """A penalty that was decided: of whom, for what, by which article (seed 003 R6.2).
+
+    `offence_ms`: when it happened. What it did to levels or deals has rows of its own.
+    """
+
+    ruling: str
+    person: str | None
+    seat: Seat | None
+    side: Side
+    deal: int
+    offence: str
+    offence_ms: int
+    penalty: Penalty
+    article: str | None
+
+
 class OverturnedRow(Row, frozen=True, tag="overturned"):
-    """The chief overturned a ruling: what it did to levels does not count (seed 002 A15)."""
+    """The chief overturned a ruling: it and what it did to levels do not count (002 A15)."""
 
     ruling: str
 
@@ -100,7 +118,8 @@ class CorrectionRow(Row, frozen=True, tag="correction"):
 
 
 class StoppedRow(Row, frozen=True, tag="stopped"):
-    """A deal that was not played out and does not count: time was up (seed 000 A14.2.3)."""
+    """A deal that was not played out and does not count: time was up (seed 000 A14.2.3),
+    the match was lost, or the chief voided it with those before it."""
 
     deal: int
     reason: str
@@ -113,7 +132,9 @@ class EndRow(Row, frozen=True, tag="end"):
     score: MatchScore
 
 
-SheetRow = DealRow | LeaderRow | ShiftRow | OverturnedRow | CorrectionRow | StoppedRow | EndRow
+SheetRow = (
+    DealRow | LeaderRow | ShiftRow | RulingRow | OverturnedRow | CorrectionRow | StoppedRow | EndRow
+)
 Sheet = tuple[SheetRow, ...]
 
 

@@ -38,8 +38,11 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
 
     `duties`: who does what before the present deal. `misdeals`: attempts of the present
     deal that came to nothing; `in_a_row`: since the last right one. `began_ms`: when the
-    hands of the deal were released. `record`: every penalty of these pairs, of earlier
-    matches too: it travels with them. `version`: of the sheet, counted by corrections.
+    hands of the deal were released; `begun`: they were once, though it is dealt again now;
+    `ended_ms`: when its last card was played. `settled_stops`: how many of the clock's stops
+    a referee has answered for with added time, or none. `claims`: who claimed a wrong count
+    in this match. `record`: every penalty of these pairs in earlier matches: it travels with
+    them. `version`: of the sheet, counted by corrections.
     """
 
     profile: Profile
@@ -64,8 +67,12 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     leader: Seat | None = None
     led: bool = False
     began_ms: int | None = None
+    begun: bool = False
+    ended_ms: int | None = None
+    settled_stops: int = 0
     counted: tuple[Seat, ...] = ()
     claimed: Seat | None = None
+    claims: tuple[Seat, ...] = ()
     confirmed: tuple[str, ...] = ()
     clocks: Clocks = ()
     record: Record = ()
@@ -96,7 +103,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GuandanMatch(Match, frozen=True, kw_only=True):
-    """A match of Guandan. `order`: who went out in this deal. `dead`: whose hand is dead.
+    """A match of Guandan. `order`: who went out in this deal. `dead`: whose hands are dead.
 
     `level` and `owner`: what is played in the present deal; `follows`: the result that its
     leader and tribute follow from. All three are facts from the release on, whatever is
@@ -112,7 +119,7 @@ class GuandanMatch(Match, frozen=True, kw_only=True):
     extra: bool = False
     exchange: Exchange | None = None
     order: tuple[Seat, ...] = ()
-    dead: Seat | None = None
+    dead: tuple[Seat, ...] = ()
     score: MatchScore | None = None
 
 

@@ -8,8 +8,17 @@ from controller.match.authority import REFEREES
 from controller.match.clocks import countdown, match_clock
 from controller.match.clocks.due import Due
 from controller.match.clocks.duties import play_clock
-from controller.match.course import M, Stepped, changed, go_on, no_more_deals
-from controller.match.effects import ClockSays, Effects
+from controller.match.course import (
+    M,
+    Stepped,
+    changed,
+    go_on,
+    judged,
+    no_more_deals,
+    time_open,
+    unsigned,
+)
+from controller.match.effects import AddedTimeDue, ClockSays, Effects, RefereeNeeded
 from controller.match.events import (
     AreaPaused,
     AreaResumed,
@@ -20,32 +29,41 @@ from controller.match.events import (
     TimeAdded,
 )
 from controller.match.exchanging import after_count
-from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role
-from controller.rules.bigtwo.choices import elapsed
+from controller.rules.bigtwo.choices import elapsed, stood
 
 
 def caught_up(match: Match, at_ms: int) -> Stepped:
     """Return the match at `at_ms`, with what fell due since it was last asked."""
     clock, announced = match_clock.tick(match.clock, at_ms)
     clocks, dues = countdown.tick_all(match.clocks, at_ms)
+    if isinstance(match, BigTwoMatch):
+        match = _choices_stood(match, at_ms)
     match = changed(match, now_ms=at_ms, clock=clock, clocks=clocks)
     said: Effects = tuple(ClockSays(due) for due in (*announced, *dues))
-    match, more = _moved_by_time(match, dues, at_ms)
+    match, more = _moved_by_time(match, announced, dues, at_ms)
     return match, (*said, *more)
 
 
-def _moved_by_time(match: Match, dues: tuple[Due, ...], at_ms: int) -> Stepped:
+def _moved_by_time(
+    match: Match, announced: tuple[Due, ...], dues: tuple[Due, ...], at_ms: int
+) -> Stepped:
     if isinstance(match, BigTwoMatch):
         return choices_made(match, at_ms), ()
     assert isinstance(match, GuandanMatch)
     if any(due.kind == "sort_over" for due in dues) and match.phase is Phase.COUNT_CHECK:
         return after_count(match, at_ms)
-    if match.suspended is None and _waits_for_deal(match) and no_more_deals(match, at_ms):
-        return go_on(match, at_ms)
-    return match, ()
+    if match.suspended is not None or not _waits_for_deal(match):
+        return match, ()
+    if not no_more_deals(match, at_ms):
+        return match, ()
+    if time_open(match, at_ms):
+        asked = any(due.kind in ("time_up", "last_deal") for due in announced)
+        return match, (RefereeNeeded("added_time"),) if asked else ()
+    return go_on(match, at_ms)
 
 
 def _waits_for_deal(match: GuandanMatch) -> bool:
@@ -59,22 +77,46 @@ def _waits_for_deal(match: GuandanMatch) -> bool:
     return match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and match.standing.deals > 0
 
 
-def clocks_kept(match: M) -> M:
-    """Return the match with clocks of seats that stand while the table or the area does."""
+def clocks_kept(match: Match) -> Stepped:
+    """Return the match with clocks of seats that stand while the table or the area does.
+
+    When a stop of the table is over, a referee is asked about the time it cost.
+    """
+    keep = countdown.pause_all if _stands(match) else countdown.resume_all
+    clocks = keep(match.clocks, match.now_ms)
+    reason = _stands_for(match)
+    if reason is not None:
+        clock = match_clock.table_stopped(match.clock, reason, match.now_ms)
+        return changed(match, clocks=clocks, clock=clock), ()
+    clock = match_clock.table_goes_on(match.clock, match.now_ms)
+    over = clock is not match.clock and match.phase not in ENDED
+    lost = match_clock.added_time_due(clock, match.now_ms) if over else None
+    return changed(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
+
+
+def _stands(match: Match) -> bool:
     area = match.clock.watch is not None and match.clock.watch.stands
-    stands = match.suspended is not None or area
-    clocks = (countdown.pause_all if stands else countdown.resume_all)(match.clocks, match.now_ms)
-    if match.suspended is None:
-        clock = match_clock.table_goes_on(match.clock, match.now_ms)
-    else:
-        clock = match_clock.table_stopped(match.clock, match.suspended, match.now_ms)
-    return changed(match, clocks=clocks, clock=clock)
+    return match.suspended is not None or area
+
+
+def _stands_for(match: Match) -> str | None:
+    """Return why the table stands still: somebody stopped it, or a misdeal is dealt again."""
+    failed = match.misdeals > 0 and match.in_a_row > 0  # an attempt of this deal, and the last
+    dealing_again = failed and match.phase in BEFORE_RELEASE
+    return match.suspended or ("misdeal" if dealing_again else None)
 
 
 def lead_made(match: M) -> M:
     """Return the match with its first lead on the table: the opening is over."""
     clocks, _ = countdown.done(match.clocks, "opening", match.now_ms)
     return changed(match, led=True, clocks=clocks)
+
+
+def _choices_stood(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
+    """Return a match of Big Two whose choices wait while the table or the area stands."""
+    if match.choices is None or not _stands(match):
+        return match
+    return changed(match, choices=stood(match.choices, at_ms - match.now_ms))
 
 
 def choices_made(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
@@ -113,15 +155,32 @@ def area_resumed(match: Match, event: AreaResumed) -> Stepped:
 
 
 def time_added(match: Match, event: TimeAdded) -> Stepped:
-    """Give the table more time; above the profile's limit it is the chief's to give."""
+    """Give the table more time; above the profile's limit it is the chief's to give.
+
+    It answers for every stop until now; what a stop that lasts costs from now on is open
+    again. Under a sheet that somebody signed nothing is added.
+    """
     add_ms = event.seconds * 1000
     needs = match_clock.added_time_needs(match.clock, add_ms)
     if event.role not in REFEREES:
         refuse("NOT_A_REFEREE")
-    if needs == "chief" and event.role is not Role.CHIEF:
+    if add_ms and needs == "chief" and event.role is not Role.CHIEF:
         refuse("MUCH_TIME")
-    clock = match_clock.with_added_time(match.clock, add_ms, event.at_ms)
-    return changed(match, clock=clock), ()
+    if match.signatures:
+        names = " / ".join(signature.signer for signature in match.signatures)
+        refuse("WRONG_PHASE", f"{match.phase}, signed by {names}", "a sheet nobody has signed")
+    clock = match_clock.table_goes_on(match.clock, event.at_ms)
+    clock = match_clock.with_added_time(clock, add_ms, event.at_ms)
+    match = changed(match, clock=clock, settled_stops=len(clock.stops))
+    if not isinstance(match, GuandanMatch) or match.phase not in _ENDED_BY_TIME:
+        return match, ()
+    if judged(match, event.at_ms) is not None:
+        return match, ()
+    return go_on(unsigned(match), event.at_ms)
+
+
+_ENDED_BY_TIME = frozenset({Phase.MATCH_CHECK, Phase.OVER})
+"""Where a match may stand that has time again."""
 
 
 def play_called(match: GuandanMatch, event: PlayCalled) -> Stepped:

@@ -12,7 +12,15 @@ from controller.rules.result import Result
 from controller.rules.standing import Standing
 
 How = Literal[
-    "past_a", "failures", "level", "first_to_reach", "draw", "extra_deal", "forfeit", "disqualified"
+    "past_a",
+    "failures",
+    "level",
+    "first_to_reach",
+    "draw",
+    "extra_deal",
+    "forfeit",
+    "disqualified",
+    "both_lost",
 ]
 
 
@@ -87,7 +95,8 @@ def _by_level(
 
 def _first_there(standing: Standing) -> Side | None:
     """Return who came to the equal level first; None where neither has left the start."""
-    reached = standing.reached
-    if reached.NS == reached.EW:
+    level = standing.levels.NS
+    ns, ew = standing.reached_in("NS", level), standing.reached_in("EW", level)
+    if ns == ew:
         return None
-    return "NS" if reached.NS < reached.EW else "EW"
+    return "NS" if ns < ew else "EW"

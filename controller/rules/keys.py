@@ -9,15 +9,9 @@ from typing import Any
 import msgspec
 
 from controller.rules.profile import Profile, rules_of
+from controller.rules.words import Words
 
 _MINUTE_S = 60
-
-
-class Words(msgspec.Struct, frozen=True, array_like=True):
-    """The same in both languages."""
-
-    en: str
-    zh: str
 
 
 class Unit(msgspec.Struct, frozen=True, array_like=True):
@@ -33,9 +27,11 @@ class Key(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     label: Words
     about: Words
+    remarks: dict[str, Words] = {}
     choices: dict[str, Words] = {}
     unit: str | None = None
     joined: str = ", "
+    unset: list[str | int] = []
     idle: dict[str, list[str | int]] = {}
 
 
@@ -69,6 +65,16 @@ def value_words(key: str, value: object) -> Words:
     return _shared(value)
 
 
+def remark(profile: Profile, key: str) -> Words | None:
+    """Return what is to be said about a key under a profile's text, None for nothing."""
+    return _file().keys[key].remarks.get(profile.text)
+
+
+def unset(key: str, value: object) -> bool:
+    """Tell whether a value settles nothing: somebody has to fill it in."""
+    return value in _file().keys[key].unset and not isinstance(value, bool)
+
+
 def idle(profile: Profile, key: str) -> bool:
     """Tell whether a key has no effect in a profile, because of what others are fixed to.
 
@@ -82,8 +88,7 @@ def idle(profile: Profile, key: str) -> bool:
 
 
 def _fixed(profile: Profile, key: str) -> bool:
-    settled = profile.event.settled if profile.event else ()
-    open_to_event = key in profile.left_to_event and key not in settled
+    open_to_event = key in profile.left_to_event and not profile.settled(key)
     return key in profile.sources and not open_to_event
 
 
@@ -93,6 +98,7 @@ def _list(words: Key, values: Sequence[object]) -> Words:
     items = [words.choices.get(_text(value)) or _shared(value) for value in values]
     en = words.joined.join(item.en for item in items)
     zh = words.joined.replace(", ", "、").join(item.zh for item in items)
+    en, zh = en.replace("−0", "0"), zh.replace("−0", "0")  # nothing has no sign
     return Words(en, zh) if words.unit is None else _counted(words.unit, Words(en, zh))
 
 

@@ -20,7 +20,7 @@ from controller.rules.tables import Count
 ABOUT = frozenset(
     (
         *("name", "game", "text", "like", "title_en", "title_zh", "source", "event"),
-        *("provisional", "sources", "left_to_event"),
+        *("provisional", "sources", "left_to_event", "departs"),
     )
 )
 """Keys about a profile itself; all others are rules."""
@@ -30,7 +30,8 @@ class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """An event whose regulations are in force.
 
     `settled`: the keys they fix. `instead_of`: the articles of the rulebook that they
-    replace, by key; none for a key that was provisional.
+    replace, by key; none for a key that was provisional. `before`: the values that were in
+    force without them, by key.
     """
 
     title_en: str
@@ -38,6 +39,7 @@ class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     organizer: str
     settled: tuple[str, ...]
     instead_of: dict[str, str]
+    before: dict[str, Any]
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -47,7 +49,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     end. `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`:
     least and most passes. Every rule's dotted key stands in `sources`, with its article
     or the event that settled it, or in `provisional`. `left_to_event`: the article that
-    leaves a key to the event's regulations. `like`: the profile that everything is from
+    leaves a key to the event's regulations. `departs`: the article that a provisional
+    value departs from, though it says something else. `like`: the profile that everything is from
     which its own file does not hold. `text`: the number its rulebook is cited by.
     """
 
@@ -68,6 +71,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     provisional: tuple[str, ...]
     sources: dict[str, str]
     left_to_event: dict[str, str]
+    departs: dict[str, str]
     like: str | None
     event: Event | None
 
@@ -95,6 +99,10 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     def article(self, key: str) -> str | None:
         """Return where the value of a dotted key is from; None where it is provisional."""
         return self.sources.get(key)
+
+    def settled(self, key: str) -> bool:
+        """Tell whether the event's regulations say what a dotted key is."""
+        return self.event is not None and key in self.event.settled
 
 
 class GuandanProfile(Profile, frozen=True):

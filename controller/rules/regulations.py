@@ -13,9 +13,10 @@ from typing import Any, Literal
 import msgspec
 
 from controller.rules.bigtwo.gaps import GAPS
-from controller.rules.keys import Words, idle, value_words
 from controller.rules.keys import all_keys as keys_in_words
+from controller.rules.keys import idle, remark, unset, value_words
 from controller.rules.profile import Profile, rules_of
+from controller.rules.words import Words
 
 Text = Literal["000", "001", "002", "003", "004"]
 
@@ -23,17 +24,25 @@ Text = Literal["000", "001", "002", "003", "004"]
 class Point(msgspec.Struct, frozen=True):
     """A key that the event's regulations are to settle, with the value in force until then.
 
-    `article`: where the rulebook has it, None: provisional. `left_by`: the article that
-    leaves it to the event. `settled`: the event's regulations say it.
+    `remark`: what this text says about it. `unset`: the value settles nothing, somebody has
+    to fill it in. `article`: where the rulebook has it, None: nowhere. `left_by`: the
+    article that leaves it to the event. `departs`: the article that the rulebook's
+    provisional value departs from. `settled`: the event's regulations say it; then
+    `before` is the value that they replace, and `provisional` is over.
     """
 
     key: str
     label: Words
     about: Words
+    remark: Words | None
     value: Words
+    unset: bool
     article: str | None
     left_by: str | None
+    departs: str | None
     settled: bool
+    provisional: bool
+    before: Words | None
 
 
 class Act(msgspec.Struct, frozen=True):
@@ -62,13 +71,15 @@ class Matter(msgspec.Struct, frozen=True):
 class Regulations(msgspec.Struct, frozen=True):
     """Everything an event's regulations have to say about one profile.
 
-    `cited`: what the articles are of. `changed`: what they say against an article that
-    leaves nothing to them.
+    `cited`: what the articles are of. `departs`: what differs from an article by the
+    rulebook's provisional value, `changed`: what the event says where an article leaves
+    nothing to it.
     """
 
     cited: Words
     left: tuple[Point, ...]
     provisional: tuple[Point, ...]
+    departs: tuple[Point, ...]
     changed: tuple[Point, ...]
     acts: tuple[Act, ...]
     matters: tuple[Matter, ...]
@@ -81,36 +92,46 @@ def regulations(profile: Profile) -> Regulations:
     A key without effect in this profile is left out, unless the event names it.
     """
     points = [p for p in _points(profile) if p.settled or not idle(profile, p.key)]
+    own = [p for p in points if p.left_by is None and p.departs is None]
     file = _file()
     return Regulations(
         cited=file.cited[profile.text],
-        left=tuple(p for p in points if p.left_by),
-        provisional=tuple(p for p in points if not p.left_by and not p.article),
-        changed=tuple(p for p in points if not p.left_by and p.article),
+        left=tuple(p for p in points if p.left_by is not None),
+        provisional=tuple(p for p in own if p.article is None),
+        departs=tuple(p for p in points if p.left_by is None and p.departs is not None),
+        changed=tuple(p for p in own if p.article is not None),
         acts=tuple(row.act(profile.text) for row in file.act if profile.text in row.texts),
-        matters=_matters(file.matter, profile),
-        gaps=_matters(file.gap, profile) + _big_two_gaps(profile),
+        matters=_matters(file.matter, profile) + _big_two_gaps(profile, left=True),
+        gaps=_matters(file.gap, profile) + _big_two_gaps(profile, left=False),
     )
 
 
 def _points(profile: Profile) -> list[Point]:
     """Every key that the text leaves to the event, that it settles, or that is provisional."""
-    settled = profile.event.settled if profile.event else ()
-    instead_of = profile.event.instead_of if profile.event else {}
-    words = keys_in_words()
     return [
-        Point(
-            key=key,
-            label=words[key].label,
-            about=words[key].about,
-            value=value_words(key, value),
-            article=instead_of.get(key) if key in settled else profile.article(key),
-            left_by=profile.left_to_event.get(key),
-            settled=key in settled,
-        )
+        _point(profile, key, value)
         for key, value in rules_of(profile).items()
-        if key in profile.left_to_event or key in settled or key in profile.provisional
+        if key in profile.left_to_event or profile.settled(key) or key in profile.provisional
     ]
+
+
+def _point(profile: Profile, key: str, value: object) -> Point:
+    words = keys_in_words()[key]
+    event = profile.event if profile.settled(key) else None
+    return Point(
+        key=key,
+        label=words.label,
+        about=words.about,
+        remark=remark(profile, key),
+        value=value_words(key, value),
+        unset=unset(key, value),
+        article=event.instead_of.get(key) if event else profile.article(key),
+        left_by=profile.left_to_event.get(key),
+        departs=profile.departs.get(key),
+        settled=event is not None,
+        provisional=key in profile.provisional,
+        before=value_words(key, event.before[key]) if event else None,
+    )
 
 
 class _ActRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -154,8 +175,8 @@ def _matters(rows: tuple[_MatterRow, ...], profile: Profile) -> tuple[Matter, ..
     )
 
 
-def _big_two_gaps(profile: Profile) -> tuple[Matter, ...]:
-    """The gaps of the one text that has a table of its own."""
+def _big_two_gaps(profile: Profile, *, left: bool) -> tuple[Matter, ...]:
+    """The gaps of the one text that has a table of its own; `left`: those for the event."""
     return tuple(
         Matter(
             Words(gap.en, gap.zh),
@@ -163,7 +184,7 @@ def _big_two_gaps(profile: Profile) -> tuple[Matter, ...]:
             (gap.key,) if gap.key else (),
         )
         for gap in GAPS
-        if gap.article.startswith(f"{profile.text} ")
+        if gap.article.startswith(f"{profile.text} ") and gap.left == left
     )
 
 

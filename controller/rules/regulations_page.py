@@ -8,14 +8,23 @@ import hashlib
 from collections.abc import Iterable, Iterator
 
 from controller.framing import canonical, lp
-from controller.rules.keys import Words
+from controller.rules.columns import packed
 from controller.rules.profile import Profile
 from controller.rules.regulations import Act, Matter, Point, regulations
+from controller.rules.words import Words
 
 Lines = Iterator[str]
+Item = Iterator[tuple[str, ...]]
+"""Rows of one item of the page, each of parts that stand side by side where they fit."""
 
+WIDTH = 78
+"""Cells of the longest line: it fits a terminal and a sheet of paper."""
+
+_INDENT = "     "
 _RULE = "─" * 72
 _SILENT = "[规则未载 the text is silent]"
+_PROVISIONAL = "【暂定 provisional】"
+_BLANK = "____________________"
 
 
 def profile_hash(profile: Profile) -> bytes:
@@ -40,11 +49,12 @@ def page(profile: Profile) -> str:
 
 def _page(profile: Profile) -> Lines:
     found = regulations(profile)
-    left = [*map(_point, found.left), *map(_matter, found.matters)]
     yield from _head(profile)
-    yield f"条文 articles: {_both(found.cited)}"
+    yield from _hanging(f"条文 articles: {found.cited.zh}  {found.cited.en}")
     yield from _section(
-        "一", Words("Left to the event by the text", "规则留给本比赛规定的事项"), left
+        "一",
+        Words("Left to the event by the text", "规则留给本比赛规定的事项"),
+        [*map(_point, found.left), *map(_matter, found.matters)],
     )
     yield from _section(
         "二",
@@ -53,8 +63,11 @@ def _page(profile: Profile) -> Lines:
     )
     yield from _section(
         "三",
-        Words("Changed by the event against the text", "本比赛与规则不同的规定"),
-        map(_point, found.changed),
+        Words(
+            "Where the text has a rule: departures, and what the event says",
+            "规则已有条文：偏离条文及本比赛另定的事项",
+        ),
+        map(_point, (*found.departs, *found.changed)),
     )
     yield from _section(
         "四",
@@ -70,69 +83,97 @@ def _page(profile: Profile) -> Lines:
 
 
 def _head(profile: Profile) -> Lines:
-    yield f"补充规定  Supplementary regulations  ({profile.name})"
-    yield _both(Words(profile.title_en, profile.title_zh))
-    yield profile.source
+    yield from _hanging(f"补充规定  Supplementary regulations  ({profile.name})")
+    yield from _hanging(profile.title_zh, profile.title_en)
+    yield from _hanging(profile.source)
     if profile.event is None:
-        yield "赛事 Event: ______________________  主办方 Organizer: ______________________"
+        yield f"赛事 Event: {_BLANK}  主办方 Organizer: {_BLANK}"
     else:
         event = profile.event
-        yield f"赛事 Event: {_both(Words(event.title_en, event.title_zh))}"
-        yield f"主办方 Organizer: {event.organizer}"
+        yield from _hanging(f"赛事 Event: {event.title_zh}", event.title_en)
+        yield from _hanging(f"主办方 Organizer: {event.organizer}")
 
 
-def _section(number: str, title: Words, items: Iterable[tuple[str, ...]]) -> Lines:
-    """One part of the page: its items, numbered, each a line with more below it."""
+def _hanging(*parts: str) -> Lines:
+    """Yield parts as lines of which only the first begins at the margin."""
+    first, *more = packed(parts, WIDTH - len(_INDENT))
+    yield first
+    yield from (_INDENT + line for line in more)
+
+
+def _section(number: str, title: Words, items: Iterable[Item]) -> Lines:
+    """One part of the page: its items, numbered, all their lines at one indent."""
     yield ""
-    yield f"{number}、{_both(title)}"
+    yield from _hanging(f"{number}、{title.zh}", title.en)
     yield _RULE
     n = 0
-    for n, (first, *more) in enumerate(items, start=1):
-        yield f"{n:3}. {first}"
-        yield from (f"     {line}" for line in more)
+    for n, item in enumerate(items, start=1):
+        lines = [line for row in item for line in packed(row, WIDTH - len(_INDENT))]
+        yield f"{n:3}. {lines[0]}"
+        yield from (_INDENT + line for line in lines[1:])
     if not n:
-        yield "     无 none"
+        yield f"{_INDENT}无 none"
 
 
-def _point(point: Point) -> tuple[str, ...]:
-    source = f"[{point.article}]" if point.article else "【暂定 provisional】"
-    left = f"   由补充规定规定 left to the event by {point.left_by}" if point.left_by else ""
-    if point.settled:
-        state = "■ 已定 settled by the event"
-        source = f"原为 instead of {source}"
+def _point(point: Point) -> Item:
+    yield (*_both(point.label), f"({point.key})")
+    yield _both(point.about)
+    if point.remark:
+        yield _both(point.remark)
+    if point.unset:
+        yield f"→ 须填写 to be filled in: {_BLANK}", *_marks(point)
+    elif point.settled:
+        yield _arrow(point.value)
+        yield ("■ 已定 settled by the event",)
+        yield from _before(point)
     else:
-        state = "□ 照此 as it stands   □ 改为 changed to: ____________________"
-    return (
-        f"{_both(point.label)}  ({point.key})",
-        _both(point.about),
-        f"→ {_both(point.value)}   {source}{left}",
-        state,
-    )
+        yield *_arrow(point.value), *_marks(point)
+        yield (f"□ 照此 as it stands   □ 改为 changed to: {_BLANK}",)
 
 
-def _act(act: Act) -> tuple[str, ...]:
-    article = f"[{act.article}]" if act.article else _SILENT
+def _before(point: Point) -> Item:
+    """What the event's regulations replace, and where it was from."""
+    if point.before is None or point.before == point.value:
+        yield "与原值相同 as it was", _source(point)
+    else:
+        zh, *en = _both(point.before)
+        yield f"原为 instead of: {zh}", *en, _source(point)
+
+
+def _marks(point: Point) -> tuple[str, ...]:
+    """Where a value is from that no event has settled, and who is to settle it."""
+    source = () if point.unset and point.article is None else (_source(point),)
+    if point.left_by is None:
+        return source
+    return *source, f"由补充规定确定 left to the event by {point.left_by}"
+
+
+def _source(point: Point) -> str:
+    if point.departs is not None:
+        return f"【偏离条文 departs from {point.departs}】"
+    return _PROVISIONAL if point.article is None else f"[{point.article}]"
+
+
+def _act(act: Act) -> Item:
     allowed = (
-        f"规则允许 allowed by {act.allowed_by}"
-        if act.allowed_by
-        else "须由补充规定允许 needs these regulations"
+        "须由补充规定允许 needs these regulations"
+        if act.allowed_by is None
+        else f"规则允许 allowed by {act.allowed_by}"
     )
-    return (
-        _both(act.title),
-        f"人工 by people: {_both(act.by)}  {article}",
-        f"机器 by the machine: {_both(act.machine)}",
-        f"□ {allowed}   ({', '.join(act.keys)})",
-    )
+    yield _both(act.title)
+    yield f"人工 by people: {act.by.zh}", act.by.en, _article(act.article)
+    yield f"机器 by the machine: {act.machine.zh}", act.machine.en
+    yield f"□ {allowed}", f"({', '.join(act.keys)})"
 
 
-def _matter(matter: Matter) -> tuple[str, ...]:
-    article = f"[{matter.article}]" if matter.article else _SILENT
-    keys = f"  ({', '.join(matter.keys)})" if matter.keys else ""
-    return (
-        matter.what.zh,
-        f"{matter.what.en}  {article}{keys}",
-        "规定 ruled: ____________________",
-    )
+def _matter(matter: Matter) -> Item:
+    keys = (f"({', '.join(matter.keys)})",) if matter.keys else ()
+    yield *_both(matter.what), _article(matter.article), *keys
+    yield (f"规定 ruled: {_BLANK}",)
+
+
+def _article(article: str) -> str:
+    return f"[{article}]" if article else _SILENT
 
 
 def _signatures() -> Lines:
@@ -142,5 +183,10 @@ def _signatures() -> Lines:
     yield "裁判长 Chief referee  ________________   日期 date ____________"
 
 
-def _both(words: Words) -> str:
-    return words.zh if words.zh == words.en else f"{words.zh}  {words.en}"
+def _arrow(words: Words) -> tuple[str, ...]:
+    first, *more = _both(words)
+    return f"→ {first}", *more
+
+
+def _both(words: Words) -> tuple[str, ...]:
+    return (words.zh,) if words.zh == words.en else (words.zh, words.en)

@@ -4,7 +4,7 @@ Seed 000 A3.9: UP, 2ND and 3RD are the players who empty their hands, LAST the o
 left with cards. A deal that one side lost by a penalty has no finish order at all.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Literal, cast
 
 import msgspec
@@ -98,15 +98,21 @@ def finish(order: Sequence[str]) -> Finish:
     return Finish(up, second, rest[0], cast(Seat, left))
 
 
-def with_dead_hand(order: Sequence[str], offender: Seat) -> Finish:
-    """Return the finish of a deal in which `offender`'s hand was declared dead (A18.4).
+def with_dead_hands(order: Sequence[str], dead: Collection[str]) -> Finish:
+    """Return the finish of a deal in which the hands of `dead` were taken out (A18.4).
 
-    `order` is who went out, in turn, the offender among them or not: he counts as LAST and
-    who came behind him moves up, so that two others out are enough. Raises FinishError.
+    `order` is who went out, in turn, those of `dead` among them or not: they count as LAST
+    and who came behind moves up, so that all others but one out are enough. Of several dead
+    hands UP's partner's is LAST (provisional). Raises FinishError.
     """
-    others = [seat for seat in order if seat != offender]
-    if len(others) == 2 and others[1] != partner(others[0]):
-        others += [seat for seat in SEATS if seat not in (*others, offender)]
-    if len(others) > 2 and others[1] == partner(others[0]):
-        others = others[:2]
-    return finish(others)
+    others = [seat for seat in order if seat not in dead]
+    alive = [seat for seat in SEATS if seat not in dead]
+    if len(others) == len(alive) - 1:
+        others += [seat for seat in alive if seat not in others]
+    if len(others) < len(alive) or not alive:
+        return finish(others[:1])  # which is none yet
+    up, mate = others[0], partner(others[0])
+    if len(others) > 1 and others[1] == mate:
+        return finish(others[:2])
+    behind = [seat for seat in SEATS if seat in dead and seat not in (up, mate)]
+    return finish([*others, *behind][:3])

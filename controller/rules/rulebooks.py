@@ -5,6 +5,7 @@ the profile that everything else is taken from: as a proposal, or with its artic
 both have the same text. An event's file overrides single rules.
 """
 
+import re
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
@@ -20,10 +21,15 @@ from controller.rules.profile import (
     GuandanProfile,
     Profile,
     leaves,
+    rules_of,
 )
+from controller.tomlwords import advice, shown
 
 FIXED = ("deck", "hand")
 """Rules that no event may override: a machine is built for them."""
+
+_NEVER = (*FIXED, *sorted(ABOUT))
+"""What an event's file cannot name, though a profile has it."""
 
 _SHAPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwoProfile}
 
@@ -71,7 +77,9 @@ def read_profile(text: str, name: str) -> Profile:
     """Return a profile from TOML text; `name` stands for its file. Raises ProfileError."""
     raw = tomlfile.tables(text, ProfileError, name=name)
     if f"{raw.get('name')}.toml" != name:
-        raise ProfileError(f'{name}: name = "{raw.get("name")}": expected the name of its file')
+        named = shown(raw.get("name"))
+        raise ProfileError(f"{name}: name = {named}: expected the name of its file")
+    tomlfile.refuse_broken_text(raw, ProfileError, name=name)
     return _profile(raw, name)
 
 
@@ -79,13 +87,13 @@ def with_event(profile: Profile, event: Path) -> Profile:
     """Return a profile with the rules that an event's file settles. Raises ProfileError."""
     name = str(event)
     raw = tomlfile.tables(tomlfile.text_of(event, ProfileError), ProfileError, name=name)
-    said = {key: raw.pop(key) for key in _About.__struct_fields__ if key in raw}
-    about = tomlfile.fit(said, _About, ProfileError, name=name)
+    about = _about(raw, name)
     if about.profile != profile.name:
-        raise ProfileError(f'{name}: profile = "{about.profile}": expected "{profile.name}"')
-    for key in {*FIXED, *ABOUT} & set(raw):
-        raise ProfileError(f"{name}: {key}: no event can change it")
+        told = shown(about.profile)
+        raise ProfileError(f'{name}: profile = {told}: expected "{profile.name}"')
+    _refuse_foreign_keys(profile, raw, name)
     settled = tuple(key for key, _ in leaves(raw))
+    rules = rules_of(profile)
     whole = _merged(msgspec.to_builtins(profile), raw)
     whole["event"] = msgspec.to_builtins(
         Event(
@@ -93,12 +101,38 @@ def with_event(profile: Profile, event: Path) -> Profile:
             about.title_zh,
             about.organizer,
             settled,
-            {key: profile.sources[key] for key in settled if key in profile.sources},
+            instead_of={key: profile.sources[key] for key in settled if key in profile.sources},
+            before={key: rules[key] for key in settled if key in rules},
         )
     )
     whole["sources"] = profile.sources | dict.fromkeys(settled, about.title_en)
     whole["provisional"] = [key for key in profile.provisional if key not in settled]
     return tomlfile.fit(whole, type(profile), ProfileError, name=name)
+
+
+def _about(raw: dict[str, Any], name: str) -> _About:
+    """Take out of an event's tables what they say about the event. Raises ProfileError."""
+    tomlfile.refuse_broken_text(raw, ProfileError, name=name)
+    said = {key: raw.pop(key) for key in _About.__struct_fields__ if key in raw}
+    about = tomlfile.fit(said, _About, ProfileError, name=name)
+    clean = {}
+    for key in _About.__struct_fields__:
+        clean[key] = re.sub(r"\s{2,}", " ", getattr(about, key)).strip()
+        if not clean[key]:
+            raise ProfileError(f"{name}: {key}: empty, expected text")
+    return _About(**clean)
+
+
+def _refuse_foreign_keys(profile: Profile, raw: dict[str, Any], name: str) -> None:
+    """Raise ProfileError for what an event may not settle, or what no profile has."""
+    of_profile = [key for key in type(profile).__struct_fields__ if key not in _NEVER]
+    for key in raw:
+        if key in _NEVER:
+            raise ProfileError(f"{name}: {key}: no event can change it")
+        if key not in of_profile:
+            known = [*_About.__struct_fields__, *of_profile]
+            told = shown(key)[1:-1]
+            raise ProfileError(f"{name}: {told}: unknown key{advice(key, known)}")
 
 
 def _profile(raw: dict[str, Any], name: str) -> Profile:
@@ -124,9 +158,14 @@ def _profile(raw: dict[str, Any], name: str) -> Profile:
             provisional.append(key)
     whole |= {"sources": sources, "provisional": provisional, "event": None}
     whole.setdefault("like", None)
-    whole.setdefault("left_to_event", other.left_to_event if other and same_text else {})
+    for said in ("left_to_event", "departs"):
+        whole.setdefault(said, getattr(other, said) if other and same_text else {})
     profile = tomlfile.fit(whole, _shape(raw, name), ProfileError, name=name)
-    _refuse_loose_ends(name, unsaid, [*told, *proposed, *profile.left_to_event], keys)
+    named = [*told, *proposed, *profile.left_to_event, *profile.departs]
+    _refuse_loose_ends(name, unsaid, named, keys)
+    for key in profile.departs:
+        if key not in provisional:
+            raise ProfileError(f"{name}: {key}: departs from the text, name it in provisional")
     return profile
 
 
@@ -134,7 +173,8 @@ def _like(raw: dict[str, Any], name: str) -> Profile | None:
     if "like" not in raw:
         return None
     if raw["like"] not in profile_names() or f"{raw['like']}.toml" == name:
-        raise ProfileError(f'{name}: like = "{raw["like"]}": expected the name of another profile')
+        told = shown(raw["like"])
+        raise ProfileError(f"{name}: like = {told}: expected the name of another profile")
     other = load_profile(raw["like"])
     raw.setdefault("game", _game(other))
     return other
@@ -146,8 +186,9 @@ def _game(profile: Profile) -> str:
 
 def _shape(raw: dict[str, Any], name: str) -> type[Profile]:
     game = raw.get("game")
-    if game not in _SHAPES:
-        raise ProfileError(f'{name}: game = "{game}": expected one of {", ".join(_SHAPES)}')
+    if not isinstance(game, str) or game not in _SHAPES:
+        told = shown(game)
+        raise ProfileError(f"{name}: game = {told}: expected one of {', '.join(_SHAPES)}")
     return _SHAPES[game]
 
 
@@ -189,7 +230,8 @@ def _covers(name: str, key: str) -> bool:
 
 def _text(name: str) -> str:
     if name not in profile_names():
-        raise ProfileError(f'profile "{name}": expected one of {", ".join(profile_names())}')
+        told = shown(name)
+        raise ProfileError(f"profile {told}: expected one of {', '.join(profile_names())}")
     return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 

@@ -9,15 +9,15 @@ from controller.rules.profile import GuandanProfile
 from controller.rules.seats import other_side
 from controller.rules.standing import Sides, Standing
 
-LOST_BY_PENALTY = frozenset({"forfeit", "disqualified"})
+LOST_BY_PENALTY = frozenset({"forfeit", "disqualified", "both_lost"})
 """Ends without a level to compare; a forfeit keeps the better real points (A15.3.4)."""
 
 
 class MatchScore(msgspec.Struct, frozen=True, gc=False):
     """A match in points. None: the rulebook has no points of that kind.
 
-    `total` adds up what 004 adds up (that they are added is provisional). `rests_on`: the
-    provisional keys behind these numbers, to be printed beside them.
+    `total`: match points and deal points together. `rests_on`: the provisional keys behind
+    these numbers, to be printed beside them.
     """
 
     match_points: Sides | None
@@ -33,12 +33,13 @@ def match_score(profile: GuandanProfile, standing: Standing, end: Verdict) -> Ma
     level_points = _level_points(profile, standing, end)
     deal_points = standing.points if _has_deal_points(profile) else None
     total = None
-    if deal_points is not None and match_points is not None:
+    if profile.score.total == "sum" and deal_points is not None and match_points is not None:
         total = Sides(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
     used = {
         "score.match_points": match_points is not None,
-        "score.level_points": level_points is not None,
+        "score.level_points": level_points is not None and not _is_fixed(profile, end, standing),
         "score.forfeit_keeps": level_points is not None and end.how == "forfeit",
+        "score.total": total is not None,
     }
     rests_on = tuple(key for key, is_used in used.items() if is_used and not profile.article(key))
     return MatchScore(match_points, level_points, deal_points, total, rests_on)
@@ -57,19 +58,30 @@ def _match_points(profile: GuandanProfile, end: Verdict) -> Sides | None:
     if not points:
         return None
     win, draw, loss = points
-    return Sides(draw, draw) if end.winner is None else _given(end.winner, win, loss)
+    return Sides(draw, draw) if end.how == "draw" else _given(end.winner, win, loss)
 
 
 def _level_points(profile: GuandanProfile, standing: Standing, end: Verdict) -> Sides | None:
     if not profile.score.level_points:
         return None
-    if end.how in LOST_BY_PENALTY and end.winner and profile.score.forfeit_level_points:
+    if end.how == "both_lost":
+        return Sides()
+    if end.how in LOST_BY_PENALTY and profile.score.forfeit_level_points:
         win, loss = profile.score.forfeit_level_points
-        if end.how == "forfeit":
+        if end.how == "forfeit" and end.winner is not None:
             win = _kept(profile, standing, end.winner, win)
         return _given(end.winner, win, loss)
     ahead: Side = "NS" if standing.levels.NS >= standing.levels.EW else "EW"
     return _given(ahead, *level_points(profile, abs(standing.levels.NS - standing.levels.EW)))
+
+
+def _is_fixed(profile: GuandanProfile, end: Verdict, standing: Standing) -> bool:
+    """Tell whether level points are those of a forfeit, whatever the table says (A15.3.4)."""
+    if end.how not in LOST_BY_PENALTY or not profile.score.forfeit_level_points:
+        return False
+    if end.winner is None or end.how != "forfeit":
+        return True
+    return standing.levels.of(end.winner) <= standing.levels.of(other_side(end.winner))
 
 
 def _kept(profile: GuandanProfile, standing: Standing, winner: Side, fixed: int) -> int:
@@ -91,4 +103,7 @@ def _has_deal_points(profile: GuandanProfile) -> bool:
 
 
 def _given(winner: Side | None, win: int, loss: int) -> Sides:
+    """Return both sides' points; without a winner both have lost."""
+    if winner is None:
+        return Sides(loss, loss)
     return Sides(win, loss) if winner == "NS" else Sides(loss, win)

@@ -45,34 +45,56 @@ class Played(msgspec.Struct, frozen=True, gc=False):
     extra: bool = False
 
 
+class Climb(msgspec.Struct, frozen=True, gc=False):
+    """In `row` of the sheet, 0 at the start, `side` came to `level`."""
+
+    side: Side
+    level: Grade
+    row: int
+
+
 class Standing(msgspec.Struct, frozen=True, gc=False):
     """Where a match stands between two deals.
 
     `owner`: whose level is played next, None before the first deal. `failures`: deals in
-    which a side did not pass its own A. `reached`: the row of the sheet in which a side
-    came to its present level, 0 from the start. `points`: 004's. `won`: who passed A, or
-    whose opponents failed too often at it. `previous`: how the last deal ended.
+    which a side did not pass its own A. `reached`: when sides came to which levels.
+    `points`: 004's. `won`: who passed A, or whose opponents failed too often at it.
+    `previous`: how the last deal ended.
     """
 
     levels: Sides
     owner: Side | None = None
     failures: Sides = Sides()
-    reached: Sides = Sides()
+    reached: tuple[Climb, ...] = ()
     points: Sides = Sides()
     won: Side | None = None
     deals: int = 0
     previous: Result | None = None
 
-    @property
-    def level(self) -> Grade:
-        """Return the level of the next deal: the previous winners' (provisional)."""
-        return min(self.levels.NS if self.owner is None else self.levels.of(self.owner), ACE)
+    def reached_in(self, side: Side, level: Grade) -> int:
+        """Return in which row `side` first came to `level` or beyond; 0 at the start.
+
+        A level that was lost again by a penalty was reached nevertheless (seed 003 N4.3).
+        """
+        rows = [climb.row for climb in self.reached if climb.side == side and climb.level >= level]
+        return min(rows, default=0)
+
+
+def level_due(profile: GuandanProfile, standing: Standing) -> Grade:
+    """Return the level of the next deal: the previous winners' (provisional).
+
+    The first one is played at the start's, whatever a penalty has changed by then (003 N4.3).
+    """
+    if standing.owner is None:
+        return parse_grade(profile.levels.start)
+    return min(standing.levels.of(standing.owner), ACE)
 
 
 def at_start(profile: GuandanProfile) -> Standing:
     """Return the standing before the first deal (seed 000 A3.10.1)."""
     start = parse_grade(profile.levels.start)
-    return Standing(levels=Sides(start, start))
+    there = Climb("NS", start, 0), Climb("EW", start, 0)
+    return Standing(levels=Sides(start, start), reached=there)
 
 
 def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row: int) -> Standing:
@@ -145,7 +167,7 @@ def _moved(standing: Standing, side: Side, level: Grade, row: int) -> Standing:
     return msgspec.structs.replace(
         standing,
         levels=standing.levels.put(side, level),
-        reached=standing.reached.put(side, row),
+        reached=(*standing.reached, Climb(side, level, row)),
     )
 
 
@@ -172,11 +194,9 @@ def _count_failure(
         failures=after.failures.put(owner, failed),
         points=after.points.plus(other_side(owner), bonus),
     )
-    return (
-        _LIMITS[rules.a_fail_then](profile, after, owner, row)
-        if (failed >= rules.a_fail_limit)
-        else after
-    )
+    if failed < rules.a_fail_limit:
+        return after
+    return _LIMITS[rules.a_fail_then](profile, after, owner, row)
 
 
 def _forget_broken_rows(after: Standing, owner: Side | None) -> Standing:
@@ -186,7 +206,11 @@ def _forget_broken_rows(after: Standing, owner: Side | None) -> Standing:
 
 def _back_to_start(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:
     back = _moved(after, owner, parse_grade(profile.levels.start), row)
-    return msgspec.structs.replace(back, failures=back.failures.put(owner, 0))
+    return msgspec.structs.replace(
+        back,
+        failures=back.failures.put(owner, 0),
+        reached=tuple(climb for climb in back.reached if climb.side != owner or not climb.row),
+    )
 
 
 def _lost(profile: GuandanProfile, after: Standing, owner: Side, row: int) -> Standing:

@@ -5,12 +5,13 @@ stands in its file, with its article or marked as provisional. What the keys mea
 person is told in keys.toml.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from controller.cards import Face, composition, parse_face
+from controller.cards import RANKS, Face, composition, parse_face
 from controller.messages import Seat
 from controller.rules.result import ResultClass
 
@@ -19,7 +20,10 @@ Seconds = Annotated[int, Meta(ge=0, le=86_400)]
 Points = Annotated[int, Meta(ge=0, le=100_000)]
 Steps = Annotated[int, Meta(ge=0, le=12)]
 Times = Annotated[int, Meta(ge=0, le=20)]
-Rank = Literal["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"]
+Rank = Annotated[
+    Literal["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"],
+    Meta(description="one of " + ", ".join(f'"{rank}"' for rank in RANKS)),
+]
 Returned = Literal["any", "ten", "ten_advised"]
 Shown = Literal["open", "together", "secret"]
 Catalogue = Literal["000", "003", "004"]
@@ -28,6 +32,13 @@ Catalogue = Literal["000", "003", "004"]
 
 class Table(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """A table of a profile's file; a key it does not know is a mistake."""
+
+
+def _refuse_twice(key: str, values: Sequence[object], among: Sequence[object]) -> None:
+    """Raise ValueError for what `among` has a second time; `values` is how it is written."""
+    for n, value in enumerate(among):
+        if value in among[:n]:
+            raise ValueError(f'{key}[{n}] = "{values[n]}": expected each of them once')
 
 
 class Deck(Table, frozen=True):
@@ -61,11 +72,12 @@ class Turnup(Table, frozen=True):
     redo_on: list[str]
 
     def __post_init__(self) -> None:
-        """Refuse what is no card."""
+        """Refuse what is no card, and a card that is named twice."""
         try:
-            self.faces()
+            faces = [parse_face(card) for card in self.redo_on]
         except ValueError as mistake:
             raise ValueError(f"redo_on: {mistake}") from None
+        _refuse_twice("redo_on", self.redo_on, faces)
 
     def faces(self) -> frozenset[Face]:
         """Return the faces after which another card is turned up."""
@@ -128,8 +140,18 @@ class Levels(Table, frozen=True):
             raise ValueError("must_play: expected A among them, nobody may jump past it")
         if not self.a_pass:
             raise ValueError("a_pass: expected at least one result that passes A")
-        if (self.a_fail_limit == 0) != (self.a_fail_then == "play_on"):
-            raise ValueError('a_fail_limit: 0 goes with a_fail_then = "play_on", and only with it')
+        _refuse_twice("must_play", self.must_play, self.must_play)
+        _refuse_twice("a_pass", self.a_pass, self.a_pass)
+        if self.a_fail_limit and self.a_fail_then == "play_on":
+            raise ValueError(
+                f"a_fail_limit = {self.a_fail_limit}: give a_fail_then, too, as "
+                '"back_to_2" or "opponents_win"'
+            )
+        if not self.a_fail_limit and self.a_fail_then != "play_on":
+            raise ValueError(
+                f'a_fail_then = "{self.a_fail_then}": give a_fail_limit, too: after how many '
+                "failures"
+            )
 
 
 class TributeRules(Table, frozen=True):
@@ -185,13 +207,19 @@ class Ending(Table, frozen=True):
     matches: Annotated[int, Meta(ge=1, le=9)]
 
     def __post_init__(self) -> None:
-        """Refuse a method that is not among the legal ones or lacks its limit."""
+        """Refuse a method that is not among the legal ones, lacks its limit or never deals."""
+        _refuse_twice("methods", self.methods, self.methods)
         if self.method not in self.methods:
             raise ValueError(f'method = "{self.method}": expected one of {", ".join(self.methods)}')
         if self.method in ("deals", "timed_deals") and not self.deals:
             raise ValueError(f'deals = 0: method = "{self.method}" needs a number of deals')
         if self.method in ("timed", "timed_deals") and not self.time_s:
             raise ValueError(f'time_s = 0: method = "{self.method}" needs a time')
+        if self.method in ("timed", "timed_deals") and self.last_start_margin_s >= self.time_s:
+            raise ValueError(
+                f"last_start_margin_s = {self.last_start_margin_s}: expected less than time_s, "
+                f"{self.time_s}, or no deal would begin"
+            )
 
 
 class DealPoints(Table, frozen=True):
@@ -212,12 +240,13 @@ class Score(Table, frozen=True):
     match_points: list[Points]
     level_points: list[tuple[Points, Points]]
     deal_points: DealPoints
+    total: Literal["sum", "none"]
     forfeit_match_points: list[Points]
     forfeit_level_points: list[Points]
     forfeit_keeps: Literal["higher", "margin", "none"]
 
     def __post_init__(self) -> None:
-        """Refuse lists of another length."""
+        """Refuse lists of another length, and points that favour the loser."""
         expected = {
             "match_points": (0, 3),
             "level_points": (0, 14),
@@ -227,6 +256,26 @@ class Score(Table, frozen=True):
         for key, lengths in expected.items():
             if len(getattr(self, key)) not in lengths:
                 raise ValueError(f"{key}: expected {lengths[1]} of them, or none")
+        for key in ("match_points", "forfeit_match_points", "forfeit_level_points"):
+            _refuse_upside_down(key, getattr(self, key))
+        for n, (winner, loser) in enumerate(self.level_points):
+            if winner < loser:
+                raise ValueError(
+                    f"level_points[{n}] = [{winner}, {loser}]: expected no less for the winner"
+                )
+            before = self.level_points[n - 1] if n else (winner, loser)
+            if winner < before[0] or loser > before[1]:
+                raise ValueError(
+                    f"level_points[{n}] = [{winner}, {loser}]: expected no less for the winner "
+                    f"and no more for the loser than one level before, {list(before)}"
+                )
+
+
+def _refuse_upside_down(key: str, points: Sequence[int]) -> None:
+    """Raise ValueError for points that rise from the better to the worse, or are all the same."""
+    falling = all(points[n] >= points[n + 1] for n in range(len(points) - 1))
+    if points and not (falling and points[0] > points[-1]):
+        raise ValueError(f"{key} = {list(points)}: expected the most first and less at the end")
 
 
 class Clocks(Table, frozen=True):
@@ -243,6 +292,11 @@ class Clocks(Table, frozen=True):
     late_s: Seconds
     late_then: Literal["regulations", "default"]
     added_time_chief_s: Seconds
+
+    def __post_init__(self) -> None:
+        """Refuse a default for being late where nobody said how late."""
+        if self.late_then == "default" and not self.late_s:
+            raise ValueError('late_s = 0: late_then = "default" needs a time, give late_s')
 
 
 class Penalties(Table, frozen=True):
@@ -265,6 +319,12 @@ class Penalties(Table, frozen=True):
     wrong_return_in_play: Literal["stands"]
     settled_by_players: Literal["referee_decides", "closed"]
 
+    def __post_init__(self) -> None:
+        """Refuse bounds of levels between which there is none."""
+        low, high = self.level_bounds
+        if RANKS.index(low) > RANKS.index(high):
+            raise ValueError(f'level_bounds = ["{low}", "{high}"]: expected the lower one first')
+
 
 class Roles(Table, frozen=True):
     """Who keeps the score sheet and who signs it."""
@@ -273,3 +333,9 @@ class Roles(Table, frozen=True):
     checker: Seat | Literal["none"]
     signers: list[Literal["N", "W", "S", "E", "NS", "EW", "referee"]]
     substitution: Literal["regulations", "before_event"]
+
+    def __post_init__(self) -> None:
+        """Refuse a score sheet that nobody signs, or somebody twice."""
+        if not self.signers:
+            raise ValueError("signers: empty, expected at least one who signs")
+        _refuse_twice("signers", self.signers, self.signers)

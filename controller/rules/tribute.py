@@ -116,13 +116,16 @@ def is_right(profile: GuandanProfile, hand: Sequence[Face], level: Grade, card: 
     return card in required(profile, hand, level)
 
 
-def names_card(profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int) -> Seat:
+def names_card(
+    profile: GuandanProfile, payer: Seat, receiver: Seat, tribute: int, *, double: bool = False
+) -> Seat:
     """Return who says which one is paid, where a payer holds several of the value `tribute`.
 
-    Jokers of one size have one face: there is nothing for a receiver to choose (seed 003 R4.5).
+    A receiver has that choice in a `double` tribute alone, and not of jokers: those of one
+    size have one face (seed 003 R4.5). Everywhere else the payer has it (provisional).
     """
-    by_receiver = profile.tribute.tie_choice == "receiver" and tribute < SMALL_JOKER_VALUE
-    return receiver if by_receiver else payer
+    asked = double and tribute < SMALL_JOKER_VALUE
+    return receiver if asked and profile.tribute.tie_choice == "receiver" else payer
 
 
 def anti_plan(profile: GuandanProfile, finish: Finish) -> Plan:

@@ -18,7 +18,7 @@ class Remedy(msgspec.Struct, frozen=True, gc=False):
     """What is proposed once a person has found a card to be the wrong one.
 
     `dead_hand`: the offender's cards are laid face down, the others play on and he counts
-    as LAST (result.with_dead_hand). `needs`: who decides. `article`: None where `key` is
+    as LAST (result.with_dead_hands). `needs`: who decides. `article`: None where `key` is
     provisional.
     """
 

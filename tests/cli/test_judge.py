@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
@@ -27,7 +28,8 @@ def test_a_play_that_is_not_legal_exits_1() -> None:
 
 def test_readings_are_listed_and_the_one_that_counts_is_marked() -> None:
     told = run("--level", "2", "KK66 H2", "--declare", "666KK")
-    assert "K K 6 6 ♥2  (to be declared at once 须说明)\n" in told.stdout
+    said = "(declared 6 6 6 K K 说明为6 6 6 K K)  (to be declared at once 须说明)"
+    assert f"K K 6 6 ♥2  {said}\n" in told.stdout
     assert "    full house 6 6 K K K(♥2)  三带对\n" in told.stdout
     assert "  * full house 6 6 6(♥2) K K  三带对\n" in told.stdout
 
@@ -78,17 +80,21 @@ def test_big_two_needs_suits_and_no_level() -> None:
         (["--level", "2", "33333333333"], '"33333333333": place 9, "3": there are only 8 × 3'),
         (["--level", "2", "KK1"], '"KK1": place 3, "1": no such card'),
         (["--level", "2", ""], "the play is empty"),
-        (["--level", "2", "♠K♠K♠K♠K♠K"], '"♠K♠K♠K♠K♠K": place 6, "K": there are only 2 × ♠K'),
+        (["--level", "2", "♠K♠K♠K♠K♠K"], '"♠K♠K♠K♠K♠K": place 5, "♠K": there are only 2 × ♠K'),
         (["--level", "2", "♠K", "♠K♠K"], "there are only 2 × ♠K in both plays together"),
         (["--level", "1", "K"], 'no level is called "1"'),
         (["K"], "which level is played?"),
         (["--level", "2", "--profile", "whist", "K"], 'profile "whist": expected one of'),
+        (["--level", "2", "S10 SJ SQ SK SA"], "the jack of spades is ♠J or JS"),
+        (["--profile", "bigtwo-2017-002", "--level", "2", "S3"], "no level is played in Big Two"),
+        (["--profile", "bigtwo-2017-002", "--declare", "", "S3"], "nothing is declared in Big Two"),
+        (["--level", "2", "--event", "nowhere.toml", "3"], "nowhere.toml: there is no such file"),
         (["--level", "2", "3", "4", "5"], "3 plays: expected one or two"),
         (["--level", "2", "--contained", "3", "4"], "2 plays: expected one;"),
         (["--level", "2", "--contained", "--declare", "pair", "33"], "--contained asks"),
         (["--level", "2", "33", "--declare", "pair", "--declare", "pair"], "2 declarations"),
         (["--level", "2", "33", "--declare", "foo"], 'nobody can declare "foo"'),
-        (["--level", "2", "3\n4 x"], '"3·4 x": place 5, "X": no such card'),
+        (["--level", "2", "3\n4 x"], '"3·4 x": place 5, "x": no such card'),
     ],
 )
 def test_nonsense_exits_2_with_one_clear_line(words: list[str], says: str) -> None:
@@ -100,4 +106,55 @@ def test_nonsense_exits_2_with_one_clear_line(words: list[str], says: str) -> No
 
 
 def test_the_help_shows_how_to_write_a_play() -> None:
-    assert 'dealtable judge --level 2 "KK66 H2"' in run("--help").stdout
+    told = run("--help").stdout
+    assert 'dealtable judge --level 2 "KK66 H2"' in told
+    assert "the jack of spades is ♠J or JS" in " ".join(told.split())
+
+
+def test_nothing_declared_is_no_declaration_in_big_two() -> None:
+    assert run("--profile", "bigtwo-2017-002", "--declare", "-", "S3").exit_code == 0
+
+
+def test_readings_that_differ_in_the_pair_alone_are_one_line() -> None:
+    told = run("--level", "2", "KKK H2H2").stdout
+    assert told.count("full house") == 1
+    assert "    full house with any pair but K  三带对（带K以外的任意一对）\n" in told
+    told = run("--level", "2", "KKK H2H2", "--declare", "KKK99").stdout
+    assert "  * full house 9(♥2) 9(♥2) K K K  三带对\n" in told
+    assert "    full house with any other pair but K  三带对（带K以外的另一对）\n" in told
+    assert told.count("full house with") == 1
+    assert "full house with" not in run("--level", "2", "KK66 H2").stdout
+
+
+def test_what_was_declared_is_shown_as_it_was_understood() -> None:
+    told = run("--level", "2", "4567 H2", "--declare", "顺子\n34567").stdout
+    assert "4 5 6 7 ♥2  (declared straight 3 4 5 6 7 说明为顺子 3 4 5 6 7)" in told
+
+
+def test_json_tells_wild_cards_bare_cards_and_the_declaration_apart() -> None:
+    told = json.loads(run("--level", "2", "4567 H2", "--declare", "顺子34567", "--json").stdout)
+    play = told["play"]
+    assert told["type"] == "ruling"
+    assert play["bare"] == ["4", "5", "6", "7"]
+    assert play["counts_as"]["cards"][:2] == [
+        {"card": "♥2", "stands_for": "3"},
+        {"card": "4", "stands_for": None},
+    ]
+    assert play["declared"]["kind"] == "straight"
+    assert play["declared"]["ranks"] == ["3", "4", "5", "6", "7"]
+    assert json.loads(run("--level", "2", "3", "--contained", "--json").stdout)["type"] == (
+        "containing"
+    )
+
+
+def test_an_events_regulations_are_gone_by(tmp_path: Path) -> None:
+    file = tmp_path / "event.toml"
+    file.write_text(
+        'profile = "bigtwo-2017-002"\ntitle_en = "Cup"\ntitle_zh = "杯"\norganizer = "X"\n'
+        '[bigtwo.combos]\nfive_cards = "same_kind"\n'
+    )
+    plays = ("--profile", "bigtwo-2017-002", "♦3456 ♣7", "♠34568")
+    assert run(*plays).exit_code == 0
+    told = run(*plays, "--event", str(file))
+    assert told.exit_code == 1
+    assert "  Cup: five cards follow five of the same kind" in told.stdout

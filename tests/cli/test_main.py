@@ -1,5 +1,6 @@
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
-from controller.cli import COMMANDS, main
+from controller.cli import COMMANDS, LazyGroup, LineError, main
 
 
 def run(*words: str) -> Result:
@@ -63,6 +64,73 @@ def test_without_the_simulator_its_commands_say_so_in_one_line(
     )
 
 
+PROGRAM = "from controller.cli import main; main()"
+WRITERS = [
+    ("judge", "--level", "2", "S34567"),
+    ("judge", "--level", "2", "4", "3", "--json"),
+    ("schema",),
+    ("judge", "--help"),
+]
+
+
+def process(*words: str, **settings: str) -> list[str]:
+    surroundings = [f"{name}={value}" for name, value in settings.items()]
+    return ["env", *surroundings, sys.executable, "-c", PROGRAM, *words]
+
+
+@pytest.mark.parametrize("encoding", ["gbk", "latin-1"])
+def test_signs_that_an_encoding_lacks_are_written_as_their_numbers(encoding: str) -> None:
+    for play, code in (("♠34567", 0), ("♠3♥5", 1), ("♠♠", 2)):
+        words = process("judge", "--level", "2", play, PYTHONIOENCODING=encoding)
+        told = subprocess.run(words, capture_output=True, check=False)
+        assert told.returncode == code, told.stderr
+        assert rb"\u2660" in told.stdout + told.stderr
+        assert b"Traceback" not in told.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("words", WRITERS)
+def test_output_that_cannot_be_written_is_told_in_one_line_and_is_no_verdict(
+    words: tuple[str, ...], buffered: str
+) -> None:
+    command = process(*words, PYTHONUNBUFFERED=buffered)
+    with open("/dev/full", "w") as full:
+        told = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False)
+        assert told.returncode == 2
+        assert told.stderr == (b"Error: the output cannot be written: No space left on device\n")
+        assert subprocess.run(command, stdout=full, stderr=full, check=False).returncode == 2
+
+
+@pytest.mark.parametrize("buffered", ["", "1"])
+@pytest.mark.parametrize("words", WRITERS)
+def test_output_that_nobody_reads_is_left_quietly_and_without_a_verdict(
+    words: tuple[str, ...], buffered: str
+) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "w") as pipe:
+        command = process(*words, PYTHONUNBUFFERED=buffered)
+        told = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE, check=False)
+    assert (told.returncode, told.stderr) == (141, b"")
+
+
+def test_a_failure_that_is_not_the_outputs_is_not_hidden(mocker: MockerFixture) -> None:
+    mocker.patch.object(LazyGroup, "get_command", side_effect=OSError(28, "of something else"))
+    told = run("schema")
+    assert isinstance(told.exception, OSError)
+
+
+def test_a_line_is_one_line_whatever_was_typed() -> None:
+    told = run("rules", "a\nb\x1b[31m")
+    assert told.exit_code == 2
+    assert told.stderr.count("\n") == 1
+    assert told.stderr.removesuffix("\n").isprintable()
+    with pytest.raises(LineError) as line:
+        raise LineError("a\nb\x1b")
+    assert line.value.format_message() == "a·b·"
+
+
 def test_check_config_says_what_each_file_sets_up(pytestconfig: pytest.Config) -> None:
     deploy = pytestconfig.rootpath / "deploy"
     shown = run("check-config", str(deploy / "table.toml"), str(deploy / "sim.toml"))
@@ -71,6 +139,20 @@ def test_check_config_says_what_each_file_sets_up(pytestconfig: pytest.Config) -
     assert "table T01, real boards" in table
     assert "rules provisional: dealtable rules international-000" in table
     assert "simulated table T01" in simulated
+
+
+def test_check_config_says_what_an_event_settles(pytestconfig: pytest.Config) -> None:
+    shown = run("check-config", str(pytestconfig.rootpath / "deploy" / "event.toml"))
+    assert shown.exit_code == 0, shown.output
+    assert "event Spring Cup 2027, profile international-000: 7 rules settled" in shown.stdout
+
+
+def test_check_config_tells_an_event_of_an_unknown_rulebook_in_one_line(tmp_path: Path) -> None:
+    event = tmp_path / "event.toml"
+    event.write_text('profile = "chess"\norganizer = "us"\n')
+    shown = run("check-config", str(event))
+    assert (shown.exit_code, shown.stdout) == (2, "")
+    assert shown.stderr.count("\n") == 1
 
 
 def test_check_config_checks_every_file_and_exits_2(

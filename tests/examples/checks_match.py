@@ -5,11 +5,13 @@ from controller.match.effects import ClockSays, DealDue, ExtraDealDue
 from controller.match.meeting import Stage
 from controller.match.phase import Phase
 from controller.match.sheet import DealRow, EndRow, StoppedRow
+from controller.messages import Role
 from controller.rules.profile import GuandanProfile
 from controller.rules.regional import opponent
 from tests.examples.table import GRADES, Table, numbers, refusal
 
 Got = dict[str, object]
+CHIEF = {"by": "chief", "role": Role.CHIEF}
 
 
 def after_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:
@@ -105,7 +107,7 @@ def time_in_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Go
     announced = [effect.due.kind for effect in said if isinstance(effect, ClockSays)]
     assert "time_up" in announced
     assert table.match.phase is Phase.PLAY
-    refused = refusal(table.tell(events.DealStopped, reason="time is up"))
+    refused = refusal(table.tell(events.DealStopped, reason="time is up", **CHIEF))
     assert refused in ("", "NOT_STOPPED_BY_TIME")
     if refused:
         table.end(deal)
@@ -127,7 +129,7 @@ def extra_deal(profile: GuandanProfile, *, before: list[str], deal: str) -> Got:
     equal = table.levels
     needed = any(isinstance(effect, ExtraDealDue) for effect in effects)
     assert needed == (table.match.phase is Phase.MATCH_CHECK)
-    table.do(events.ExtraDealOrdered, reason="a winner is needed")
+    table.do(events.ExtraDealOrdered, reason="a winner is needed", **CHIEF)
     table.deals([deal])
     return {"equal": equal, "needed": needed, "to": table.levels, **table.ending}
 

@@ -29,11 +29,11 @@ def forfeited(
     `names`: who then is named to lead the next deal, `names_wrongly`: whom they may not name.
     """
     table = Table(profile).deals(before).play()
-    at, sheet = table.levels, table.match.sheet
     *first, last = charges
     for charge in first:
         table.propose(**charge)
         assert table.approve(Role.REFEREE) == ""
+    at, sheet = table.levels, table.match.sheet
     proposal = table.propose(**last)
     refused = table.approve(Role.REFEREE)
     waiting = {"levels": table.levels, "phase": table.match.phase, "sheet": table.match.sheet}
@@ -141,7 +141,7 @@ def dead_hand(
     order = table.match.order
     refused = table.approve(Role.REFEREE)
     assert table.match.order == order
-    assert table.match.dead is None
+    assert table.match.dead == ()
     assert table.approve(Role.CHIEF) == ""
     plays_again = refusal(table.tell(events.Out, seat=offender))
     for seat in order_of(out_after):
@@ -159,7 +159,7 @@ def dead_hand(
         "article": proposal.article,
         "referee_alone": refused,
         "offender_goes_out": plays_again,
-        "dead": row.dead,
+        "dead": " ".join(row.dead),
         "order": " ".join(row.result.order),
         "class": row.result.result_class,
         "to": grades(row.levels),

@@ -62,7 +62,8 @@ class People:
         counts = demanded_counts(match)
         if self.rng.random() < 0.3:
             counts[self.rng.choice(ALL)] -= 1
-        return events.Recounted(at_ms=at_ms, counts=counts)
+        found = self.rng.random() < 0.2
+        return events.Recounted(at_ms=at_ms, counts=counts, found=found)
 
     def _trouble(self, match: Match, at_ms: int) -> MatchEvent:
         troubles: list[Callable[[Match, int], MatchEvent | None]] = [
@@ -114,6 +115,7 @@ class People:
             order=self._order(),
             choice=self.rng.choice(("from_now", "void_later", "stand")),
             by="chief",
+            role=Role.CHIEF,
             reason="written wrongly",
         )
 
@@ -177,6 +179,8 @@ class People:
         return events.Dealt(at_ms=at_ms, turned_to=self.rng.choice((*ALL, None)), turned_up="♠7")
 
     def held(self, match: Match, at_ms: int) -> MatchEvent:
+        if self.rng.random() < 0.1:  # after a stop somebody may wait for that
+            return events.TimeAdded(at_ms=at_ms, seconds=0, role=Role.REFEREE)
         return events.Released(at_ms=at_ms)
 
     def counting(self, match: Match, at_ms: int) -> MatchEvent:
@@ -190,12 +194,18 @@ class People:
         if exchange is None or set(exchange.laid) < set(exchange.payers):
             payers, laid = (exchange.payers, exchange.laid) if exchange else (ALL, ())
             return events.TributeLaid(at_ms=at_ms, seat=self._one_of(payers, laid))
-        values = {seat: self.rng.choice((14, 15, 17)) for seat in exchange.payers}
-        return events.TributeValued(at_ms=at_ms, values=values)
+        return events.TributeValued(at_ms=at_ms, values=self._values(match))
+
+    def _values(self, match: Match) -> dict[Seat, int]:
+        exchange = match.exchange if isinstance(match, GuandanMatch) else None
+        payers = exchange.payers if exchange else ALL
+        return {seat: self.rng.choice((14, 15, 17)) for seat in payers}
 
     def returning(self, match: Match, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.2:
             return events.TributeChosen(at_ms=at_ms, payer=self.rng.choice(ALL))
+        if self.rng.random() < 0.05:
+            return events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(ALL), value=9)
         value = self.rng.choice((None, 2, 5, 10))
         exchange = match.exchange if isinstance(match, GuandanMatch) else None
         givers = (
@@ -218,21 +228,32 @@ class People:
                 (
                     events.Led(at_ms=at_ms),
                     events.PlayCalled(at_ms=at_ms, seat="N"),
+                    events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL)),
+                    events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(ALL), value=4),
+                    events.ReturnsSwapped(at_ms=at_ms),
+                    events.TributeValued(at_ms=at_ms, values=self._values(match)),
+                    events.DealVoided(at_ms=at_ms, reason="seen", by="chief", role=Role.CHIEF),
                     events.ResultEntered(at_ms=at_ms, order=self._order()),
-                    events.DealStopped(at_ms=at_ms, reason="time"),
+                    events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE),
                 )
             )
         assert isinstance(match, GuandanMatch)
         return events.Out(at_ms=at_ms, seat=self._one_of(ALL, match.order))
 
     def result(self, match: Match, at_ms: int) -> MatchEvent:
+        if self.rng.random() < 0.1:
+            return events.DealStopped(at_ms=at_ms, reason="time", by="R", role=Role.REFEREE)
+        if self.rng.random() < 0.1:
+            return events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL))
         return events.Confirmed(at_ms=at_ms, by=self.rng.choice(("NS", "EW", "referee")))
 
     def forfeit(self, match: Match, at_ms: int) -> MatchEvent:
         return events.LeaderNamed(at_ms=at_ms, seat=self.rng.choice(ALL))
 
     def match_check(self, match: Match, at_ms: int) -> MatchEvent:
-        return events.ExtraDealOrdered(at_ms=at_ms, reason="a winner is needed")
+        return events.ExtraDealOrdered(
+            at_ms=at_ms, reason="a winner is needed", by="chief", role=Role.CHIEF
+        )
 
     def over(self, match: Match, at_ms: int) -> MatchEvent:
         signed = {one.signer for one in match.signatures}

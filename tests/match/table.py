@@ -12,6 +12,7 @@ import msgspec
 
 from controller.match import events
 from controller.match.closing import signers
+from controller.match.desk import legal_proposals
 from controller.match.effects import Effects, MatchEffect, Refused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Stage
@@ -21,6 +22,7 @@ from controller.match.sheet import DealRow, EndRow, Row, replay
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.charges import Charge
+from controller.rules.penalties.consequences import DeadHand
 from controller.rules.penalties.proposals import Proposal, by_discretion
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile, Profile
@@ -40,6 +42,17 @@ E = TypeVar("E")
 R = TypeVar("R", bound=Row)
 
 BIG_TWO = "bigtwo-2017-002"
+BY_CHIEF: dict[type[events.Event], dict[str, Any]] = {
+    kind: {"by": "chief", "role": Role.CHIEF}
+    for kind in (
+        events.Corrected,
+        events.DealStopped,
+        events.DealVoided,
+        events.ExtraDealOrdered,
+    )
+}
+"""Events that somebody answers for: the chief, unless it is said."""
+
 MINUTE_MS = 60_000
 
 
@@ -78,7 +91,7 @@ class Table:
     def happens(self, kind: type[events.Event], *, wait_ms: int = 100, **said: Any) -> Self:
         """One event, a tenth of a second later; its refusal is in `refused`."""
         self.at_ms += wait_ms
-        event: Any = kind(at_ms=self.at_ms, **said)
+        event: Any = kind(at_ms=self.at_ms, **BY_CHIEF.get(kind, {}) | said)
         self.state, self.said = step(self.state, event)
         self.told += self.said
         self.happened.append(event)
@@ -277,6 +290,16 @@ class Table:
     def approved(self, name: str = "R1") -> Self:
         """The chief approves a ruling."""
         return self.happens(events.RulingApproved, id=name, by="chief", role=Role.CHIEF)
+
+    def dead(self, seat: Seat, *, deal: int | None = None) -> Self:
+        """The chief takes a hand out of play for a wrong tribute found in play (A18.4)."""
+        charge = charge_of(self.state, seat, "wrong_tribute_in_play")
+        if deal is not None:
+            charge = msgspec.structs.replace(charge, deal=deal)
+        proposal = legal_proposals(self.match, charge)[0]
+        assert DeadHand(seat) in proposal.effects
+        name = f"R{len(self.match.rulings) + 1}"
+        return self.proposed(charge, proposal, name).approved(name)
 
     def overturned(self, name: str = "R1") -> Self:
         """The chief overturns a ruling."""

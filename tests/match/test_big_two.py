@@ -83,6 +83,7 @@ def test_an_answer_after_its_time_is_refused() -> None:
 def test_the_first_out_cuts_the_next_deal() -> None:
     table = Table(BIG_TWO).started()
     assert table.effect(DealDue).duties.cutters == ("S",)
+    assert table.effect(DealDue).duties.shufflers == ()  # the machine shuffles
     assert deal(table, "E").effect(DealDue).duties.cutters == ("E",)
 
 
@@ -126,3 +127,35 @@ def test_a_wrong_count_before_the_lead_is_dealt_again_and_chosen_again() -> None
 def test_what_only_guandan_has_is_refused() -> None:
     table = choosing()
     assert table.happens(events.TributeLaid, seat="N").refused == "OTHER_RULES"
+
+
+@pytest.mark.parametrize(
+    ("stops", "goes_on"),
+    [
+        ((events.Suspended, {"reason": "called"}), events.Resumed),
+        ((events.AreaPaused, {}), events.AreaResumed),
+    ],
+)
+def test_choices_wait_while_the_table_or_the_area_stands(
+    stops: tuple[type[events.Event], dict[str, str]], goes_on: type[events.Event]
+) -> None:
+    table = choosing("W").tick(9_000)
+    table.does(stops[0], **stops[1]).tick(60_000).tick(60_000).does(goes_on)
+    assert table.big_two.choices is not None
+    assert table.big_two.choices.open_hand.answers == ()
+    answered(table, "NWSE", yes="N")
+    for _ in range(3):
+        table.does(stops[0], **stops[1]).tick(60_000).does(goes_on)
+        assert table.tick(9_000).phase is Phase.CHOICES
+        table.tick(2_000)  # one after the other says nothing about doubling
+    table.does(stops[0], **stops[1]).tick(60_000)
+    assert table.phase is Phase.CHOICES
+    assert table.does(goes_on).tick(10_000).phase is Phase.PLAY
+    assert table.big_two.choices.open_hand.yes() == ("N",)
+
+
+def test_a_table_and_an_area_that_stand_at_once_stand_once() -> None:
+    table = choosing("W").does(events.Suspended, reason="called").does(events.AreaPaused)
+    table.tick(5_000).does(events.Resumed).tick(5_000).does(events.AreaResumed)
+    assert table.big_two.choices is not None
+    assert table.big_two.choices.open_hand.stood_ms == 10_300

@@ -10,8 +10,9 @@ from controller.match.effects import (
 from controller.match.hands import demanded_counts
 from controller.match.phase import Phase
 from controller.messages import Seat
+from controller.rules.seats import ALL
 
-from .table import Table
+from .table import I, Table, varied
 
 
 def test_a_misdeal_changes_nothing_but_the_attempt() -> None:
@@ -74,10 +75,70 @@ def test_27_each_between_tribute_and_return_is_no_right_count() -> None:
     assert table.recounted().phase is Phase.CUT
 
 
-def test_more_cards_than_there_are_cannot_be_counted() -> None:
+@pytest.mark.parametrize("counts", [{"N": 28}, {"N": 28, "W": 26}, {"N": 108}, {"N": 0}])
+def test_more_cards_than_there_are_or_fewer_are_dealt_again(counts: dict[str, int]) -> None:
     table = Table().started().released().does(events.CountClaimed, seat="W")
-    assert table.recounted(N=28).refused == "WRONG_COUNTS"
-    assert table.recounted(N=28, W=26).phase is Phase.CUT
+    assert table.recounted(**counts).refused is None
+    assert (table.phase, table.match.misdeals) == (Phase.CUT, 1)
+
+
+@pytest.mark.parametrize("n", [-1, 109])
+def test_nobody_holds_less_than_nothing_or_more_than_a_set(n: int) -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="W")
+    assert table.recounted(N=n).refused == "WRONG_COUNTS"
+    assert table.match.claimed == "W"
+
+
+@pytest.mark.parametrize("phase", ["released", "laid", "valued", "in_play"])
+@pytest.mark.parametrize(("found_card", "goes_on"), [("play_on", True), ("redeal", False)])
+def test_a_found_card_makes_counts_right_unless_the_event_deals_again(
+    found_card: str, goes_on: bool, phase: str
+) -> None:
+    table = Table(varied(I, counting={"found_card": found_card})).started().played("NWS")
+    getattr(table, phase)()
+    before = table.phase
+    table.does(events.CountClaimed, seat="N")
+    counts = demanded_counts(table.match)
+    table.does(events.Recounted, counts=counts, found=True)
+    assert (table.phase is before, table.phase is Phase.CUT) == (goes_on, not goes_on)
+    assert table.match.suspended is None
+
+
+def test_without_a_found_card_right_counts_are_right_in_any_event() -> None:
+    table = Table(varied(I, counting={"found_card": "redeal"})).started().released()
+    assert table.does(events.CountClaimed, seat="N").recounted().phase is Phase.COUNT_CHECK
+
+
+def test_a_found_card_does_not_make_wrong_counts_right() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="N")
+    counts = dict.fromkeys(ALL, 27) | {"N": 26}
+    assert table.does(events.Recounted, counts=counts, found=True).phase is Phase.CUT
+
+
+@pytest.mark.parametrize("counts", [{}, {"E": 26}, {"W": 26}, {"W": 26, "E": 26}])
+def test_a_card_laid_for_tribute_may_be_counted_or_not(counts: dict[str, int]) -> None:
+    table = Table().started().played("NS").laid().does(events.CountClaimed, seat="N")
+    assert table.recounted(**counts).phase is Phase.TRIBUTE
+
+
+@pytest.mark.parametrize("counts", [{"N": 26}, {"E": 25}, {"E": 28, "W": 26}])
+def test_beside_laid_cards_every_other_count_is_dealt_again(counts: dict[str, int]) -> None:
+    table = Table().started().played("NS").laid().does(events.CountClaimed, seat="N")
+    assert table.recounted(**counts).phase is Phase.CUT
+
+
+def test_a_card_that_is_not_laid_yet_is_counted() -> None:
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table.does(events.TributeLaid, seat="W").does(events.CountClaimed, seat="N")
+    assert table.recounted(E=26).phase is Phase.CUT
+
+
+def test_a_pairs_second_claim_is_told_as_such() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="W").recounted()
+    assert table.does(events.CountClaimed, seat="N").effect(RefereeNeeded).why == "count"
+    table.recounted().played("NS").released()  # a deal later, and by his partner
+    table.does(events.CountClaimed, seat="E")
+    assert table.effect(RefereeNeeded) == RefereeNeeded("second_count", "E")
 
 
 def test_a_claim_is_refused_after_the_first_lead() -> None:

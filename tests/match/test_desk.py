@@ -91,8 +91,8 @@ def test_a_deal_is_forfeited_once() -> None:
 
 def test_a_foul_before_any_deal_has_no_deal_to_forfeit() -> None:
     table = Table().seated().charged("N", "foul").approved()
-    assert table.refused == "NO_SUCH_DEAL"
-    assert table.match.rulings[0].state == "proposed"
+    assert table.refused == "NOT_BEGUN"
+    assert (table.match.rulings[0].state, table.match.sheet) == ("proposed", ())
 
 
 def test_a_forfeited_deal_cannot_be_taken_back_but_its_result_corrected() -> None:
@@ -169,3 +169,14 @@ def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
     assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
     assert [void.reason for void in table.effects(HandsVoid)] == ["forfeit"]
     assert isinstance(table.match.sheet[-2], DealRow)
+
+
+def test_the_desk_works_while_the_table_is_suspended() -> None:
+    table = Table().started().in_play().does(events.Suspended, reason="called")
+    table.charged("N", "warning").overturned("R1")
+    assert table.refused is None
+    table.charged("N", "foul", name="R2")
+    table.does(events.RulingApproved, id="R2", by="Chief", role=Role.REFEREE, verbal=True)
+    table.does(events.Suspended, reason="again")
+    table.does(events.VerbalConfirmed, id="R2", by="Chief", role=Role.CHIEF)
+    assert [ruling.state for ruling in table.match.rulings] == ["rejected", "decided"]

@@ -1,18 +1,21 @@
 """Rulings that end a match, or a hand."""
 
+from typing import Any
+
 import pytest
 
 from controller.match import events
-from controller.match.desk import legal_proposals
 from controller.match.effects import DealDue, HandsVoid
 from controller.match.phase import Phase
-from controller.messages import Seat
-from controller.rules.penalties.consequences import DeadHand
-from controller.rules.result import finish
+from controller.match.sheet import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
+from controller.rules.ending import Verdict
+from controller.rules.penalties.offences import offence
+from controller.rules.penalties.records import Penalty
+from controller.rules.result import Forfeited, finish
+from controller.rules.seats import ALL
 from controller.rules.standing import Sides
 
-from .people import charge_of
-from .table import B, I, N, Table, timed
+from .table import B, H, I, N, Table, timed, varied
 
 # -- the match lost ------------------------------------------------------------
 
@@ -71,40 +74,31 @@ def test_an_overturned_default_lets_the_players_sit_down() -> None:
 # -- dead hands ----------------------------------------------------------------
 
 
-def dead(table: Table, seat: Seat) -> Table:
-    """The chief takes a hand out of play for a wrong tribute found in play (A18.4)."""
-    charge = charge_of(table.state, seat, "wrong_tribute_in_play")
-    proposal = legal_proposals(table.match, charge)[0]
-    assert DeadHand(seat) in proposal.effects
-    name = f"R{len(table.match.rulings) + 1}"
-    return table.proposed(charge, proposal, name).approved(name)
-
-
 def test_with_a_dead_hand_the_other_three_play_on_and_he_is_last() -> None:
-    table = dead(Table().started().played("NS").in_play(), "W")
+    table = Table().started().played("NS").in_play().dead("W")
     assert table.happens(events.Out, seat="W").refused == "NO_FINISH_ORDER"
     table.out("NE")
     assert table.phase is Phase.RESULT
     table.does(events.Confirmed, by="referee")
-    assert (table.row.result, table.row.dead) == (finish("NESW"), "W")
-    assert table.played("WE").row.dead is None  # the next deal is another
+    assert (table.row.result, table.row.dead) == (finish("NESW"), ("W",))
+    assert table.played("WE").row.dead == ()  # the next deal is another
 
 
 def test_a_dead_hand_and_the_others_first_and_second_are_a_double_down() -> None:
-    table = dead(Table().started().played("NS").in_play(), "W").out("NS")
+    table = Table().started().played("NS").in_play().dead("W").out("NS")
     table.does(events.Confirmed, by="referee")
     assert table.row.result == finish("NS")
 
 
 def test_a_dead_hand_moves_up_who_came_behind_him() -> None:
-    table = dead(Table().started().played("NS").out("WN"), "W")
+    table = Table().started().played("NS").out("WN").dead("W")
     assert (table.phase, table.match.order) == (Phase.PLAY, ("N",))
     assert table.out("E").phase is Phase.RESULT
 
 
 def test_a_dead_hand_reopens_a_result_that_is_not_confirmed() -> None:
     table = Table().started().played("NS").out("WE").does(events.Confirmed, by="NS")
-    dead(table, "W")
+    table.dead("W")
     assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("E",), ())
 
 
@@ -113,5 +107,147 @@ def test_before_play_there_is_no_dead_hand(steps: str) -> None:
     table = Table().started().played("NS")
     getattr(table, steps)()
     before = table.match
-    assert dead(table, "W").refused == "NOT_BEGUN"
-    assert (table.phase, table.match.dead) == (before.phase, None)
+    assert table.dead("W").refused == "NOT_BEGUN"
+    assert (table.phase, table.match.dead) == (before.phase, ())
+
+
+def test_with_two_dead_hands_the_other_side_plays_for_who_is_up() -> None:
+    table = Table().started().played("NS").in_play().dead("W").dead("E")
+    assert (table.phase, table.match.dead) == (Phase.PLAY, ("W", "E"))
+    assert table.out("S").phase is Phase.RESULT
+    table.does(events.Confirmed, by="referee")
+    assert (table.row.result, table.row.dead) == (finish("SN"), ("W", "E"))
+
+
+def test_with_a_dead_hand_on_each_side_ups_partner_is_last() -> None:
+    table = Table().started().played("NS").in_play().dead("W").dead("N")
+    table.out("E").does(events.Confirmed, by="referee")
+    assert table.row.result == finish("ESNW")
+    assert table.levels == (5, 3)
+
+
+def test_the_only_hand_that_is_not_dead_has_won() -> None:
+    table = Table().started().played("NS").in_play().dead("W").dead("N").dead("S")
+    assert table.phase is Phase.RESULT
+    assert table.does(events.Confirmed, by="referee").row.result == finish("ENSW")
+
+
+def test_four_dead_hands_are_no_finish_and_the_deal_is_voided() -> None:
+    table = Table().started().played("NS").in_play()
+    for seat in ALL:
+        table.dead(seat)
+    assert table.phase is Phase.PLAY
+    entered = table.happens(events.ResultEntered, order=("N", "S"))
+    assert entered.refused == "NO_FINISH_ORDER"
+    assert table.does(events.DealVoided, reason="x").phase is Phase.CUT
+
+
+def test_a_dead_hand_found_after_the_deal_was_written_rewrites_it() -> None:
+    table = Table().started().played("NS", "WNE").dead("W", deal=2)
+    (row,) = table.rows(CorrectionRow)
+    assert (row.was, row.result) == (finish("WNE"), finish("NESW"))
+    assert (row.choice, row.by, row.reason) == ("from_now", "chief", _offence("wrong_tribute"))
+    assert (table.levels, table.phase) == ((7, 2), Phase.CUT)
+
+
+def test_two_dead_hands_found_one_after_the_other_count_together() -> None:
+    table = Table().started().played("NS", "WNE").dead("W", deal=2).dead("E", deal=2)
+    assert table.rows(CorrectionRow)[-1].result == finish("NS")
+    assert table.levels == (8, 2)
+    table = Table().started().played("NS").in_play().dead("W").out("NE")
+    table.does(events.Confirmed, by="referee").dead("E", deal=2)
+    assert table.rows(CorrectionRow)[-1].result == finish("NS")
+
+
+def test_a_hand_that_was_dead_in_play_is_dead_when_another_one_is_found() -> None:
+    table = Table().started().played("NS").in_play().dead("W").out("NS")
+    table.does(events.Confirmed, by="referee").dead("N", deal=2)
+    assert table.rows(CorrectionRow)[-1].result == finish("SEW")
+    assert table.levels == (6, 2)
+
+
+def test_a_dead_hand_found_after_a_double_down_needs_the_others_places_first() -> None:
+    table = Table().started().played("NS", "WE").dead("W", deal=2)
+    assert table.refused == "NO_FINISH_ORDER"
+    assert table.match.rulings[0].state == "proposed"
+    table.corrected(2, "WNE").approved()
+    assert table.levels == (7, 2)
+
+
+def test_a_dead_hand_of_a_forfeited_deal_is_noted_and_changes_nothing() -> None:
+    table = Table().started().played("NS").in_play().ruled("EW", "foul").dead("W", deal=2)
+    assert (table.refused, table.rows(CorrectionRow), table.levels) == (None, [], (8, 2))
+    assert table.match.rulings[1].state == "decided"
+
+
+def test_a_dead_hand_of_a_deal_that_was_stopped_is_no_hand() -> None:
+    table = Table().started().played("NS").in_play().ruled("NS", "match_forfeit").overturned()
+    assert table.dead("W", deal=2).refused == "NOT_BEGUN"
+
+
+def test_what_happened_before_the_first_deal_is_the_first_deals() -> None:
+    table = Table().started().in_play().ruled("NS", "foul", deal=0)
+    assert (table.row.deal, table.row.result) == (1, Forfeited("NS"))
+    table = Table().started().played("NS", "NS").ruled("NS", "foul", deal=0)
+    assert [row.deal for row in table.rows(CorrectionRow)] == [1]
+
+
+# -- neither pair ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("profile", [I, H, N, B])
+@pytest.mark.parametrize("penalty", ["match_forfeit", "disqualification"])
+def test_where_neither_pair_came_nobody_wins_and_nobody_has_points(
+    profile: str, penalty: Penalty
+) -> None:
+    table = Table(profile).does(events.Started).ruled("NS", "match_forfeit").ruled("EW", penalty)
+    assert (table.phase, table.end.verdict) == (Phase.OVER, Verdict(None, "both_lost"))
+    score = table.end.score
+    for points in (score.match_points, score.level_points, score.deal_points, score.total):
+        assert points in (None, Sides(0, 0))
+    assert (score.match_points is None) == (profile == N)
+    assert table.match.version == 2
+
+
+def test_where_an_event_has_no_points_for_a_forfeit_both_have_the_losers() -> None:
+    none: dict[str, Any] = {"forfeit_match_points": [], "forfeit_level_points": []}
+    profile = varied(I, score=none | {"match_points": [3, 2, 1]})
+    table = Table(profile).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
+    assert table.end.score.match_points == Sides(1, 1)
+    assert table.end.score.level_points == Sides(0, 0)
+
+
+def test_where_one_of_two_losses_is_overturned_the_other_pair_wins_after_all() -> None:
+    table = Table().does(events.Started).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
+    table.overturned("R1")
+    assert table.end.verdict == Verdict("NS", "forfeit")
+    assert table.end.score.match_points == Sides(2, 0)
+    assert table.overturned("R2").phase is Phase.SETUP
+
+
+def test_one_pair_that_lost_twice_is_one_pair() -> None:
+    table = Table().ruled("NS", "match_forfeit").ruled("NS", "disqualification")
+    assert table.end.verdict.winner == "EW"
+
+
+# -- a match lost in mid-deal ----------------------------------------------------
+
+
+def test_a_match_lost_in_mid_deal_leaves_the_deal_on_the_sheet() -> None:
+    table = Table().started().played("NS").in_play().ruled("NS", "match_forfeit")
+    assert [type(row) for row in table.match.sheet] == [DealRow, RulingRow, StoppedRow, EndRow]
+    (row,) = table.rows(StoppedRow)
+    assert (row.deal, row.reason) == (2, "match_lost")
+    assert table.levels == (5, 2)
+
+
+@pytest.mark.parametrize("steps", ["started", "dealt"])
+def test_a_match_lost_between_deals_has_none_to_stop(steps: str) -> None:
+    table = Table().started().played("NS")
+    if steps == "dealt":
+        table.dealt()
+    assert table.ruled("NS", "match_forfeit").rows(StoppedRow) == []
+
+
+def _offence(name: str) -> str:
+    return offence(f"{name}_in_play").en

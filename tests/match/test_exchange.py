@@ -1,5 +1,7 @@
 """Anti-tribute, tribute and return, and who leads after them."""
 
+from typing import Any
+
 import pytest
 
 from controller.match import events
@@ -9,9 +11,10 @@ from controller.match.effects import (
     LeaderKnown,
     Planned,
 )
+from controller.match.hands import demanded_counts
 from controller.match.phase import Phase
 
-from .table import GUANDAN, B, N, Table
+from .table import GUANDAN, B, H, I, N, Table
 
 
 def test_the_fourth_count_opens_the_tribute() -> None:
@@ -108,3 +111,149 @@ def test_secret_returns_leave_no_card_on_the_sheet() -> None:
     (back,) = table.row.returns
     assert (back.giver, back.to, back.card) == ("N", "E", None)
     assert table.row.tribute[0].card == "A"
+
+
+# -- corrected before the first lead -------------------------------------------
+
+
+def test_a_wrong_return_is_given_again_before_the_first_lead() -> None:
+    table = Table().started().played("NWS").returned(9)
+    table.does(events.ReturnCorrected, seat="N", value=10)
+    assert (table.phase, table.effect(LeaderKnown).seat) == (Phase.PLAY, "E")
+    table.played("NS")
+    assert [(back.to, back.card) for back in table.row.returns] == [("E", "10")]
+
+
+def test_a_return_corrected_may_change_who_leads_in_003() -> None:
+    table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
+    assert table.match.leader == "E"
+    table.does(events.ReturnCorrected, seat="N", value=3)
+    assert (table.effect(LeaderKnown).seat, table.match.leader) == ("W", "W")
+    assert table.happens(events.ReturnCorrected, seat="N").refused == "VALUE_NEEDED"
+    assert table.happens(events.ReturnCorrected, seat="N", value=99).refused == "NO_SUCH_CARD"
+
+
+def test_a_return_is_corrected_while_another_is_still_due() -> None:
+    table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
+    table.does(events.ReturnCorrected, seat="N", value=8)
+    assert (table.phase, table.effects(LeaderKnown)) == (Phase.RETURN, [])
+    assert table.match.exchange is not None
+    assert table.match.exchange.returned == {"W": 8}
+    assert table.does(events.ReturnLaid, seat="S", value=7).phase is Phase.PLAY
+
+
+def test_a_corrected_return_of_which_nothing_is_said_is_not_known_any_more() -> None:
+    table = Table().started().played("NWS").returned(9).does(events.ReturnCorrected, seat="N")
+    table.played("NS")
+    assert [back.card for back in table.row.returns] == [None]
+
+
+def test_who_has_returned_nothing_has_nothing_to_correct() -> None:
+    table = Table().started().played("NS").valued().does(events.ReturnLaid, seat="N", value=9)
+    assert table.happens(events.ReturnCorrected, seat="S", value=5).refused == "NOT_HIS_DUTY"
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
+    assert table.happens(events.ReturnCorrected, seat="N", value=5).refused == "NOT_HIS_DUTY"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (events.ReturnCorrected, {"seat": "N", "value": 5}),
+        (events.ReturnsSwapped, {}),
+        (events.TributeValued, {"values": {"W": 14, "E": 13}}),
+    ],
+)
+def test_after_the_first_lead_tributes_and_returns_stand(
+    kind: type[events.Event], said: dict[str, Any]
+) -> None:
+    table = Table(N).started().played("NS").valued(14, 14).returned().does(events.Led)
+    assert table.happens(kind, **said).refused == "AFTER_LEAD"
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (events.ReturnCorrected, {"seat": "N", "value": 5}),
+        (events.ReturnsSwapped, {}),
+        (events.TributeValued, {"values": {"W": 14, "E": 13}}),
+    ],
+)
+def test_a_deal_without_tribute_has_none_to_correct(
+    kind: type[events.Event], said: dict[str, Any]
+) -> None:
+    assert Table(N).started().in_play().happens(kind, **said).refused == "NO_CHOICE"
+
+
+def test_after_equal_tributes_the_losers_may_take_each_others_return_in_003() -> None:
+    table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)  # N→W, S→E
+    table.does(events.ReturnsSwapped)
+    assert table.effect(Planned).plan.returns == (("N", "E"), ("S", "W"))
+    assert table.effect(LeaderKnown).seat == "W"  # he has the 4 now
+    table.played("NS")
+    assert [(one.giver, one.to, one.card) for one in table.row.returns] == [
+        ("N", "E", "9"),
+        ("S", "W", "4"),
+    ]
+
+
+def test_returns_swapped_twice_are_as_they_were() -> None:
+    table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)
+    before = table.match
+    table.does(events.ReturnsSwapped).does(events.ReturnsSwapped)
+    assert (table.match.exchange, table.match.leader) == (before.exchange, before.leader)
+
+
+def test_a_swapped_return_is_corrected_where_it_lies() -> None:
+    table = Table(N).started().played("NS").valued(14, 14).returned(9, 4)
+    table.does(events.ReturnsSwapped).does(events.ReturnCorrected, seat="N", value=2)
+    assert table.match.exchange is not None
+    assert table.match.exchange.returned == {"E": 2, "W": 4}
+    assert table.match.leader == "E"
+    assert set(demanded_counts(table.match).values()) == {27}
+
+
+@pytest.mark.parametrize(
+    ("profile", "values"), [(N, (14, 13)), (I, (14, 14)), (B, (14, 14)), (H, (14, 14))]
+)
+def test_only_003_swaps_returns_and_only_after_equal_tributes(
+    profile: str, values: tuple[int, int]
+) -> None:
+    table = Table(profile).started().played("NS").valued(*values).returned(9, 4)
+    assert table.happens(events.ReturnsSwapped).refused == "NO_CHOICE"
+
+
+def test_returns_that_are_not_all_given_are_not_swapped() -> None:
+    table = Table(N).started().played("NS").valued(14, 14)
+    table.does(events.ReturnLaid, seat="N", value=5)
+    assert table.happens(events.ReturnsSwapped).refused == "WRONG_PHASE"
+
+
+@pytest.mark.parametrize("steps", ["valued", "returned"])
+def test_tributes_valued_again_before_the_first_lead_are_returned_anew(steps: str) -> None:
+    table = Table().started().played("NS")
+    getattr(table, steps)()
+    table.does(events.TributeValued, values={"W": 13, "E": 14})
+    assert (table.phase, table.match.leader) == (Phase.RETURN, None)
+    assert table.effect(Planned).plan.payments == (("E", "N"), ("W", "S"))
+    assert table.match.exchange is not None
+    assert (table.match.exchange.given, table.match.exchange.returned) == ((), {})
+    assert demanded_counts(table.match) == {"N": 28, "W": 26, "S": 28, "E": 26}
+    table.returned(6, 7)
+    assert table.match.leader == "E"
+    table.played("NS")
+    assert [(one.giver, one.to, one.card) for one in table.row.returns] == [
+        ("N", "E", "6"),
+        ("S", "W", "7"),
+    ]
+
+
+def test_a_deal_lost_while_returns_are_given_anew_has_no_leader_yet() -> None:
+    table = Table().started().played("NS").returned()
+    table.does(events.TributeValued, values={"W": 13, "E": 14}).ruled("NS", "foul")
+    assert (table.row.leader, table.row.returns) == (None, ())
+
+
+def test_tributes_valued_again_stop_a_play_clock_and_start_those_of_returns() -> None:
+    table = Table().started().played("NWS").returned().does(events.PlayCalled, seat="E")
+    table.does(events.TributeValued, values={"E": 13})
+    assert [clock.duty for clock in table.match.clocks] == ["return"]

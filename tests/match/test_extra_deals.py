@@ -3,6 +3,7 @@
 from controller.match import events
 from controller.match.effects import ExtraDealDue, HandsVoid, RefereeNeeded
 from controller.match.phase import Phase
+from controller.messages import Role
 from controller.rules.standing import Sides
 
 from .table import B, Table, from_level, knockout, timed
@@ -91,3 +92,12 @@ def test_an_extra_deal_after_a_draw_is_not_undone_by_the_same_draw() -> None:
     assert (table.phase, table.match.extra) == (Phase.CUT, True)
     table.corrected(1, "NWS")  # but it is not needed where levels differ
     assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "EW")
+
+
+def test_an_extra_deal_is_the_chiefs_to_order() -> None:
+    table = knockout().played("NS", "WE").at_minute(60)
+    ordered = events.ExtraDealOrdered
+    for role, code in ((Role.TABLE, "NOT_A_REFEREE"), (Role.REFEREE, "NEEDS_CHIEF")):
+        assert table.happens(ordered, reason="equal", by="x", role=role).refused == code
+    table.does(ordered, reason="equal", by="Chief", role=Role.REFEREE, verbal=True)
+    assert table.phase is Phase.CUT

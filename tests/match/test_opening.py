@@ -1,5 +1,6 @@
 """Before the cards: seats, the start, the cut, and drawing by hand."""
 
+import msgspec
 import pytest
 
 from controller.match import events
@@ -7,6 +8,7 @@ from controller.match.effects import (
     ClockSays,
     DealDue,
     HandsVoid,
+    RefereeNeeded,
     TurnUpAgain,
 )
 from controller.match.phase import Phase
@@ -71,6 +73,7 @@ def test_by_hand_the_shufflers_opponents_cut_and_the_card_is_counted_out() -> No
     table = Table().started().does(events.DealtByHand, reason="jam")
     assert table.phase is Phase.SHUFFLE
     table.does(events.Shuffled, seat="W")
+    assert table.match.shuffler == "W"
     assert table.match.duties is not None
     assert table.match.duties.cutters == ("N", "S")
     table.does(events.Cut, seat="S", n=40).does(events.TurnedUp, card="s6")
@@ -123,3 +126,58 @@ def test_without_a_turn_up_somebody_must_still_say_who_leads() -> None:
     table = Table(profile).started().cut().happens(events.Dealt)
     assert table.refused == "TURNED_TO_MISSING"
     assert table.dealt("W").in_play().match.leader == "W"
+
+
+def test_hands_drawn_by_hand_are_sorted_while_they_are_drawn() -> None:
+    by_hand = Table().started().does(events.DealtByHand, reason="jam").dealt()
+    assert [clock.duty for clock in by_hand.match.clocks] == []
+    assert by_hand.tick(minutes=5).phase is Phase.COUNT_CHECK
+    machine = Table().started().released()
+    assert [clock.duty for clock in machine.match.clocks] == ["sort"]
+
+
+@pytest.mark.parametrize(("profile", "card"), [(I, "BJ"), (I, "sj"), (B, "H2")])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_deal_whose_turned_up_card_does_not_count_is_refused(
+    profile: str, card: str, by_hand: bool
+) -> None:
+    table = Table(profile).started()
+    if by_hand:
+        table.does(events.DealtByHand, reason="jam").cut().does(events.TurnedUp, card="S7")
+    else:
+        table.cut()
+    table.happens(events.Dealt, turned_to="E", turned_up=card)
+    assert (table.refused, table.phase) == ("TURN_AGAIN", Phase.DEALING)
+    table.happens(events.Dealt, turned_to="E", turned_up="?")
+    assert table.refused == "NO_SUCH_CARD"
+
+
+def test_a_turned_up_card_is_written_as_faces_are() -> None:
+    table = Table().started().cut().does(events.Dealt, turned_to="E", turned_up="s7")
+    assert table.match.turned_up == "♠7"
+
+
+def test_where_any_card_shows_who_leads_a_joker_may_be_turned_up() -> None:
+    table = Table(N).started().cut().does(events.Dealt, turned_to="E", turned_up="BJ")
+    assert table.match.turned_up == "BJ"
+
+
+def test_who_sits_on_anothers_seat_calls_the_referee_and_sits() -> None:
+    table = Table().does(events.Seated, seat="N", person="Eve")
+    assert table.effect(RefereeNeeded) == RefereeNeeded("wrong_player", "N")
+    assert table.match.seated == ("N",)
+
+
+@pytest.mark.parametrize("person", ["Nan", None])
+def test_who_was_expected_or_says_no_name_just_sits(person: str | None) -> None:
+    table = Table().does(events.Seated, seat="N", person=person)
+    assert table.effects(RefereeNeeded) == []
+
+
+def test_where_no_names_are_known_anybody_sits() -> None:
+    table = Table()
+    nobody = msgspec.structs.replace(table.state.meeting.pairs["NS"], players={})
+    pairs = table.state.meeting.pairs | {"NS": nobody}
+    meeting = msgspec.structs.replace(table.state.meeting, pairs=pairs)
+    table.state = msgspec.structs.replace(table.state, meeting=meeting)
+    assert table.does(events.Seated, seat="N", person="Eve").effects(RefereeNeeded) == []

@@ -113,7 +113,7 @@ REFUSED: dict[str, Asked] = {
     "NO_SUCH_DEAL": Asked(
         _in_play,
         events.Corrected,
-        {"deal": 1, "order": ("N", "S"), "choice": "from_now", "by": "chief", "reason": "x"},
+        {"deal": 1, "order": ("N", "S"), "choice": "from_now", "reason": "x"},
     ),
     "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
     "NOT_BEGUN": Asked(_dead_too_early, events.RulingApproved, _decision()),
@@ -128,12 +128,32 @@ REFUSED: dict[str, Asked] = {
     "WRONG_COUNTS": Asked(
         lambda: Table().started().released().does(events.CountClaimed, seat="N"),
         events.Recounted,
-        {"counts": dict.fromkeys(ALL, 28)},
+        {"counts": {"N": 28, "W": 28, "S": 28}},
     ),
     "OTHER_RULES": Asked(_choosing, events.Counted, {"seat": "N"}),
     "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, _decision()),
     "AREA_STOPPED": Asked(
         lambda: Table().started().dealt().does(events.AreaPaused), events.Released
+    ),
+    "TURN_AGAIN": Asked(
+        lambda: Table().started().cut(), events.Dealt, {"turned_to": "E", "turned_up": "BJ"}
+    ),
+    "TIME_ENDED_IT": Asked(
+        lambda: Table(timed(at_time="stop_now")).started().in_play().at_minute(60).out("NS"),
+        events.Confirmed,
+        {"by": "referee"},
+    ),
+    "ADDED_TIME_DUE": Asked(
+        lambda: (
+            Table(timed())
+            .started()
+            .does(events.Suspended, reason="x")
+            .tick(minutes=1)
+            .does(events.Resumed)
+            .dealt()
+            .at_minute(60)
+        ),
+        events.Released,
     ),
     "NOT_STOPPED_BY_TIME": Asked(_in_play, events.DealStopped, {"reason": "x"}),
     "MUCH_TIME": Asked(_in_play, events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),
@@ -184,7 +204,8 @@ EVIDENCE = {
     "NO_SUCH_DEAL": "1",
     "NO_SUCH_RULING": "R1",
     "NO_SIGNER": "N",
-    "WRONG_COUNTS": "N 28 W 28 S 28 E 28",
+    "WRONG_COUNTS": "N 28 W 28 S 28",
+    "TURN_AGAIN": "BJ",
     "IT_ENDED_A_DEAL": "R1",
     "NO_SUCH_CARD": "♠1",
 }
@@ -209,6 +230,9 @@ def test_who_has_done_it_already_is_named() -> None:
 # -- every event in every phase -----------------------------------------------
 
 
+CHIEFS: dict[str, Any] = {"by": "chief", "role": Role.CHIEF}
+REFEREES: dict[str, Any] = {"by": "Ref", "role": Role.REFEREE}
+
 SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
     events.Seated: ({"seat": "N"}, {"seat": "E", "person": "Eve"}),
     events.Started: ({},),
@@ -221,23 +245,37 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
     events.Released: ({},),
     events.Counted: ({"seat": "N"},),
     events.CountClaimed: ({"seat": "W"},),
-    events.Recounted: ({"counts": dict.fromkeys(ALL, 27)}, {"counts": {}}, {"counts": {"N": 1}}),
+    events.Recounted: (
+        {"counts": dict.fromkeys(ALL, 27)},
+        {"counts": dict.fromkeys(ALL, 27), "found": True},
+        {"counts": {}},
+        {"counts": {"N": 1}},
+    ),
+    events.DealVoided: tuple({"reason": "x"} | by for by in (CHIEFS, REFEREES)),
     events.AntiAnswered: ({"stands": True}, {"stands": False}),
     events.TributeLaid: ({"seat": "W"}, {"seat": "N"}),
     events.TributeValued: ({"values": {"W": 14, "E": 14}}, {"values": {}}, {"values": {"W": 99}}),
     events.TributeChosen: ({"payer": "E"}, {"payer": "N"}),
     events.ReturnLaid: ({"seat": "N", "value": 5}, {"seat": "S"}, {"seat": "N", "value": -1}),
+    events.ReturnCorrected: ({"seat": "N", "value": 9}, {"seat": "S"}, {"seat": "N", "value": 99}),
+    events.ReturnsSwapped: ({},),
     events.Led: ({},),
     events.Out: ({"seat": "N"},),
-    events.ResultEntered: ({"order": ("N", "S")}, {"order": ()}, {"order": ("N",) * 4}),
+    events.OutWithdrawn: ({"seat": "N"}, {"seat": "W"}),
+    events.ResultEntered: (
+        {"order": ("N", "S")},
+        {"order": ("W", "N", "E"), "ended_ms": 0},
+        {"order": ()},
+        {"order": ("N",) * 4},
+    ),
     events.CardsLeft: ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}}, {"left": {}}),
     events.Answered: ({"seat": "N", "yes": True},),
     events.Confirmed: ({"by": "NS"}, {"by": "referee"}),
     events.LeaderNamed: ({"seat": "N"}, {"seat": "W"}),
-    events.ExtraDealOrdered: ({"reason": "equal"},),
-    events.DealStopped: ({"reason": "time"},),
+    events.ExtraDealOrdered: tuple({"reason": "equal"} | by for by in (CHIEFS, REFEREES)),
+    events.DealStopped: ({"reason": "time"} | REFEREES,),
     events.Corrected: tuple(
-        {"deal": deal, "order": order, "choice": choice, "by": "chief", "reason": "x"}
+        {"deal": deal, "order": order, "choice": choice, "reason": "x"} | CHIEFS
         for deal in (0, 1, 2)
         for order in (("W", "E"), ("N", "W", "S"), ())
         for choice in ("from_now", "void_later", "stand")
@@ -246,7 +284,7 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
     events.Resumed: ({},),
     events.AreaPaused: ({},),
     events.AreaResumed: ({},),
-    events.TimeAdded: tuple({"seconds": s, "role": Role.CHIEF} for s in (60, -9999)),
+    events.TimeAdded: tuple({"seconds": s, "role": Role.CHIEF} for s in (60, 0, -9999)),
     events.PlayCalled: ({"seat": "N"},),
     events.PlayMade: ({"seat": "N"},),
     events.Ticked: ({},),
@@ -359,6 +397,7 @@ def test_every_effect_is_told_by_some_table() -> None:
     by_hand = Table().started().does(events.DealtByHand, reason="jam").cut()
     tables = [
         *_tables().values(),
+        Table(timed()).started().dealt().does(events.Misdealt, reasons=("JAM",)).dealt(),
         by_hand.does(events.TurnedUp, card="SJ"),
         Table().happens(events.Resumed),
         Table(timed()).started().played("NS").dealt().at_minute(60),

@@ -55,3 +55,50 @@ def test_the_row_is_the_deal_as_it_was_played() -> None:
 def test_time_does_not_run_back() -> None:
     table = Table().started().tick(minutes=1)
     assert table.tick(-30_000).match.now_ms == table.at_ms + 30_000
+
+
+# -- a place pressed by mistake ------------------------------------------------
+
+
+def test_a_place_pressed_by_mistake_is_taken_back_and_who_came_behind_moves_up() -> None:
+    table = Table().started().out("WNE").does(events.Confirmed, by="NS")
+    table.does(events.OutWithdrawn, seat="W")
+    assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("N", "E"), ())
+    assert table.match.ended_ms is None
+    table.out("S").does(events.Confirmed, by="referee")
+    assert table.row.result == finish("NES")
+
+
+def test_a_place_taken_back_in_play_is_free_again() -> None:
+    table = Table().started().out("N").does(events.OutWithdrawn, seat="N")
+    assert table.match.order == ()
+    assert table.out("NS").phase is Phase.RESULT
+
+
+def test_who_is_not_out_has_no_place_to_take_back() -> None:
+    table = Table().started().out("N")
+    assert table.happens(events.OutWithdrawn, seat="W").refused == "NO_FINISH_ORDER"
+
+
+def test_beside_a_dead_hand_a_place_is_taken_back_too() -> None:
+    table = Table().started().played("NS").in_play().dead("W").out("NE")
+    assert table.phase is Phase.RESULT
+    assert table.happens(events.OutWithdrawn, seat="W").refused == "NO_FINISH_ORDER"
+    table.does(events.OutWithdrawn, seat="N")
+    assert (table.phase, table.match.order) == (Phase.PLAY, ("E",))
+    table.out("S").does(events.Confirmed, by="referee")
+    assert table.row.result == finish("ESNW")
+
+
+def test_a_place_too_many_is_taken_back_and_the_deal_stays_finished() -> None:
+    table = Table().started().in_play().does(events.ResultEntered, order=("N", "W", "S", "E"))
+    ended_ms = table.match.ended_ms
+    table.does(events.OutWithdrawn, seat="E")
+    assert (table.phase, table.match.ended_ms) == (Phase.RESULT, ended_ms)
+
+
+def test_a_dead_hand_has_no_place_in_an_entry() -> None:
+    table = Table().started().played("NS").in_play().dead("W")
+    table.does(events.ResultEntered, order=("W", "N", "E"))
+    assert table.match.order == ("N", "E")
+    assert table.does(events.Confirmed, by="referee").row.result == finish("NESW")

@@ -161,9 +161,10 @@ def test_every_act_is_somebodys_and_has_words_in_both_languages() -> None:
         assert act.en.isascii()
 
 
-def test_a_referee_alone_warns_gives_a_violation_counts_and_corrects() -> None:
+def test_a_referee_alone_warns_gives_a_violation_counts_corrects_and_stops_a_deal() -> None:
     alone = {act for act in ACTS if needs(act) == "referee"}
-    assert alone == {"warning", "violation", "recount", "set_change", "tribute_correction"}
+    lesser = {"warning", "violation", "recount", "set_change", "tribute_correction"}
+    assert alone == lesser | {"correction", "deal_stopped"}
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """The score sheet: corrections, versions, signatures, and what it proves alone."""
 
+from typing import Any
+
 import msgspec
 import pytest
 
@@ -7,6 +9,7 @@ from controller.match import events
 from controller.match.effects import HandsVoid, Written
 from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, Sheet, replay
+from controller.messages import Role
 from controller.rules.result import finish
 
 from .table import GUANDAN, B, I, Table, from_level, timed
@@ -119,6 +122,44 @@ def test_an_order_that_is_none_is_refused() -> None:
     table = Table().started().played("NS")
     assert table.corrected(1, "NNS").refused == "NO_FINISH_ORDER"
     assert table.corrected(2, "NS").refused == "NO_SUCH_DEAL"
+
+
+# -- who corrects ---------------------------------------------------------------
+
+
+def _corrects(table: Table, role: Role, **said: Any) -> str | None:
+    """Somebody corrects the first deal, if it is not said another; why he may not."""
+    right: dict[str, Any] = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now"}
+    by = {"by": "x", "role": role, "reason": "wrong"}
+    return table.happens(events.Corrected, **right | by | said).refused
+
+
+@pytest.mark.parametrize("steps", ["started", "dealt"])
+def test_the_last_deal_is_the_referees_to_correct_until_the_next_one_begins(steps: str) -> None:
+    table = Table().started().played("NS")
+    if steps == "dealt":
+        table.dealt()
+    assert _corrects(table, Role.TABLE) == "NOT_A_REFEREE"
+    assert _corrects(table, Role.REFEREE) is None
+    assert table.levels == (4, 2)
+
+
+def test_an_earlier_deal_is_the_chiefs_to_correct() -> None:
+    table = Table().started().played("NS").released()
+    assert _corrects(table, Role.REFEREE) == "NEEDS_CHIEF"
+    table.played("NS")
+    assert _corrects(table, Role.REFEREE) == "NEEDS_CHIEF"
+    assert _corrects(table, Role.REFEREE, deal=2) is None
+    assert _corrects(table, Role.REFEREE, verbal=True) is None
+    assert _corrects(table, Role.CHIEF) is None
+
+
+def test_a_sheet_that_somebody_signed_is_the_chiefs_to_correct() -> None:
+    table = Table(timed()).started().played("NS").at_minute(60)
+    table.does(events.Signed, signer="NS", person="Nan")
+    assert _corrects(table, Role.REFEREE) == "NEEDS_CHIEF"
+    assert _corrects(table, Role.CHIEF) is None
+    assert _corrects(table, Role.REFEREE) is None  # the new version nobody has signed
 
 
 # -- signatures ---------------------------------------------------------------

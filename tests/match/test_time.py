@@ -7,9 +7,11 @@ from controller.match.effects import ClockSays, HandsVoid
 from controller.match.phase import Phase
 from controller.match.sheet import LeaderRow, StoppedRow
 from controller.messages import Role
+from controller.rules.ending import Verdict
 from controller.rules.standing import Sides
 
 from .table import I, N, Table, knockout, timed, varied
+from .test_desk_levels import hidden
 
 # -- time ----------------------------------------------------------------------
 
@@ -98,7 +100,8 @@ def test_the_area_standing_still_is_no_time_played_and_no_deal_begins() -> None:
 def test_a_suspended_table_ends_when_it_goes_on() -> None:
     table = Table(timed()).started().played("NS").does(events.Suspended, reason="called")
     assert table.at_minute(61).phase is Phase.CUT
-    assert table.does(events.Resumed).tick().phase is Phase.OVER
+    table.does(events.Resumed).does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+    assert table.tick().phase is Phase.OVER
 
 
 def test_time_is_announced_and_the_last_deal_said() -> None:
@@ -145,10 +148,135 @@ def test_hands_drawn_wrong_after_time_are_not_drawn_again() -> None:
     assert table.phase is Phase.OVER
 
 
-def test_a_redeal_after_time_is_no_new_deal() -> None:
+def test_a_redeal_after_time_is_no_new_deal_and_is_played() -> None:
     table = Table(timed()).started().played("NS").released().does(events.CountClaimed, seat="N")
     table.at_minute(61).recounted(N=26)
+    assert (table.phase, table.state.deal) == (Phase.CUT, 2)
+    assert table.dealt().tick(minutes=5).phase is Phase.HELD
+    table.does(events.Released).played("WE")
+    assert (table.phase, table.levels) == (Phase.OVER, (5, 5))
+
+
+def test_by_the_letter_a_redeal_after_time_is_not_dealt() -> None:
+    table = Table(timed(at_time="stop_now")).started().played("NS").released()
+    table.does(events.CountClaimed, seat="N").at_minute(61).recounted(N=26)
     assert (table.phase, table.end.verdict.winner) == (Phase.OVER, "NS")
+
+
+def test_by_the_letter_a_redeal_that_is_due_ends_with_the_time() -> None:
+    table = Table(timed(at_time="stop_now")).started().played("NS").released()
+    table.does(events.CountClaimed, seat="N").recounted(N=26).dealt()
+    table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+    assert (table.phase, table.at_minute(60).phase) == (Phase.HELD, Phase.OVER)
+
+
+def test_the_deal_after_a_redeal_is_a_new_one_again() -> None:
+    table = Table(timed()).started().played("NS").released().does(events.CountClaimed, seat="N")
+    table.recounted(N=26).dealt().does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+    table.played("WE")
+    assert (table.phase, table.state.deal) == (Phase.CUT, 3)
+    assert table.at_minute(60).phase is Phase.OVER
+
+
+def test_in_a_match_that_is_over_no_deal_has_begun() -> None:
+    table = Table().started().released().does(events.DealVoided, reason="seen")
+    assert table.match.begun
+    assert not table.ruled("NS", "match_forfeit").match.begun
+
+
+def test_a_redeal_whose_leader_must_be_named_first_is_no_new_deal_either() -> None:
+    table = Table(timed()).started().played("NS").released().ruled("NS", "foul", deal=1)
+    table.does(events.CountClaimed, seat="N").recounted(N=26)
+    table.does(events.TimeAdded, seconds=0, role=Role.REFEREE)
+    assert (table.phase, table.at_minute(61).phase) == (Phase.FORFEIT, Phase.FORFEIT)
+    table.named("W").tick(minutes=1)
+    assert (table.phase, table.state.deal) == (Phase.CUT, 2)
+    assert table.played("WE").phase is Phase.OVER
+
+
+# -- the last card, by the letter ----------------------------------------------
+
+
+def letter() -> Table:
+    """A match that ends with its time, whose second deal is in play."""
+    return Table(timed(at_time="stop_now")).started().played("NS").in_play()
+
+
+def test_by_the_letter_the_last_card_decides_and_not_the_confirmation() -> None:
+    table = letter().at_minute(59.9).out("WE").at_minute(61)
+    assert table.match.ended_ms is not None
+    assert table.happens(events.DealStopped, reason="time").refused == "NOT_STOPPED_BY_TIME"
+    table.does(events.Confirmed, by="referee")
+    assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
+
+
+def test_by_the_letter_a_deal_that_ended_too_late_cannot_be_confirmed() -> None:
+    table = letter().out("W").at_minute(60).out("E")
+    for by in ("NS", "EW", "referee"):
+        assert table.happens(events.Confirmed, by=by).refused == "TIME_ENDED_IT"
+    table.does(events.DealStopped, reason="time")
+    assert (table.levels, table.phase) == ((5, 2), Phase.OVER)
+
+
+def test_where_deals_are_played_out_one_that_ended_after_time_is_confirmed() -> None:
+    table = Table(timed()).started().played("NS").in_play().at_minute(61).out("WE")
+    assert table.does(events.Confirmed, by="referee").levels == (5, 5)
+
+
+def test_the_referee_may_say_when_the_last_card_was_played() -> None:
+    table = letter().at_minute(59)
+    before_ms = table.at_ms
+    table.at_minute(61).does(events.ResultEntered, order=("W", "E"), ended_ms=before_ms)
+    assert table.match.ended_ms == before_ms
+    assert table.does(events.Confirmed, by="referee").levels == (5, 5)
+
+
+def test_a_result_entered_without_a_time_ended_when_it_is_entered() -> None:
+    table = letter().at_minute(61).does(events.ResultEntered, order=("W", "E"))
+    assert table.happens(events.Confirmed, by="referee").refused == "TIME_ENDED_IT"
+
+
+def test_a_result_entered_again_keeps_the_time_of_the_last_card() -> None:
+    table = letter().at_minute(59).out("WE")
+    ended_ms = table.match.ended_ms
+    table.at_minute(61).does(events.ResultEntered, order=("W", "N", "E"))
+    assert table.match.ended_ms == ended_ms
+    assert table.does(events.Confirmed, by="referee").levels == (5, 4)
+
+
+def test_no_last_card_is_played_later_than_now_or_before_the_release() -> None:
+    table = letter().does(events.ResultEntered, order=("W", "E"), ended_ms=10**9)
+    assert table.match.ended_ms == table.at_ms
+    table.does(events.ResultEntered, order=("W", "E"), ended_ms=0)
+    assert table.match.ended_ms == table.match.began_ms
+
+
+def test_a_dead_hand_in_a_finished_deal_does_not_make_it_end_later() -> None:
+    table = letter().at_minute(59).out("NES").at_minute(61).dead("W")
+    assert table.does(events.Confirmed, by="referee").levels == (7, 2)
+
+
+def test_a_deal_reopened_after_time_has_no_last_card_yet() -> None:
+    table = letter().at_minute(59).out("WE").at_minute(61).does(events.OutWithdrawn, seat="E")
+    assert table.match.ended_ms is None
+    table.out("E")
+    assert table.happens(events.Confirmed, by="referee").refused == "TIME_ENDED_IT"
+
+
+def test_a_second_of_added_time_lets_a_late_deal_count() -> None:
+    table = letter().at_minute(60).out("WE")
+    assert table.happens(events.Confirmed, by="referee").refused == "TIME_ENDED_IT"
+    table.does(events.TimeAdded, seconds=1, role=Role.REFEREE)
+    assert table.does(events.Confirmed, by="referee").levels == (5, 5)
+
+
+@pytest.mark.parametrize("role", [Role.TABLE, Role.OBSERVER, Role.TECHNICIAN])
+def test_nobody_but_a_referee_stops_a_deal(role: Role) -> None:
+    table = letter().at_minute(60)
+    stopped = table.happens(events.DealStopped, reason="time", by="x", role=role)
+    assert stopped.refused == "NOT_A_REFEREE"
+    table.does(events.DealStopped, reason="time", by="Ref", role=Role.REFEREE)
+    assert table.phase is Phase.OVER
 
 
 # -- a number of deals ---------------------------------------------------------
@@ -178,3 +306,19 @@ def test_where_neither_has_left_the_start_003_needs_an_extra_deal() -> None:
     table = Table(timed(N, at_time="stop_now")).started().in_play().at_minute(60)
     table.does(events.DealStopped, reason="time")
     assert (table.phase, table.levels) == (Phase.MATCH_CHECK, (2, 2))
+
+
+def test_a_level_lost_again_by_a_penalty_was_reached_nevertheless_in_003() -> None:
+    table = hidden(Table(N).started().played("NS").in_play(), "N")
+    assert table.levels == (4, 3)
+    table.played("WNE")
+    assert table.levels == (4, 5)  # EW stand at 5 before NS stand there again
+    assert table.played("NWE").levels == (5, 5)
+    assert table.at_minute(60).end.verdict == Verdict("NS", "first_to_reach")
+
+
+def test_what_was_reached_before_a_return_to_2_is_forgotten_in_003() -> None:
+    table = Table(N).started().played(*["NS"] * 4, "NWE", "NWE", "WE")
+    assert table.levels == (2, 5)
+    assert table.played("NS").levels == (5, 5)
+    assert table.at_minute(60).end.verdict == Verdict("EW", "first_to_reach")

@@ -6,20 +6,28 @@ from typing import Any
 
 import pytest
 
-from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.hands import demanded_counts
+from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
 from controller.match.reducer import match_of, step
-from controller.match.sheet import DealRow, EndRow, replay
+from controller.match.rulings import in_force
+from controller.match.sheet import (
+    DealRow,
+    EndRow,
+    OverturnedRow,
+    RulingRow,
+    StoppedRow,
+    replay,
+)
 from controller.match.state import GuandanMatch
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import Forfeited
 from controller.rules.seats import side
+from controller.rules.standing import Sides, level_due
 
 from .people import People, meeting
-from .table import GUANDAN, from_level, varied
+from .table import GUANDAN, from_level, timed, varied
 from .test_refusals import SAMPLES
-
-ENDED = (Phase.OVER, Phase.SIGNED)
 
 
 def _due(match: GuandanMatch) -> dict[str, bool]:
@@ -27,7 +35,7 @@ def _due(match: GuandanMatch) -> dict[str, bool]:
     now = match.standing
     return {
         "a deal due is due as the sheet says": (match.level, match.owner, match.follows)
-        == (now.level, now.owner, now.previous),
+        == (level_due(match.profile, now), now.owner, now.previous),
         "nothing is left of the deal before": not (match.exchange or match.order or match.dead),
         "it has not begun": not match.led and match.began_ms is None and not match.counted,
         "who leads it is known, or will be turned up": not isinstance(now.previous, Forfeited)
@@ -72,9 +80,72 @@ def _always(match: GuandanMatch) -> dict[str, bool]:
     }
 
 
+def _told(match: GuandanMatch) -> dict[str, bool]:
+    """What holds of rulings and stopped deals on the sheet."""
+    rows, rulings = match.sheet, match.rulings
+    penal = {one.id for one in rulings if in_force(one) and one.proposal.penalty != "none"}
+    overturned = {row.ruling for row in rows if isinstance(row, OverturnedRow)}
+    noted = [row.ruling for row in rows if isinstance(row, RulingRow)]
+    stopped = [row.deal for row in rows if isinstance(row, StoppedRow)]
+    deals = {row.deal for row in rows if isinstance(row, DealRow)}
+    lost = match.verdict is not None and match.verdict.how == "both_lost"
+    points = (match.score.match_points, match.score.level_points) if match.score else ()
+    return {
+        "every penalty in force is on the sheet": penal == set(noted) - overturned,
+        "no penalty is there twice": len(set(noted)) == len(noted),
+        "a deal is stopped once and not played": len({*stopped, *deals})
+        == len(stopped) + len(deals),
+        "a sheet that is ended ends with its end": match.phase not in ENDED
+        or isinstance(rows[-1], EndRow),
+        "nobody has points where neither pair came": not lost
+        or (match.deal == 0 and set(points) <= {None, Sides()}),
+    }
+
+
+def _timely(match: GuandanMatch) -> dict[str, bool]:
+    """What holds of the time of a match and of its stops."""
+    clock, began_ms, ended_ms = match.clock, match.began_ms, match.ended_ms
+    open_stop = bool(clock.stops) and clock.stops[-1].to_ms is None
+    return {
+        "a deal that has begun is known to have": not match.under_way
+        or (match.begun and began_ms is not None),
+        "only a deal can have begun": not match.begun
+        or match.under_way
+        or match.phase in BEFORE_RELEASE | {Phase.FORFEIT},
+        "a finished deal has a last card": match.phase is not Phase.RESULT
+        or (began_ms or 0) <= (-1 if ended_ms is None else ended_ms) <= match.now_ms,
+        "a deal in play has none": match.phase is not Phase.PLAY or ended_ms is None,
+        "stops are answered for once they are there": match.settled_stops <= len(clock.stops),
+        "a suspended table is stopped": match.suspended is None or open_stop,
+        "four right hands stop nothing": match.phase is not Phase.HELD
+        or match.suspended is not None
+        or not open_stop,
+    }
+
+
+def _at_the_table(match: GuandanMatch) -> dict[str, bool]:
+    """What holds of hands and places in a deal."""
+    playing = match.phase in (Phase.PLAY, Phase.RESULT)
+    plan = match.exchange.plan if match.exchange else None
+    given = match.exchange.given if match.exchange else ()
+    returned = match.exchange.returned if match.exchange else {}
+    return {
+        "nobody out has a dead hand": not set(match.order) & set(match.dead),
+        "all hold as many cards when play begins": not playing
+        or set(demanded_counts(match).values()) == {match.profile.hand},
+        "who leads is known after the returns": not match.under_way
+        or playing
+        or match.leader is None,
+        "what was returned went where the plan says": set(returned)
+        <= {to for giver, to in (plan.returns if plan else ()) if giver in given},
+    }
+
+
 def broken(match: GuandanMatch) -> list[str]:
     """What does not hold in a match."""
-    holds = _always(match) | (_due(match) if match.phase in BEFORE_RELEASE else {})
+    holds = _always(match) | _told(match) | _timely(match) | _at_the_table(match)
+    if match.phase in BEFORE_RELEASE:
+        holds |= _due(match)
     return [what for what, true in holds.items() if not true]
 
 
@@ -83,6 +154,11 @@ PROFILES = [
     *(from_level("Q", name) for name in GUANDAN),
     *(
         varied(GUANDAN[0], ending={"method": "timed_deals", "deals": 3, "at_time": how})
+        for how in ("stop_now", "finish_started")
+    ),
+    *(
+        timed(name, time_s=900, at_time=how)
+        for name in GUANDAN
         for how in ("stop_now", "finish_started")
     ),
 ]

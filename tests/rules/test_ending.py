@@ -11,7 +11,7 @@ from controller.rules.levels import ACE, PAST_A
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import finish
 from controller.rules.rulebooks import load_guandan
-from controller.rules.standing import Sides, Standing
+from controller.rules.standing import Climb, Sides, Standing
 
 I = load_guandan("international-000")  # noqa: E741
 N = load_guandan("huainan-2013-003")
@@ -89,7 +89,8 @@ def test_equal_levels_are_a_draw_but_in_a_knockout() -> None:
 def test_in_003_the_first_to_reach_the_level_wins(
     reached: Sides, winner: Side, knockout: bool
 ) -> None:
-    found = verdict(N, standing(9, 9, reached=reached), time_up=True, knockout=knockout)
+    climbs = (Climb("NS", 9, reached.NS), Climb("EW", 9, reached.EW))
+    found = verdict(N, standing(9, 9, reached=climbs), time_up=True, knockout=knockout)
     assert found == Verdict(winner, "first_to_reach")
 
 

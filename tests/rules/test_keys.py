@@ -3,9 +3,10 @@ import re
 import pytest
 
 from controller.cards import RANKS
-from controller.rules.keys import Words, all_keys, idle, title, value_words
+from controller.rules.keys import all_keys, idle, remark, title, unset, value_words
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.words import Words
 from tests.rules.rulebook_texts import changed
 from tests.rules.shapes import all_choices
 
@@ -42,7 +43,7 @@ def test_a_choice_has_words_in_both_languages(key: str, word: str) -> None:
 
 @pytest.mark.parametrize("key", all_keys())
 def test_no_words_are_given_for_a_choice_that_is_none(key: str) -> None:
-    open_ones = {"true", "false", "0", "[]"}
+    open_ones = {"true", "false", "0", "0:0", "[]"}
     assert set(all_keys()[key].choices) <= all_choices().get(key, frozenset()) | open_ones
 
 
@@ -71,6 +72,11 @@ def test_no_value_is_shown_as_the_program_writes_it(name: str) -> None:
         ("deck.jokers", False, "without jokers", "不含大小王"),
         ("levels.a_own_level_only", True, "yes", "是"),
         ("bigtwo.open_hand.factor", 3, "3", "3"),
+        ("score.match_points", [2, 1, 0], "2 : 1 : 0", None),
+        ("score.forfeit_match_points", [2, 0], "2 : 0", None),
+        ("penalties.hidden_levels", (1, 1), "1 / −1 levels", "1 / −1级"),
+        ("penalties.hidden_levels", (0, 0), "none", "无"),
+        ("penalties.hidden_levels", (1, 0), "1 / 0 levels", "1 / 0级"),
     ],
 )
 def test_a_value_is_written_for_people(key: str, value: object, en: str, zh: str | None) -> None:
@@ -89,6 +95,52 @@ def test_a_key_is_idle_where_the_text_fixed_what_it_depends_on() -> None:
     assert idle(load_profile("international-000"), "penalties.foul_levels")
     assert not idle(load_profile("huainan-2013-003"), "penalties.foul_levels")
     assert not idle(load_profile("international-000"), "clocks.tribute_s")
+
+
+def test_what_follows_the_last_failure_is_idle_where_failures_have_no_limit() -> None:
+    assert idle(load_profile("international-000"), "levels.a_fail_then")
+    assert not idle(load_profile("bcta-004"), "levels.a_fail_then")
+
+
+def test_a_value_is_unset_where_it_settles_nothing() -> None:
+    assert unset("clocks.late_s", 0)
+    assert unset("clocks.late_then", "regulations")
+    assert unset("roles.substitution", "regulations")
+    assert not unset("clocks.late_s", 300)
+    assert not unset("clocks.opening_s", 0)
+    assert not unset("bigtwo.last_card.may_pass", False)
+
+
+def test_what_makes_a_value_unset_is_one_of_the_key() -> None:
+    for key, words in all_keys().items():
+        for value in words.unset:
+            assert str(value) in words.choices, key
+
+
+def test_a_remark_is_made_under_the_texts_that_it_is_about() -> None:
+    for key in ("counting.found_card", "penalties.out_of_turn_skips", "tribute.return_level_card"):
+        for name in profile_names():
+            profile = load_profile(name)
+            if key in rules_of(profile):
+                assert (remark(profile, key) is not None) == (profile.text in ("000", "001"))
+
+
+@pytest.mark.parametrize("key", all_keys())
+def test_a_remark_is_a_whole_sentence_in_both_languages_and_no_about_cites_a_text(key: str) -> None:
+    words = all_keys()[key]
+    for text in words.remarks.values():
+        assert text.en.endswith(".")
+        assert text.zh.endswith("。")
+    assert not re.search("by the letter|the text", words.about.en, re.IGNORECASE)
+    assert not re.search("字面|原文(?!系数)", words.about.zh)
+
+
+def test_big_two_is_told_without_the_words_of_guandan() -> None:
+    profile = load_profile("bigtwo-2017-002")
+    for key, value in rules_of(profile).items():
+        words = value_words(key, value)
+        told = f"{words.en} {words.zh} {all_keys()[key].about.en} {all_keys()[key].label.en}"
+        assert not re.search("UP|LAST|上游|下游|Whether he", told), key
 
 
 def test_a_key_is_not_idle_while_the_event_may_still_choose() -> None:

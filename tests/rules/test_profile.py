@@ -128,9 +128,19 @@ def test_a_silent_text_takes_a_proposal_from_another_without_its_article() -> No
 
 
 def test_only_the_texts_that_leave_something_to_the_event_say_so(profile: Profile) -> None:
-    leaving = profile.text in ("000", "001")
+    leaving = profile.text in ("000", "001", "002")
     assert bool(profile.left_to_event) == leaving
     assert set(profile.left_to_event) <= set(rules_of(profile))
+
+
+def test_how_many_deals_make_a_match_is_the_events_in_big_two() -> None:
+    assert load_profile("bigtwo-2017-002").left_to_event == {"deals": "A4.10"}
+
+
+def test_what_departs_from_an_article_is_provisional_and_says_from_which(profile: Profile) -> None:
+    assert set(profile.departs) <= set(profile.provisional)
+    expected = {"counting.found_card": "A5.2", "ending.at_time": "A14.2.3–4"}
+    assert profile.departs == (expected if profile.text in ("000", "001") else {})
 
 
 def test_big_two_is_another_kind_of_profile() -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from controller.rules.offences import catalogue
+from controller.rules.penalties.offences import catalogue
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rules.shapes import choices_of

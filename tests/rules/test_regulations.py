@@ -1,13 +1,15 @@
 import hashlib
+import re
 from pathlib import Path
 
 import pytest
 
 from controller.framing import canonical, lp
+from controller.rules.columns import cells
 from controller.rules.keys import all_keys, idle
 from controller.rules.profile import Profile, rules_of
-from controller.rules.regulations import Point, regulations
-from controller.rules.regulations_page import page, page_hash, profile_hash
+from controller.rules.regulations import Point, Regulations, regulations
+from controller.rules.regulations_page import WIDTH, page, page_hash, profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rules.rulebook_texts import NAME, changed, event_file
 
@@ -23,6 +25,10 @@ def keys_of(points: tuple[Point, ...]) -> set[str]:
     return {point.key for point in points}
 
 
+def every_point(found: Regulations) -> tuple[Point, ...]:
+    return (*found.left, *found.provisional, *found.departs, *found.changed)
+
+
 def settled_by(folder: Path, rules: str) -> Profile:
     return load_profile(NAME, event_file(folder, rules))
 
@@ -30,7 +36,9 @@ def settled_by(folder: Path, rules: str) -> Profile:
 def test_every_provisional_value_and_nothing_else_is_listed_as_one(profile: Profile) -> None:
     found = regulations(profile)
     live = {key for key in profile.provisional if not idle(profile, key)}
-    assert keys_of(found.provisional) == live - set(profile.left_to_event)
+    assert keys_of(found.provisional) == live - set(profile.left_to_event) - set(profile.departs)
+    assert keys_of(found.departs) == set(profile.departs)
+    assert {p.key for p in every_point(found) if p.provisional} == live
     assert keys_of(found.left) == set(profile.left_to_event)
     assert not found.changed
 
@@ -109,10 +117,9 @@ def test_rows_name_keys_that_their_profile_has(profile: Profile) -> None:
         ("international-000", "odd number"),
         ("international-000", "Withdrawal"),
         ("international-000", "Equal sums"),
-        ("international-000", "at once when time is up"),
         ("huainan-2013-003", "default"),
         ("bcta-004", "default"),
-        ("bigtwo-2017-002", "Appendix 3"),
+        ("bigtwo-2017-002", "factor of the places"),
         ("bigtwo-2017-002", "duplicated deals"),
     ],
 )
@@ -131,7 +138,9 @@ def test_what_the_event_settles_is_shown_as_settled(tmp_path: Path) -> None:
 
 
 def test_what_the_event_changes_against_an_article_is_listed_with_it(tmp_path: Path) -> None:
-    (point,) = regulations(settled_by(tmp_path, "[clocks]\nplay_s = 25\n")).changed
+    found = regulations(settled_by(tmp_path, "[clocks]\nplay_s = 25\n"))
+    (point,) = found.changed
+    assert point.key not in keys_of(found.provisional)
     assert (point.key, point.article, point.value.en) == ("clocks.play_s", "A21.1", "25 s")
 
 
@@ -145,18 +154,47 @@ def test_a_key_without_effect_is_left_out_until_an_event_names_it(tmp_path: Path
 # -- the page ----------------------------------------------------------------
 
 
+def without_breaks(text: str) -> str:
+    """Text however it is wrapped."""
+    return "".join(text.split())
+
+
 def test_the_page_shows_everything_in_both_languages(profile: Profile) -> None:
-    text, found = page(profile), regulations(profile)
-    for point in (*found.left, *found.provisional):
-        for part in (point.key, point.label.zh, point.label.en, point.value.zh, point.value.en):
-            assert part in text
+    text, found = without_breaks(page(profile)), regulations(profile)
+    told: list[str] = []
+    for point in every_point(found):
+        told += [point.key, point.label.zh, point.label.en, point.about.zh, point.about.en]
+        told += [] if point.unset else [point.value.zh, point.value.en]
+        told += [point.remark.zh, point.remark.en] if point.remark else []
     for act in found.acts:
-        assert act.machine.zh in text
-        assert act.machine.en in text
+        told += [act.by.zh, act.by.en, act.machine.zh, act.machine.en, *act.keys]
     for matter in (*found.matters, *found.gaps):
-        assert matter.what.zh in text
-        assert matter.what.en in text
-        assert matter.article in text
+        told += [matter.what.zh, matter.what.en, matter.article, *matter.keys]
+    for part in told:
+        assert without_breaks(part) in text
+
+
+def test_no_line_of_the_page_is_wider_than_a_terminal(profile: Profile, tmp_path: Path) -> None:
+    file = event_file(tmp_path, "", profile.name)
+    file.write_text(file.read_text("utf-8").replace('"Cup"', f'"{"杯 Cup " * 40}"'), "utf-8")
+    for text in page(profile), page(load_profile(profile.name, file)):
+        assert max(map(cells, text.splitlines())) <= WIDTH == 78
+
+
+def test_a_key_is_not_broken_on_the_page(profile: Profile) -> None:
+    text = page(profile)
+    for point in every_point(regulations(profile)):
+        assert f"({point.key})" in text
+
+
+def test_a_long_title_begins_no_line_at_the_margin(tmp_path: Path) -> None:
+    file = event_file(tmp_path, "")
+    title = "一、无 " * 40
+    file.write_text(file.read_text("utf-8").replace('"Cup"', f'"{title}"'), "utf-8")
+    lines = page(load_profile(NAME, file)).splitlines()
+    assert [line for line in lines if line.startswith("一")] == [
+        "一、规则留给本比赛规定的事项  Left to the event by the text"
+    ]
 
 
 def test_the_page_has_its_lines_for_organizer_and_chief(profile: Profile) -> None:
@@ -175,7 +213,97 @@ def test_the_page_names_the_event_that_it_is_for(tmp_path: Path) -> None:
 def test_an_open_point_can_be_agreed_or_changed_with_a_pen() -> None:
     found = regulations(load_profile(NAME))
     blank = page(load_profile(NAME)).count("□ 照此 as it stands   □ 改为 changed to: ____")
-    assert blank == len(found.left) + len(found.provisional)
+    points = every_point(found)
+    assert blank == len([point for point in points if not point.unset])
+
+
+def test_what_settles_nothing_is_to_be_filled_in_and_not_agreed() -> None:
+    found = regulations(load_profile(NAME))
+    unset = {point.key for point in every_point(found) if point.unset}
+    assert unset == {"ending.deals", "clocks.late_s", "clocks.late_then", "roles.substitution"}
+    text = page(load_profile(NAME))
+    assert text.count("→ 须填写 to be filled in: ____") == len(unset)
+    assert "未定" not in text
+    assert "as the regulations say" not in text
+
+
+def test_what_an_event_leaves_unset_is_still_to_be_filled_in(tmp_path: Path) -> None:
+    text = page(settled_by(tmp_path, "[clocks]\nlate_s = 0\n"))
+    assert text.count("→ 须填写 to be filled in: ____") == 4
+    assert "■ 已定" not in text
+
+
+def item(text: str, key: str) -> str:
+    """The lines of one item of the page."""
+    found = re.search(rf"(?m)^ *\d+\. [^\n]*(?:\n     [^\n]*)?\({key}\)(?:\n     .*)*", text)
+    assert found is not None
+    return found[0]
+
+
+def test_a_departure_from_an_article_has_its_own_mark() -> None:
+    text = page(load_profile(NAME))
+    section = text[text.index("\n三、") : text.index("\n四、")]
+    for key, article in (("counting.found_card", "A5.2"), ("ending.at_time", "A14.2.3–4")):
+        told = item(section, key)
+        assert f"【偏离条文 departs from {article}】" in told
+        assert "按字面" in told
+        assert "暂定" not in told
+        assert "□ 照此" in told
+
+
+def test_no_departure_is_left_where_the_event_has_a_rule_without_effect(tmp_path: Path) -> None:
+    found = regulations(settled_by(tmp_path, '[ending]\nmethod = "play_to_A"\n'))
+    assert keys_of(found.departs) == {"counting.found_card"}
+
+
+def test_the_value_that_the_event_replaces_is_told(tmp_path: Path) -> None:
+    text = page(
+        settled_by(
+            tmp_path,
+            '[clocks]\nplay_s = 25\n[ending]\ntime_s = 3600\nat_time = "stop_now"\n'
+            '[counting]\nfound_card = "play_on"\n',
+        )
+    )
+    assert "原为 instead of: 20秒  20 s  [A21.1]" in item(text, "clocks.play_s")
+    assert "与原值相同 as it was  [A14.2.3]" in item(text, "ending.time_s")
+    back = item(text, "ending.at_time")
+    assert "→ 即行结束，本副不计" in back
+    assert "原为 instead of: 打完已开始的一副" in back
+    assert back.index("偏离条文") > back.index("原为")
+    assert "与原值相同 as it was  【偏离条文" in item(text, "counting.found_card")
+
+
+def test_what_the_event_settled_is_no_more_left_to_it(tmp_path: Path) -> None:
+    key = "clocks.late_s"
+    assert "left to the event by A20" in item(page(load_profile(NAME)), key)
+    assert "left to the event" not in item(page(settled_by(tmp_path, f"{key} = 300\n")), key)
+
+
+def test_what_big_two_leaves_to_the_regulations_stands_first() -> None:
+    found = regulations(load_profile("bigtwo-2017-002"))
+    assert keys_of(found.left) == {"deals"}
+    articles = {matter.article for matter in found.matters}
+    assert articles == {"A13, App3", "A4.11, A13", "A15, A17", "A19.3"}
+    assert not articles & {gap.article for gap in found.gaps}
+    assert not any("is for the regulations" in gap.what.en for gap in found.gaps)
+
+
+def test_matters_and_gaps_are_whole_sentences(profile: Profile) -> None:
+    found = regulations(profile)
+    for matter in (*found.matters, *found.gaps):
+        assert matter.what.en.endswith(".")
+        assert matter.what.zh.endswith("。")
+
+
+def test_the_page_has_one_word_for_the_regulations(profile: Profile) -> None:
+    assert "规程" not in page(profile)
+
+
+@pytest.mark.parametrize("name", ["huainan-2013-003", "bcta-004"])
+def test_no_text_is_said_to_say_what_another_says(name: str) -> None:
+    text = without_breaks(page(load_profile(name)))
+    for words in ("By the letter", "26-point", "gives it back in the same trick", "A5.2", "A14.2"):
+        assert without_breaks(words) not in text
 
 
 def test_no_line_of_the_page_ends_in_blanks(profile: Profile) -> None:
@@ -200,6 +328,7 @@ def test_the_hash_changes_with_any_rule_and_with_nothing_else() -> None:
     assert hashed == profile_hash(changed("# 掼蛋国际竞赛标准 (seed 000)", "# (seed 000)"))
     assert hashed != profile_hash(changed("cut_margin = 5 ", "cut_margin = 4 "))
     assert hashed != profile_hash(changed('cutter_later = "A5.1.3"', 'cutter_later = "A5.1"'))
+    assert hashed != profile_hash(changed('found_card" = "A5.2"', 'found_card" = "A5"'))
 
 
 def test_no_two_profiles_have_one_hash() -> None:

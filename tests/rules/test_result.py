@@ -10,7 +10,7 @@ from controller.rules.result import (
     Forfeited,
     ResultClass,
     finish,
-    with_dead_hand,
+    with_dead_hands,
 )
 
 
@@ -85,7 +85,7 @@ def test_what_is_no_finish_order_is_told_in_one_line(order: str, said: str) -> N
 def test_a_dead_hand_is_last_and_all_behind_it_move_up(
     order: str, offender: Seat, expected: str
 ) -> None:
-    ended = with_dead_hand(order, offender)
+    ended = with_dead_hands(order, offender)
     assert ended == finish(expected)
     assert offender in ended.payers
 
@@ -95,7 +95,7 @@ def test_a_dead_hand_is_last_and_all_behind_it_move_up(
 def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
     order: tuple[Seat, ...], offender: Seat
 ) -> None:
-    ended = with_dead_hand(order, offender)
+    ended = with_dead_hands(order, offender)
     others = [seat for seat in order if seat != offender]
     assert offender in ended.payers
     assert [seat for seat in ended.order if seat != offender] == others[: len(ended.order)]
@@ -103,12 +103,12 @@ def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
 
 @pytest.mark.parametrize(("order", "expected"), [("NE", "NESW"), ("WNE", "NESW"), ("ES", "ESNW")])
 def test_beside_a_dead_hand_the_third_need_not_go_out(order: str, expected: str) -> None:
-    assert with_dead_hand(order, "W") == finish(expected)
+    assert with_dead_hands(order, "W") == finish(expected)
 
 
 def test_a_dead_hand_needs_the_order_of_the_others() -> None:
     with pytest.raises(FinishError, match="two seats"):
-        with_dead_hand("WN", "W")
+        with_dead_hands("WN", "W")
 
 
 @pytest.mark.parametrize(("loser", "winners"), [("NS", "EW"), ("EW", "NS")])

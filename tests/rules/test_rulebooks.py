@@ -33,6 +33,9 @@ WRONG = [
     ('cutter_later = "A5.1.3"\n', "", "cutter_later: give its article under [sources]"),
     ('cutter_later = "A5.1.3"', 'cuter = "A5.1.3"', "cutter_later: give its article"),
     ('"clocks.late_s" = "A20"', '"clocks.lat" = "A20"', "clocks.lat: there is no such rule"),
+    ('"ending.at_time" = "A14', '"clocks.play_s" = "A14', "clocks.play_s: departs from the text,"),
+    ('"ending.at_time" = "A14', '"ending.when" = "A14', "ending.when: there is no such rule"),
+    ('source = "权威', 'source = "\\n权威', 'source = "\\n权威发布'),
     (
         "[direction]",
         "[direction]\nsideways = 1",
@@ -100,6 +103,7 @@ def test_an_event_may_settle_any_single_rule(name: str, key: str, tmp_path: Path
     assert after.article(key) == "Cup"
     assert set(after.provisional) == set(before.provisional) - {key}
     assert after.event.instead_of.get(key) == before.sources.get(key)
+    assert after.event.before == {key: value}
 
 
 def test_an_event_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
@@ -119,7 +123,129 @@ WRONG_EVENTS = [
     ('[ending]\nmethod = "timed"\ntime_s = 0\n', "ending.time_s = 0: method"),
     ("[ending]\nmethod = 3\n", 'ending.method = 3: expected one of "deals", "play_to_A"'),
     ("[ending\n", "Expected ']'"),
+    ("[ending]\n" + "at = " * 2 + "1\n", "Invalid value"),
+    ("deals = 8\n", "deals: unknown key, expected one of profile, title_en, title_zh, organizer"),
+    ("turn = 8\n", 'turn: unknown key, did you mean "turnup"?'),
+    ('"a\\nb" = 1\n', "a\\nb: unknown key"),
+    ("shuffles_first = [3]\n", "shuffles_first = [3]: expected two whole numbers from 1 to 255"),
+    (
+        '[levels]\nmust_play = ["Z"]\n',
+        'levels.must_play[0] = "Z": expected one of "2", "3", "4", "5", "6", "7", "8", "9", "10", '
+        '"J", "Q", "K", "A"',
+    ),
+    ('[turnup]\nredo_on = ["S\\nJ"]\n', 'turnup.redo_on[0] = "S\\nJ": expected one line of'),
 ]
+
+CONTRADICTIONS = [
+    ('[ending]\nmethod = "timed"\nlast_start_margin_s = 3600', "ending.last_start_margin_s = 3600"),
+    ('[ending]\nmethod = "timed"\nlast_start_margin_s = 9999', "ending.last_start_margin_s = 9999"),
+    ('[ending]\nmethods = ["deals", "play_to_A", "deals"]', 'ending.methods[2] = "deals"'),
+    ('[penalties]\nlevel_bounds = ["A", "2"]', 'penalties.level_bounds = ["A", "2"]'),
+    ("[score]\nmatch_points = [0, 1, 2]", "score.match_points = [0, 1, 2]"),
+    ("[score]\nmatch_points = [2, 0, 1]", "score.match_points = [2, 0, 1]"),
+    ("[score]\nmatch_points = [1, 1, 1]", "score.match_points = [1, 1, 1]"),
+    ("[score]\nforfeit_match_points = [0, 2]", "score.forfeit_match_points = [0, 2]"),
+    ('[levels]\nmust_play = ["A", "2", "A"]', 'levels.must_play[2] = "A": expected each of them'),
+    ('[levels]\na_pass = ["R12", "R12"]', 'levels.a_pass[1] = "R12": expected each of them once'),
+    ("[levels]\na_fail_limit = 3", "levels.a_fail_limit = 3: give a_fail_then, too"),
+    ('[levels]\na_fail_then = "back_to_2"', 'levels.a_fail_then = "back_to_2": give a_fail_limit'),
+    ('[turnup]\nredo_on = ["SJ", "H2", "SJ"]', 'turnup.redo_on[2] = "SJ": expected each of them'),
+    ('[turnup]\nredo_on = ["H2", "♥2"]', 'turnup.redo_on[1] = "♥2": expected each of them once'),
+    ("[roles]\nsigners = []", "roles.signers: empty, expected at least one"),
+    ('[roles]\nsigners = ["N", "N"]', 'roles.signers[1] = "N": expected each of them once'),
+    ('[clocks]\nlate_then = "default"', "clocks.late_s = 0: late_then"),
+]
+
+
+@pytest.mark.parametrize(("rules", "line"), CONTRADICTIONS)
+def test_rules_that_contradict_each_other_are_refused(
+    rules: str, line: str, tmp_path: Path
+) -> None:
+    file = event_file(tmp_path, rules + "\n")
+    with pytest.raises(ProfileError) as told:
+        load_profile(NAME, file)
+    assert str(told.value).startswith(f"{file}: {line}")
+
+
+def levels_with(old: str, new: str, tmp_path: Path) -> Path:
+    points = written(rules_of(load_profile(NAME))["score.level_points"])
+    assert points.count(old) == 1
+    return event_file(tmp_path, f"[score]\nlevel_points = {points.replace(old, new)}\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("[13, 13]", "[12, 14]", "level_points[0] = [12, 14]: expected no less for the winner"),
+        ("[18, 8]", "[16, 8]", "level_points[5] = [16, 8]: expected no less for the winner and no"),
+        ("[18, 8]", "[18, 10]", "level_points[5] = [18, 10]: expected no less for the winner and"),
+    ],
+)
+def test_a_greater_win_is_worth_no_less(old: str, new: str, line: str, tmp_path: Path) -> None:
+    with pytest.raises(ProfileError) as told:
+        load_profile(NAME, levels_with(old, new, tmp_path))
+    assert f"score.{line}" in str(told.value)
+
+
+def test_two_differences_may_be_worth_the_same(tmp_path: Path) -> None:
+    profile = load_profile(NAME, levels_with("[14, 12]", "[13, 13]", tmp_path))
+    assert rules_of(profile)["score.level_points"][:2] == [(13, 13), (13, 13)]
+
+
+def test_card_points_without_a_band_are_told_as_empty(tmp_path: Path) -> None:
+    file = event_file(tmp_path, "bigtwo.scoring.card_points = []\n", "bigtwo-2017-002")
+    with pytest.raises(ProfileError, match=r"bigtwo\.scoring\.card_points: empty, expected bands"):
+        load_profile("bigtwo-2017-002", file)
+
+
+@pytest.mark.parametrize("key", ["profile", "title_en", "title_zh", "organizer"])
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("", "empty, expected text"),
+        (" \u3000 ", "empty, expected text"),
+        ("Cup\\n三、无", "expected one line of printable text"),
+        ("Cup\\u001b[2K", "expected one line of printable text"),
+        ("Cup\\u202e", "expected one line of printable text"),
+    ],
+)
+def test_a_title_is_one_wasthat_can_be_printed(
+    key: str, text: str, line: str, tmp_path: Path
+) -> None:
+    file = event_file(tmp_path, "")
+    said = file.read_text("utf-8").splitlines()
+    lines = [f'{key} = "{text}"' if was.startswith(key) else was for was in said]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ProfileError) as told:
+        load_profile(NAME, file)
+    assert str(told.value).startswith(f"{file}: {key}")
+    assert str(told.value).endswith(line)
+    assert str(told.value).isprintable() or "\u3000" in text
+
+
+def test_a_title_keeps_single_blanks_only(tmp_path: Path) -> None:
+    file = event_file(tmp_path, "")
+    file.write_text(file.read_text("utf-8").replace('"杯"', '" 2027年　春季杯   A "'), "utf-8")
+    event = load_profile(NAME, file).event
+    assert event is not None
+    assert event.title_zh == "2027年　春季杯 A"
+
+
+def test_an_event_that_was_saved_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    file = event_file(tmp_path, "[clocks]\nplay_s = 25\n")
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert (
+        load_profile(NAME, file).event
+        == load_profile(NAME, event_file(tmp_path, "[clocks]\nplay_s = 25\n")).event
+    )
+
+
+def test_the_name_of_a_profile_is_echoed_on_one_line() -> None:
+    with pytest.raises(ProfileError) as told:
+        load_profile("a\nb\x1b" + "c" * 999)
+    assert str(told.value).startswith('profile "a\\nb\\x1bccc')
+    assert str(told.value).isprintable()
+    assert len(str(told.value)) < 250
 
 
 @pytest.mark.parametrize(("rules", "line"), WRONG_EVENTS)

@@ -12,12 +12,14 @@ from controller.rules.result import Forfeited, Result, finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.seats import other_side
 from controller.rules.standing import (
+    Climb,
     Played,
     Sides,
     Standing,
     after_deal,
     at_start,
     gain,
+    level_due,
     passes_a,
     shifted,
 )
@@ -45,7 +47,9 @@ def standing(ns: int, ew: int, owner: Side | None = "NS", **more: object) -> Sta
 
 def played(profile: GuandanProfile, before: Standing, result: Result, row: int = 9) -> Standing:
     """After a deal at the level that was due."""
-    return after_deal(profile, before, Played(before.level, before.owner, result), row)
+    return after_deal(
+        profile, before, Played(level_due(profile, before), before.owner, result), row
+    )
 
 
 # -- the ladder ---------------------------------------------------------------
@@ -56,7 +60,7 @@ def played(profile: GuandanProfile, before: Standing, result: Result, row: int =
 def test_ups_side_alone_climbs(profile: GuandanProfile, order: str, steps: int) -> None:
     after = played(profile, at_start(profile), finish(order))
     assert after.levels == Sides(2 + steps, 2)
-    assert (after.owner, after.level, after.deals) == ("NS", 2 + steps, 1)
+    assert (after.owner, level_due(profile, after), after.deals) == ("NS", 2 + steps, 1)
     assert after.previous == finish(order)
 
 
@@ -67,8 +71,8 @@ def test_a_forfeited_deal_counts_as_a_double_down() -> None:
 
 
 def test_the_winners_play_their_own_level_next() -> None:
-    assert played(I, standing(8, 5), finish("WE")).level == 8
-    assert played(I, standing(8, 5), finish("WNS")).level == 6
+    assert level_due(I, played(I, standing(8, 5), finish("WE"))) == 8
+    assert level_due(I, played(I, standing(8, 5), finish("WNS"))) == 6
 
 
 @pytest.mark.parametrize("level", range(TWO, K + 1))
@@ -156,7 +160,7 @@ def test_a_deal_below_a_or_at_the_others_a_is_none() -> None:
 def test_three_failures_send_back_to_the_start_and_are_forgotten_in_003() -> None:
     after = failed(N, standing(ACE, 6), "NWE", "NWE", "NWE")
     assert (after.levels, after.failures, after.won) == (Sides(TWO, 6), Sides(), None)
-    assert after.reached.NS == 9
+    assert after.reached_in("NS", 3) == 0, "what was reached before counts no more"
 
 
 def test_three_failures_lose_the_match_in_004() -> None:
@@ -198,14 +202,28 @@ def test_deals_are_worth_points_in_004_alone() -> None:
 
 def test_the_row_in_which_a_level_was_reached_is_kept() -> None:
     after = played(N, at_start(N), R12, row=1)
-    assert after.reached == Sides(1, 0)
+    assert after.reached_in("NS", 5) == 1
+    assert after.reached_in("EW", TWO) == 0
     after = played(N, after, finish("WE"), row=4)
-    assert after.reached == Sides(1, 4)
+    assert (after.reached_in("NS", 5), after.reached_in("EW", 5)) == (1, 4)
+
+
+def test_a_level_lost_again_by_a_penalty_was_reached_nevertheless() -> None:
+    first = played(N, at_start(N), finish("WE"), row=1)
+    more = played(N, first, finish("WNS"), row=2)
+    fallen = shifted(N, shifted(N, more, "EW", -1, 3), "NS", 3, 4)
+    assert fallen.levels == Sides(5, 5)
+    assert (fallen.reached_in("EW", 5), fallen.reached_in("NS", 5)) == (1, 4)
+
+
+def test_the_first_deal_is_played_at_the_start_whatever_a_penalty_changed() -> None:
+    assert level_due(N, shifted(N, at_start(N), "NS", 1, 1)) == TWO
+    assert level_due(N, shifted(N, at_start(N), "EW", 1, 1)) == TWO
 
 
 def test_who_stays_at_a_has_reached_it_before() -> None:
-    after = played(I, standing(ACE, 6, reached=Sides(3, 0)), R14, row=7)
-    assert after.reached.NS == 3
+    after = played(I, standing(ACE, 6, reached=(Climb("NS", ACE, 3),)), R14, row=7)
+    assert after.reached_in("NS", ACE) == 3
 
 
 # -- penalties ----------------------------------------------------------------
@@ -218,7 +236,7 @@ def test_who_stays_at_a_has_reached_it_before() -> None:
 def test_a_penalty_moves_between_2_and_a(level: int, steps: int, then: int) -> None:
     after = shifted(N, standing(level, 7), "NS", steps, 9)
     assert after.levels == Sides(then, 7)
-    assert (9 if then != level else 0) == after.reached.NS
+    assert bool(after.reached) == (then != level)
     assert (after.owner, after.deals, after.won) == ("NS", 0, None)
 
 

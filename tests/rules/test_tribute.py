@@ -135,16 +135,22 @@ def test_no_card_that_may_be_paid_beats_a_required_one(
         assert (card in owed) == (value(card, level) == required_value(STD, hand, level))
 
 
-def test_a_payer_chooses_among_his_equal_cards_but_in_seed_003_the_receiver() -> None:
-    assert names_card(STD, "E", "N", 14) == "E"
-    assert names_card(B, "E", "N", 14) == "E"
-    assert names_card(N, "E", "N", 14) == "N"
-    assert names_card(N, "E", "N", 15) == "N"
+def test_of_a_double_tribute_the_payer_chooses_but_in_seed_003_the_receiver() -> None:
+    assert names_card(STD, "E", "N", 14, double=True) == "E"
+    assert names_card(B, "E", "N", 14, double=True) == "E"
+    assert names_card(N, "E", "N", 14, double=True) == "N"
+    assert names_card(N, "E", "N", 15, double=True) == "N"
+
+
+@every_rulebook
+def test_of_a_single_tribute_the_payer_chooses(profile: GuandanProfile) -> None:
+    assert names_card(profile, "E", "N", 14) == "E"
+    assert names_card(profile, "E", "N", 15) == "E"
 
 
 def test_nobody_chooses_among_jokers() -> None:
-    assert names_card(N, "E", "N", value(parse_face("SJ"), 2)) == "E"
-    assert names_card(N, "E", "N", value(parse_face("BJ"), 2)) == "E"
+    assert names_card(N, "E", "N", value(parse_face("SJ"), 2), double=True) == "E"
+    assert names_card(N, "E", "N", value(parse_face("BJ"), 2), double=True) == "E"
 
 
 # 抗贡 (RULES examples 25–28)

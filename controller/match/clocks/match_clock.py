@@ -201,6 +201,12 @@ def added_time_due(clock: MatchClock, at_ms: int) -> AddedTime | None:
     )
 
 
+def unanswered(clock: MatchClock, settled: int, at_ms: int) -> bool:
+    """Tell whether one of the stops after the first `settled` has cost time not given back."""
+    costly = any(lost_ms(clock, stop, at_ms) for stop in clock.stops[settled:])
+    return costly and added_time_due(clock, at_ms) is not None
+
+
 def added_time_needs(clock: MatchClock, add_ms: int) -> Needs:
     """Return who may add `add_ms`: the chief, once it is more than the limit in all."""
     return "chief" if clock.added_ms + add_ms > clock.chief_ms else "referee"

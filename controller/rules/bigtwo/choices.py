@@ -24,12 +24,16 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
 
 
 class Asking(msgspec.Struct, frozen=True, gc=False):
-    """One choice while it is asked. `first` is the first hand, `answers` in order of time."""
+    """One choice while it is asked. `first` is the first hand, `answers` in order of time.
+
+    `stood_ms`: how long the clock of who is asked now stood still.
+    """
 
     choice: Choice
     first: Seat
     since_ms: int
     answers: tuple[Answer, ...] = ()
+    stood_ms: int = 0
 
     def asked(self) -> tuple[Seat, ...]:
         """Return who may answer now: all that have not, or the next in turn; none at the end."""
@@ -43,7 +47,7 @@ class Asking(msgspec.Struct, frozen=True, gc=False):
             return None
         in_turn = self.choice.order == "in_turn" and self.answers
         asked_ms = self.answers[-1].at_ms if in_turn else self.since_ms
-        return asked_ms + self.choice.limit_s * 1000
+        return asked_ms + self.stood_ms + self.choice.limit_s * 1000
 
     def yes(self) -> tuple[Seat, ...]:
         """Return who has chosen it so far, in playing order."""
@@ -96,8 +100,15 @@ def elapsed(opening: Opening, at_ms: int) -> Opening:
     return opening
 
 
+def stood(opening: Opening, ms: int) -> Opening:
+    """Return the choices after the clock stood still for `ms`: the table was stopped."""
+    asking = opening.now()
+    return _with(opening, msgspec.structs.replace(asking, stood_ms=asking.stood_ms + ms))
+
+
 def _added(asking: Asking, *answers: Answer) -> Asking:
-    return msgspec.structs.replace(asking, answers=asking.answers + answers)
+    stood_ms = 0 if asking.choice.order == "in_turn" else asking.stood_ms
+    return msgspec.structs.replace(asking, answers=asking.answers + answers, stood_ms=stood_ms)
 
 
 def _with(opening: Opening, asking: Asking) -> Opening:

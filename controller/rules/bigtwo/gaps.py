@@ -1,4 +1,4 @@
-"""What seed 002 leaves open: gaps that stay gaps, in words for the event's regulations.
+"""What seed 002 leaves open: gaps that stay gaps, in whole sentences for the regulations.
 
 Where a profile key fills one for the time being (provisional), the gap names it.
 """
@@ -9,7 +9,8 @@ import msgspec
 class Gap(msgspec.Struct, frozen=True, gc=False):
     """Something the rulebook does not give. `article`: where it would stand or is unclear.
 
-    `key`: the profile key that holds a provisional value, None where nothing does.
+    `key`: the profile key that holds a provisional value, None where nothing does. `left`:
+    the event's regulations have to say it, nobody else can.
     """
 
     name: str
@@ -17,6 +18,7 @@ class Gap(msgspec.Struct, frozen=True, gc=False):
     key: str | None
     en: str
     zh: str
+    left: bool = False
 
 
 GAPS: tuple[Gap, ...] = (
@@ -35,6 +37,7 @@ GAPS: tuple[Gap, ...] = (
         "Appendix 3 (the Swiss movement) is not in the source: who moves where after a round "
         "is for the regulations to say.",
         "附录三（瑞士移位法）原文缺失：每轮后的移位由补充规定确定。",
+        left=True,
     ),
     Gap(
         "against_machine",
@@ -166,11 +169,12 @@ GAPS: tuple[Gap, ...] = (
         "牌桌不记录各人的出牌用时：没有用时数据时跳过这两项。",
     ),
     Gap(
-        "deals_and_rounds",
-        "002 A4.10, A4.11, A13",
+        "matches_and_rounds",
+        "002 A4.11, A13",
         None,
-        "How many deals make a match, and how many matches a round, is for the regulations.",
-        "每局几副、每轮几局，由补充规定确定。",
+        "How many matches make a round, and how many rounds are played, is for the regulations.",
+        "每轮几局、共赛几轮，由补充规定确定。",
+        left=True,
     ),
     Gap(
         "play_clock",
@@ -184,13 +188,23 @@ GAPS: tuple[Gap, ...] = (
         "002 A15, A17",
         None,
         "Conduct is laid down, penalties are not: the referee rules by the regulations.",
-        "只有行为准则，没有罚则：裁判员按规程处理。",
+        "只有行为准则，没有罚则：裁判员按补充规定处理。",
+        left=True,
+    ),
+    Gap(
+        "corrections",
+        "002 A11, A15",
+        None,
+        "The software keeps the score there: a practice table corrects no result and records "
+        "no ruling, the referees do that beside it.",
+        "原规则由软件记分：练习桌不更正成绩、不记录判罚，由裁判员另行处理。",
     ),
     Gap(
         "appeal_fee",
         "002 A19.3",
         None,
         "The fee of an appeal is for the regulations.",
-        "申诉费由竞赛规程规定。",
+        "申诉费由补充规定确定。",
+        left=True,
     ),
 )

@@ -104,6 +104,8 @@ class Scoring(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     def __post_init__(self) -> None:
         """Refuse bands that overlap or leave a number of cards out."""
+        if not self.card_points:
+            raise ValueError(f"card_points: empty, expected bands from 0 to {CARDS} cards")
         due = 0
         for n, band in enumerate(self.card_points):
             if band.least != due or band.most < band.least:

@@ -6,22 +6,19 @@ is what no rulebook states.
 
 import msgspec
 
-SEEDS = {
-    "international-000": "000",
-    "huaian-2017-001": "001",
-    "huainan-2013-003": "003",
-    "bcta-004": "004",
-}
-"""The rulebooks of Guandan: the profile's name, and the number its articles are cited by."""
+from controller.rules.order import rank_text
+from controller.rules.profile import Profile
 
 _COMPLETE = "000"
+_UNDECLARED = "conduct.undeclared"
 
 
 class Rule(msgspec.Struct, frozen=True, gc=False):
     """A rule in both languages. Its articles: `a` of seeds 000 and 001, `r` of 003, `cn` of 004.
 
-    An article that is None is silent. `leans_on`: what a proposal is taken from. `notation`:
-    no rule, but how the question was understood.
+    An article that is None is silent. `leans_on`: what a proposal is taken from. `key`: the
+    rule of the profile that an event may settle. `notation`: no rule, but how the question
+    was understood. "{level}" in its words is the level played.
     """
 
     en: str
@@ -30,6 +27,7 @@ class Rule(msgspec.Struct, frozen=True, gc=False):
     r: str | None = None
     cn: str | None = None
     leans_on: str | None = None
+    key: str | None = None
     notation: bool = False
 
 
@@ -97,6 +95,8 @@ RULES: dict[str, Rule] = {
         "in sequences a level card has its natural place",
         "级牌在相连的牌中按自然顺序",
         "A7.3.1",
+        None,
+        "EN-III",
     ),
     "declare": Rule(
         "what a wild card stands for had to be declared at once",
@@ -110,6 +110,12 @@ RULES: dict[str, Rule] = {
         None,
         leans_on="A7.2",
     ),
+    "declared_plain": Rule(
+        "five of one suit in sequence count as a plain straight where they are declared so",
+        "同花顺即时说明为顺子的，按顺子计",
+        None,
+        leans_on="A4.7",
+    ),
     "not_as_declared": Rule(
         "the cards cannot be what was declared", "所出的牌不能成为所说明的牌型", "A7.2"
     ),
@@ -117,19 +123,43 @@ RULES: dict[str, Rule] = {
         "undeclared, two pairs and a wild card are the higher triple",
         "未说明时，两对加红心级牌算大的三张带对",
         "A7.2.2",
+        key=_UNDECLARED,
     ),
     "undeclared_high": Rule(
-        "undeclared, a sequence counts at its higher end", "未说明时，相连的牌算大点", None
+        "undeclared, a sequence counts at its higher end",
+        "未说明时，相连的牌算大点",
+        None,
+        key=_UNDECLARED,
     ),
     "undeclared_tube": Rule(
-        "undeclared, a tube goes before a plate", "未说明时，先算三连对，不算三同连张", None
+        "undeclared, a tube goes before a plate",
+        "未说明时，先算三连对，不算三同连张",
+        None,
+        key=_UNDECLARED,
+    ),
+    "undeclared_follows": Rule(
+        "undeclared, it counts as the kind that lies on the table",
+        "未说明时，按台面上的牌型计",
+        None,
+        leans_on="A6.1",
+        key=_UNDECLARED,
     ),
     "undeclared_class": Rule(
-        "undeclared, the higher class counts", "未说明时，按大的牌型计", None, leans_on="A7.2"
+        "undeclared, the higher class counts",
+        "未说明时，按大的牌型计",
+        None,
+        leans_on="A7.2",
+        key=_UNDECLARED,
     ),
     "bare_suits": Rule(
         "written without suits: taken to be of mixed suits",
         "未写花色，按杂花计",
+        None,
+        notation=True,
+    ),
+    "bare_level": Rule(
+        "{level} without a suit: taken not to be ♥{level}",
+        "{level}未写花色，不当作♥{level}",
         None,
         notation=True,
     ),
@@ -205,6 +235,13 @@ RULES: dict[str, Rule] = {
         "大王、小王、级牌、A、K……2，不分花色",
         "A8.1",
         "R3",
+        "CN4",
+    ),
+    "by_level": Rule(
+        "a level card ranks between the small joker and A, whatever its suit",
+        "级牌小于小王、大于A，不分花色",
+        "A8.1",
+        "R3",
     ),
     "by_triple": Rule(
         "in a full house the triple decides", "三带对仅比较三同张的大小", "A8.3", "R2", "CN3"
@@ -270,14 +307,20 @@ RULES: dict[str, Rule] = {
 """Every rule by its key; the kinds of combination have theirs among them."""
 
 
-def reason(rule: str, profile: str) -> Reason:
-    """Return a rule as the rulebook of `profile` has it. Raises KeyError for unknown names."""
-    stated, seed = RULES[rule], SEEDS[profile]
+def reason(rule: str, profile: Profile, level: int) -> Reason:
+    """Return a rule as `profile` has it: from its rulebook, or from its event's regulations.
+
+    `level`: a natural rank. Raises KeyError for unknown names.
+    """
+    stated, seed = RULES[rule], profile.text
+    en, zh = (words.replace("{level}", rank_text(level)) for words in (stated.en, stated.zh))
     if stated.notation:
-        return Reason(rule, stated.en, stated.zh, "as written")
+        return Reason(rule, en, zh, "as written")
+    if profile.event and stated.key in profile.event.settled:
+        return Reason(rule, en, zh, profile.event.title_en)
     own = {"003": stated.r, "004": stated.cn}.get(seed, stated.a)
     if own is not None:
-        return Reason(rule, stated.en, stated.zh, f"{seed} {own}")
+        return Reason(rule, en, zh, f"{seed} {own}")
     elsewhere = stated.a or stated.leans_on
     article = f"{_COMPLETE} {elsewhere} (provisional)" if elsewhere else "provisional"
-    return Reason(rule, stated.en, stated.zh, article, provisional=True)
+    return Reason(rule, en, zh, article, provisional=True)

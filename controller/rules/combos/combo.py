@@ -32,15 +32,15 @@ KINDS: dict[Kind, KindName] = {
     "single": KindName("single", "单张", ("单牌",)),
     "pair": KindName("pair", "对子", ("一对", "对牌")),
     "triple": KindName("triple", "三同张", ("三不带", "3张牌", "三张")),
-    "full_house": KindName("full house", "三带对", ("三带二", "三带两", "夯")),
+    "full_house": KindName("full house", "三带对", ("三带二", "三带两", "夯", "葫芦")),
     "straight": KindName("straight", "顺子", ("杂花顺",)),
     "tube": KindName("tube", "三连对", ("木板", "连对")),
-    "plate": KindName("plate", "三同连张", ("钢板", "三顺", "双飞")),
+    "plate": KindName("plate", "三同连张", ("钢板", "三连张", "三顺", "双飞")),
     "bomb": KindName("bomb", "炸弹"),
     "straight_flush": KindName("straight flush", "同花顺", ("火箭",)),
-    "joker_bomb": KindName("joker bomb", "四大天王", ("王炸", "四王")),
+    "joker_bomb": KindName("joker bomb", "四大天王", ("天王炸", "王炸", "四王")),
 }
-"""Every kind with its names (seed 000 A4; its others also 003 R1, 004 CN3).
+"""Every kind with its names (seed 000 A4; its others also 003 R1, 004 CN3, and what players say).
 
 Its articles are in articles.py.
 """

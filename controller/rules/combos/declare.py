@@ -1,53 +1,66 @@
 """What a player declared his wild cards to be: a kind, ranks, or both (seed 000 A7.2–3)."""
 
+import re
+
 import msgspec
 
 from controller.rules.combos.combo import KINDS, Combo, Kind
-from controller.rules.combos.notation import Nonsense, NotationError, parse_ranks, shown
+from controller.rules.combos.nonsense import Nonsense, NotationError, shown
+from controller.rules.combos.notation import parse_ranks
+from controller.rules.combos.tokens import plain
 from controller.rules.order import natural
 
+_GAP = r"[\s_-]*"
 _KINDS: dict[str, Kind] = {
-    said: kind
+    said.upper().replace(" ", ""): kind
     for kind, name in KINDS.items()
-    for said in (kind.replace("_", ""), name.zh, *name.others)
+    for said in (name.en, name.zh, *name.others)
 }
+_NAMES = "|".join(
+    _GAP.join(said.upper().split())
+    for said in sorted(
+        (said for name in KINDS.values() for said in (name.en, name.zh, *name.others)),
+        key=len,
+        reverse=True,
+    )
+)
+_FIRST = re.compile(rf"\s*(?P<kind>{_NAMES})(?P<ranks>.*)", re.DOTALL)
+_LAST = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAMES})\s*", re.DOTALL)
 
 
 class Declaration(msgspec.Struct, frozen=True, gc=False):
-    """What was declared; what is None was left open. `ranks` are natural and sorted."""
+    """What was declared; what is None was left open. `ranks` are natural, as they were said."""
 
-    text: str
     kind: Kind | None
     ranks: tuple[int, ...] | None
 
     def allows(self, combo: Combo) -> bool:
         """Tell whether a reading is what was declared."""
         return (self.kind is None or combo.kind == self.kind) and (
-            self.ranks is None or tuple(sorted(map(natural, combo.faces))) == self.ranks
+            self.ranks is None or sorted(map(natural, combo.faces)) == sorted(self.ranks)
         )
 
 
 def parse_declaration(text: str) -> Declaration:
-    """Return what was declared: "plate", "钢板", "34567" or "straight 34567".
+    """Return what was declared: "plate", "钢板", "34567", "straight 34567" or "顺子34567".
 
     Suits in it count for nothing. Raises Nonsense, one line.
     """
-    words = text.lower().replace("-", " ").replace("_", " ").split()
-    for count in range(len(words), 0, -1):
-        kind = _KINDS.get("".join(words[:count]))
-        if kind:
-            return Declaration(text, kind, _ranks(text, " ".join(words[count:])))
-    ranks = _ranks(text, text)
+    said = plain(text)
+    found = _FIRST.fullmatch(said) or _LAST.fullmatch(said)
+    ranks = _ranks(text, found["ranks"] if found else said)
+    if found:
+        return Declaration(_KINDS[re.sub(_GAP, "", found["kind"])], ranks)
     if ranks is None:
         raise Nonsense("the declaration is empty: name a kind or ranks, such as plate or 34567")
-    return Declaration(text, None, ranks)
+    return Declaration(None, ranks)
 
 
 def _ranks(text: str, part: str) -> tuple[int, ...] | None:
     try:
-        return tuple(sorted(parse_ranks(part))) or None
+        return parse_ranks(part) or None
     except NotationError:
-        kinds = ", ".join(name.en for name in KINDS.values())
+        kinds = ", ".join(f"{name.en} {name.zh}" for name in KINDS.values())
         raise Nonsense(
             f'nobody can declare "{shown(text)}": write its ranks, such as 34567, or one of {kinds}'
         ) from None

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from controller.rules.combos.combo import SEQUENCES, Combo, Kind
 from controller.rules.combos.compare import beats, power
 from controller.rules.combos.declare import Declaration
-from controller.rules.combos.notation import Play
 from controller.rules.combos.recognise import declaration_due
-from controller.rules.order import is_joker, is_wild, natural
+from controller.rules.order import LEVEL_VALUE, is_joker, natural
 
 _LISTED_BOMB = 8
 """The longest bomb that seeds 003 R1 and 004 CN3 list."""
@@ -27,7 +26,7 @@ _DECIDES: dict[Kind, tuple[str, ...]] = {
 """The rules by which two ordinary combinations of one kind compare."""
 
 
-def because(combo: Combo, play: Play, level: int) -> Iterator[str]:
+def because(combo: Combo, level: int) -> Iterator[str]:
     """Yield the rules that make a play what it is."""
     yield combo.kind
     if combo.kind == "bomb" and combo.size > _LISTED_BOMB:
@@ -38,29 +37,43 @@ def because(combo: Combo, play: Play, level: int) -> Iterator[str]:
         yield "wild_alone" if len(combo.wild) == combo.size else "wild"
     if combo.kind in SEQUENCES and level in map(natural, combo.faces):
         yield "natural_place"
-    if combo.kind == "straight" and all(
-        bare or is_wild(face, level) for face, bare in zip(play.faces, play.bare, strict=True)
-    ):
-        yield "bare_suits"
 
 
 def chosen(
-    left: Sequence[Combo], found: Sequence[Combo], declaration: Declaration | None
+    left: Sequence[Combo],
+    found: Sequence[Combo],
+    declaration: Declaration | None,
+    table: Combo | None = None,
 ) -> Iterator[str]:
     """Yield the rules by which the first reading counts of those that a declaration left."""
     if declaration:
-        yield "declared" if power(left[0]) == power(found[0]) else "declared_lower"
+        lower = "declared_lower" if left[0].wild else "declared_plain"
+        yield "declared" if power(left[0]) == power(found[0]) else lower
     if left[0].wild:
         if declaration_due(left):
             yield "declare"
-        yield from dict.fromkeys(key for other in left[1:] for key in _before(left[0], other))
+        keys = (key for other in left[1:] for key in _before(left[0], other, table))
+        yield from dict.fromkeys(keys)
 
 
-def _before(counts: Combo, other: Combo) -> Iterator[str]:
+def following(left: Sequence[Combo], table: Combo | None) -> tuple[Combo, ...]:
+    """Return undeclared readings with those first that count on what lies on the table.
+
+    Among those of the highest class, the kind of the table's play: else a play that can
+    follow would not (provisional).
+    """
+    if table is None or not left:
+        return tuple(left)
+    best = power(left[0])
+    return tuple(sorted(left, key=lambda one: (power(one) != best, one.kind != table.kind)))
+
+
+def _before(counts: Combo, other: Combo, table: Combo | None) -> Iterator[str]:
     if power(counts) != power(other):
         yield "undeclared_class"
     elif counts.kind != other.kind:
-        yield "undeclared_tube"
+        follows = table is not None and counts.kind == table.kind
+        yield "undeclared_follows" if follows else "undeclared_tube"
     elif counts.rank != other.rank:
         yield "undeclared_triple" if counts.kind == "full_house" else "undeclared_high"
 
@@ -85,6 +98,9 @@ def compared(challenger: Combo, table: Combo) -> Iterator[str]:
     elif len(kinds) == 2:
         yield "same_kind"
     else:
+        level = LEVEL_VALUE in (challenger.rank, table.rank) and challenger.kind not in SEQUENCES
         yield from _DECIDES[challenger.kind]
+        if level:
+            yield "by_level"
     if len(kinds) == 1 and not beats(challenger, table):
         yield "greater"

@@ -1,27 +1,32 @@
 """A referee's question on combinations: what is this play, is it legal on that one, and why."""
 
-from controller.cards import SUITS, Face, composition, face_text
+from functools import cache
+
+from controller.cards import composition
 from controller.rules.combos import judge_bigtwo
-from controller.rules.combos.articles import SEEDS, reason
+from controller.rules.combos.articles import reason
+from controller.rules.combos.bare import bare_notes, contained_as_written, contained_notes
 from controller.rules.combos.combo import KINDS, Combo
 from controller.rules.combos.compare import beats
 from controller.rules.combos.declare import parse_declaration
-from controller.rules.combos.explain import because, chosen, compared
+from controller.rules.combos.explain import because, chosen, compared, following
 from controller.rules.combos.near import why_none
-from controller.rules.combos.notation import Nonsense, Play, parse_play, play_text, shown
+from controller.rules.combos.nonsense import Nonsense
+from controller.rules.combos.notation import Play, parse_play, play_text
 from controller.rules.combos.patterns import PLAIN
-from controller.rules.combos.recognise import contained, declaration_due, readings
-from controller.rules.combos.ruling import Containing, Judged, Reading, Ruling, rule
-from controller.rules.order import LEVEL_VALUE, is_joker, is_wild, natural, rank_text
-
-PROFILES = (*SEEDS, judge_bigtwo.PROFILE)
-"""The profiles that can be asked."""
+from controller.rules.combos.recognise import declaration_due, readings
+from controller.rules.combos.ruling import Containing, Judged, Ruling, rule
+from controller.rules.combos.showing import bare_texts, declared, reading
+from controller.rules.order import is_wild, rank_text
+from controller.rules.profile import BigTwoProfile, Profile
+from controller.rules.rulebooks import load_profile
 
 _DECK = composition(2, jokers=True)
+_WILDS = 2
 
 
 def judge(
-    profile: str,
+    profile: Profile | str,
     level: int | None,
     play: str,
     on: str | None = None,
@@ -30,48 +35,78 @@ def judge(
 ) -> Ruling:
     """Return the ruling on `play` as a lead, or on the play `on` that lies on the table.
 
-    `profile` is the name of one, `level` a natural rank (2…14; Big Two has none). Plays
-    are as notation.py reads them, declarations as declare.py does. Raises Nonsense.
+    `profile`: one that was loaded, or the name of a rulebook; `level`: a natural rank
+    (2…14; None in Big Two). Plays are as notation.py reads them, declarations as declare.py
+    does. Raises Nonsense, and ProfileError for a name that is none.
     """
-    if profile == judge_bigtwo.PROFILE:
-        return judge_bigtwo.judge(play, on, declare or on_declare)
-    level = _level(profile, level)
+    profile = _profile(profile)
+    if isinstance(profile, BigTwoProfile):
+        _refuse_level(level)
+        if declare is not None or on_declare is not None:
+            raise Nonsense("nothing is declared in Big Two: a play has one reading")
+        return judge_bigtwo.judge(profile, play, on)
+    level = _level(level)
     below = None if on is None else parse_play(on, level, _DECK)
     above = parse_play(play, level, _DECK, beside=below)
-    table, lying = (None, None) if below is None else _judged(profile, level, below, on_declare)
-    judged, combo = _judged(profile, level, above, declare)
+    hearts = _hearts_left(level, above, below)
+    table, lying = (
+        (None, None) if below is None else _judged(profile, level, below, on_declare, hearts)
+    )
+    judged, combo = _judged(profile, level, above, declare, hearts, lying)
     legal, why = _legal(combo, lying, leads=table is None)
-    reasons = tuple(reason(key, profile) for key in why)
+    reasons = tuple(reason(key, profile, level) for key in why)
     return rule(profile, rank_text(level), judged, table, legal, reasons)
 
 
-def judge_contained(profile: str, level: int | None, play: str) -> Containing:
-    """Return the kinds that an exposed play contains (seed 000 A16.3.1). Raises Nonsense."""
-    if profile == judge_bigtwo.PROFILE:
+def judge_contained(profile: Profile | str, level: int | None, play: str) -> Containing:
+    """Return the kinds that an exposed play contains (seed 000 A16.3.1). Raises as `judge`."""
+    profile = _profile(profile)
+    if isinstance(profile, BigTwoProfile):
         raise Nonsense("what a wrong lead contains is asked in Guandan alone (000 A16.3.1)")
-    level = _level(profile, level)
+    level = _level(level)
     cards = parse_play(play, level, _DECK)
-    kinds = contained(cards.faces, level)
-    why = reason("contained", profile)
+    kinds = contained_as_written(cards, level)
+    notes = contained_notes(cards, kinds, level, _hearts_left(level, cards))
+    reasons = tuple(reason(key, profile, level) for key in ("contained", *notes))
     return Containing(
-        profile=profile,
+        profile=profile.name,
+        event=profile.event.title_en if profile.event else None,
         level=rank_text(level),
         play=play_text(cards),
+        bare=bare_texts(cards),
         kinds=kinds,
         en=", ".join(KINDS[kind].en for kind in kinds),
         zh="、".join(KINDS[kind].zh for kind in kinds),
-        reasons=(why,),
-        provisional=why.provisional,
+        reasons=reasons,
+        provisional=any(one.provisional for one in reasons),
     )
 
 
-def _level(profile: str, level: int | None) -> int:
-    """Return the level of a profile of Guandan. Raises Nonsense."""
-    if profile not in SEEDS:
-        raise Nonsense(f'profile "{shown(profile)}": expected one of {", ".join(PROFILES)}')
+@cache
+def _named(name: str) -> Profile:
+    return load_profile(name)
+
+
+def _profile(profile: Profile | str) -> Profile:
+    return _named(profile) if isinstance(profile, str) else profile
+
+
+def _level(level: int | None) -> int:
+    """Return the level of a question on Guandan. Raises Nonsense."""
     if level not in PLAIN:
         raise Nonsense("which level is played? give it: 2…10, J, Q, K or A")
     return level
+
+
+def _refuse_level(level: int | None) -> None:
+    if level is not None:
+        raise Nonsense("no level is played in Big Two: leave it out")
+
+
+def _hearts_left(level: int, *plays: Play | None) -> int:
+    """Return how many wild cards no play shows."""
+    shown = sum(is_wild(face, level) for play in plays if play for face in play.faces)
+    return max(0, _WILDS - shown)
 
 
 def _legal(
@@ -88,73 +123,34 @@ def _legal(
 
 
 def _judged(
-    profile: str, level: int, play: Play, declare: str | None
+    profile: Profile,
+    level: int,
+    play: Play,
+    declare: str | None,
+    hearts: int,
+    table: Combo | None = None,
 ) -> tuple[Judged, Combo | None]:
     found = readings(play.faces, level)
     declaration = None if declare is None else parse_declaration(declare)
-    left = found if declaration is None else tuple(filter(declaration.allows, found))
+    if declaration is None:
+        left = following(found, table)
+    else:
+        left = tuple(filter(declaration.allows, found))
     combo = left[0] if left else None
     if combo is not None:
-        why = [*because(combo, play, level), *chosen(left, found, declaration)]
+        why = [*because(combo, level), *chosen(left, found, declaration, table)]
     else:
         why = ["not_as_declared" if found else why_none(play.faces, level)]
-    shown = {one: _reading(one, play, level) for one in found}
+    why += bare_notes(play, combo, level, hearts)
+    shown = {one: reading(one, play, level) for one in found}
     judged = Judged(
         play=play_text(play),
+        bare=bare_texts(play),
         readings=tuple(shown.values()),
         default=shown[found[0]] if found else None,
         counts_as=shown[combo] if combo else None,
-        declared=declare,
+        declared=declared(declaration),
         declaration_due=declaration_due(found),
-        reasons=tuple(reason(key, profile) for key in why),
+        reasons=tuple(reason(key, profile, level) for key in why),
     )
     return judged, combo
-
-
-def _reading(combo: Combo, play: Play, level: int) -> Reading:
-    name = KINDS[combo.kind]
-    return Reading(
-        kind=combo.kind,
-        en=name.en,
-        zh=name.zh,
-        cards=_laid(combo, play, level),
-        decides=_decides(combo, level),
-        size=combo.size,
-    )
-
-
-def _laid(combo: Combo, play: Play, level: int) -> tuple[str, ...]:
-    """Return the cards as they count, those in brackets that stand for them.
-
-    A card shows no suit where it was written without one, or stands for any suit.
-    """
-    wild = [face_text(face) for face in play.faces if is_wild(face, level)]
-    stand_ins = list(combo.wild)
-    written = [face for face, bare in zip(play.faces, play.bare, strict=True) if not bare]
-    laid: list[str] = []
-    for face in reversed(combo.faces):
-        if face in stand_ins:
-            stand_ins.remove(face)
-            own = face_text(face)
-            if own != wild[0]:
-                own = own if combo.kind == "straight_flush" else own.lstrip("".join(SUITS))
-                own = f"{own}({wild[0]})"
-            laid.append(own)
-        else:
-            laid.append(_shown(face, written))
-    return tuple(reversed(laid))
-
-
-def _shown(face: Face, written: list[Face]) -> str:
-    if face in written:
-        written.remove(face)
-        return face_text(face)
-    return rank_text(natural(face))
-
-
-def _decides(combo: Combo, level: int) -> str:
-    if combo.rank == LEVEL_VALUE:
-        return rank_text(level)
-    if is_joker(combo.faces[0]):
-        return face_text(combo.faces[0])
-    return rank_text(combo.rank)

@@ -1,47 +1,33 @@
 """Plays as people type them, and back.
 
-Ranks are 2…10 (or T), J, Q, K, A; suits S H C D, ♠♥♣♦ or 黑桃 红桃 梅花 方块; jokers SJ
-and BJ, or 小王 and 大王. Blanks, commas, + and - part words, and count for nothing else.
+Ranks are 2…10 (or T, 十), J, Q, K, A; suits S H C D, ♠♥♣♦ or 黑桃 红桃 梅花 方块, also by
+their first sign (红2); jokers SJ and BJ, or 小王 and 大王, 小鬼 and 大鬼. Blanks, commas and
+the like (tokens.py) part words, and count for nothing else.
 
 - A suit is optional. It stands before or after its card, within the word: ♠K, SK, KS, K♠.
-- It covers the whole run of ranks that it touches: ♦789J and 789J♦ are four diamonds.
+- It covers the whole run of ranks that it touches: ♦789J and 789J♦ are four diamonds. A
+  run rises or falls, no rank twice, and lacks no more ranks than wild cards can fill: ♥2KK66
+  and ♠KKK are refused. Where suits decide, a suit covers whatever it touches.
 - A word that begins with a suit has all its suits before their cards (♦789J♥2), one that
   ends with a suit has them all behind. A word with suits that does neither could be read
   both ways: it is refused, and a blank settles it (KK66 ♥2).
-- SJ is the small joker and stands in a word with jokers alone; ♠J and JS are the jack.
+- SJ is the small joker and stands in a word with jokers alone; ♠J and JS are the jack. It is
+  refused where another word has a suit as a letter, since there it may be meant as the jack,
+  unless its own word has a big joker; in a deck without jokers it is the jack.
 """
 
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
 
-from controller.cards import BIG_JOKER, RANKS, SMALL_JOKER, SUITS, Face, face_text
+from controller.cards import RANKS, SMALL_JOKER, Face, face_text
+from controller.rules.combos.nonsense import Nonsense, NotationError, shown
 from controller.rules.combos.suiting import faces_of, suited
+from controller.rules.combos.tokens import Token, is_small_or_jack, plain, words
 from controller.rules.levels import PAST_A, parse_grade
 from controller.rules.order import natural, rank_text
-
-
-class Nonsense(ValueError):
-    """What was asked cannot be judged; its text is one line for people."""
-
-
-def shown(text: str) -> str:
-    """Return what somebody typed, fit for one line: place for place, a dot for what is no sign."""
-    return "".join(char if char.isprintable() else "·" for char in text)
-
-
-class NotationError(Nonsense):
-    """A play is not written as one; its text is one line, `place` counts characters from 1."""
-
-    def __init__(self, text: str, place: int, part: str, says: str) -> None:
-        """Say what is wrong with the part of `text` that begins at `place`."""
-        where = f'"{shown(text)}": place {place}, "{part}": ' if part else ""
-        super().__init__(where + says)
-        self.place = place
 
 
 class Play(msgspec.Struct, frozen=True, gc=False):
@@ -54,53 +40,19 @@ class Play(msgspec.Struct, frozen=True, gc=False):
     bare: tuple[bool, ...]
 
 
-class _Token(msgspec.Struct, frozen=True, gc=False):
-    """A suit, a rank or a joker as written, at a place of the text."""
-
-    text: str
-    place: int
-    suit: int | None = None
-    rank: int | None = None
-    joker: Face | None = None
-
-
 class _Card(msgspec.Struct, frozen=True, gc=False):
-    """A card as written: its natural rank, and its face where that is given."""
+    """A card written as `text[begin:end]`: its natural rank, and its face where that is given."""
 
-    token: _Token
+    begin: int
+    end: int
     rank: int
     face: Face | None
 
 
-_SUITS = {
-    **dict(zip("SHCD", range(4), strict=True)),
-    **{sign: suit for suit, sign in enumerate(SUITS)},
-    **{sign: suit for suit, sign in enumerate("♤♡♧♢")},
-    **dict.fromkeys(("黑桃",), 0),
-    **dict.fromkeys(("红桃", "红心", "紅桃", "紅心"), 1),
-    **dict.fromkeys(("梅花", "草花"), 2),
-    **dict.fromkeys(("方块", "方片", "方塊"), 3),
-}
-_RANKS = {text: rank for rank, text in enumerate(RANKS, start=2)} | {"T": 10}
-_JOKERS = {"BJ": BIG_JOKER, "大王": BIG_JOKER, "小王": SMALL_JOKER, "SJ": SMALL_JOKER}
-
-_WORD = re.compile(r"[^\s,、;+–-]+")
-_JOKERS_ALONE = re.compile(f"(?:{'|'.join(_JOKERS)})+")
-_EMOJI = "\ufe0f?"
-"""A sign from a telephone's keyboard is followed by this."""
-_ANY = re.compile(
-    "|".join(
-        [
-            f"(?P<joker>{'|'.join(text for text in _JOKERS if text != 'SJ')})",
-            f"(?P<rank>{'|'.join(sorted(_RANKS, reverse=True))})",
-            f"(?P<suit>{'|'.join(_SUITS)}){_EMOJI}",
-        ]
-    )
-)
-_EXPECTED = "ranks are 2…10 or T, J, Q, K, A; suits S H C D or ♠♥♣♦; jokers SJ, BJ"
+_WILDS = 2
 _TWO_WAYS = "this suit may belong to the card on either side: part the cards with a blank"
 _NO_JOKERS = "there are no jokers in these cards"
-_JACK = "SJ is the small joker, in a word of its own; the jack of spades is ♠J or JS"
+_JACK = "SJ is the small joker, in a word of its own, or 小王; the jack of spades is ♠J or JS"
 
 
 def parse_play(
@@ -119,13 +71,13 @@ def parse_play(
     without a suit is refused. `beside` is another play of the same deal: both together
     are no more than the deck has. Raises NotationError, one line.
     """
-    cards = list(_cards(text))
+    cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide)
     if not cards:
-        raise NotationError(text, 1, "", "the play is empty: write cards, such as KK66 H2")
+        raise NotationError(text, 0, 0, "the play is empty: write cards, such as KK66 H2")
     if suits_decide:
         for card in cards:
             if card.face is None:
-                raise _wrong(text, card.token, "suits decide in Big Two: write it with its suit")
+                raise _wrong(text, card, "suits decide in Big Two: write it with its suit")
     _refuse_too_many(text, cards, deck, beside)
     faces = suited([card.face for card in cards], [card.rank for card in cards], level, deck)
     return Play(faces, tuple(card.face is None for card in cards))
@@ -133,13 +85,13 @@ def parse_play(
 
 def parse_ranks(text: str) -> tuple[int, ...]:
     """Return the natural ranks written as `text`, suits left out. Raises NotationError."""
-    return tuple(card.rank for card in _cards(text))
+    return tuple(card.rank for card in _cards(text, jokers=True, suits_decide=True))
 
 
 def parse_level(text: str) -> int:
     """Return the level written as `text`, a natural rank. Raises Nonsense, one line."""
     try:
-        level = parse_grade(_plain(text))
+        level = parse_grade(plain(text))
     except ValueError:
         level = PAST_A
     if level == PAST_A:
@@ -155,67 +107,92 @@ def play_text(play: Play) -> str:
     )
 
 
-def _plain(text: str) -> str:
-    """Return text with wide letters made narrow and small ones large, place for place."""
-    narrow = (unicodedata.normalize("NFKC", char).upper() for char in text)
-    return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
+def _wrong(text: str, part: Token | _Card, says: str) -> NotationError:
+    return NotationError(text, part.begin, part.end, says)
 
 
-def _wrong(text: str, token: _Token, says: str) -> NotationError:
-    return NotationError(text, token.place, token.text, says)
+def _cards(text: str, *, jokers: bool, suits_decide: bool) -> list[_Card]:
+    written = words(text, jokers=jokers)
+    if jokers:
+        _refuse_jacks(text, written)
+    return [card for word in written for card in _of_word(text, word, suits_decide=suits_decide)]
 
 
-def _cards(text: str) -> Iterator[_Card]:
-    for word in _WORD.finditer(_plain(text)):
-        tokens = list(_tokens(text, word.group(), word.start() + 1))
-        yield from _of_word(text, tokens)
+def _refuse_jacks(text: str, written: Sequence[list[Token]]) -> None:
+    """Refuse SJ where it may be meant as the jack of spades. Raises NotationError."""
+    letters = any(token.letter for word in written for token in word)
+    for word in written:
+        if letters and is_small_or_jack(word):
+            raise _wrong(text, word[0], _JACK)
+        if word[0].suit is not None or word[-1].suit is None:  # else each suit is behind its card
+            for token, behind in pairwise(word):
+                if (token.sign, behind.sign) == ("S", "J"):
+                    raise NotationError(text, token.begin, behind.end, _JACK)
 
 
-def _tokens(text: str, word: str, begin: int) -> Iterator[_Token]:
-    if _JOKERS_ALONE.fullmatch(word):
-        for start in range(0, len(word), 2):
-            joker = word[start : start + 2]
-            yield _Token(joker, begin + start, joker=_JOKERS[joker])
-        return
-    at = 0
-    while at < len(word):
-        found = _ANY.match(word, at)
-        if found is None:
-            raise NotationError(text, begin + at, shown(word[at]), f"no such card: {_EXPECTED}")
-        suit, rank, joker = found["suit"], found["rank"], found["joker"]
-        yield _Token(
-            found.group(), begin + at, _SUITS.get(suit), _RANKS.get(rank), _JOKERS.get(joker)
-        )
-        at = found.end()
-
-
-def _of_word(text: str, tokens: list[_Token]) -> list[_Card]:
-    """Give each rank of a word its suit: the one before it, or the one behind it."""
+def _of_word(text: str, tokens: list[Token], *, suits_decide: bool) -> Iterator[_Card]:
+    """Yield the cards of a word; each rank has the suit before it, or the one behind it."""
     suits = [token for token in tokens if token.suit is not None]
-    if suits and tokens[0].suit is None:
-        if tokens[-1].suit is None:
-            raise _wrong(text, suits[0], _TWO_WAYS)
-        return _from_suits(text, tokens[::-1])[::-1]
-    for token, behind in pairwise(tokens):
-        if (token.text, behind.text) == ("S", "J"):
-            raise _wrong(text, token, _JACK)
-    return _from_suits(text, tokens)
+    forward = not suits or tokens[0].suit is not None
+    if not forward and tokens[-1].suit is None:
+        raise _wrong(text, suits[0], _TWO_WAYS)
+    cards: list[_Card] = []
+    for group in _groups(tokens if forward else tokens[::-1]):
+        head, *ranks = group
+        if head.suit is not None and not ranks:
+            raise _wrong(text, head, "a suit without its card: write them together, ♠K or KS")
+        if head.suit is not None and not suits_decide:
+            _refuse_no_run(text, head, ranks)
+        cards += _of_group(group)
+    yield from cards if forward else cards[::-1]
 
 
-def _from_suits(text: str, tokens: list[_Token]) -> list[_Card]:
-    """Return the cards of tokens in which each suit comes before the ranks that it covers."""
-    cards = []
-    suit: int | None = None
-    for token, behind in zip(tokens, [*tokens[1:], None], strict=True):
-        if token.rank is not None:
-            face = None if suit is None else suit * len(RANKS) + token.rank - 2
-            cards.append(_Card(token, token.rank, face))
-        elif token.joker is not None:
-            cards.append(_Card(token, natural(token.joker), token.joker))
-        elif behind is None or behind.rank is None:
-            raise _wrong(text, token, "a suit without its card: write them together, ♠K or KS")
-        suit = suit if token.rank is not None else token.suit
-    return cards
+def _groups(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Yield each suit or joker with the ranks after it; ranks before the first come alone."""
+    group: list[Token] = []
+    for token in tokens:
+        if group and token.rank is None:
+            yield group
+            group = []
+        group.append(token)
+    yield group
+
+
+def _of_group(group: Sequence[Token]) -> Iterator[_Card]:
+    head = group[0]
+    for n, token in enumerate(group):
+        if token.joker is not None:
+            yield _Card(token.begin, token.end, natural(token.joker), token.joker)
+        elif token.rank is not None:
+            face = None if head.suit is None else head.suit * len(RANKS) + token.rank - 2
+            begin, end = _span(group[:2] if n == 1 and head.suit is not None else (token,))
+            yield _Card(begin, end, token.rank, face)
+
+
+def _span(tokens: Iterable[Token]) -> tuple[int, int]:
+    every = tuple(tokens)
+    return min(token.begin for token in every), max(token.end for token in every)
+
+
+def _refuse_no_run(text: str, suit: Token, ranks: Sequence[Token]) -> None:
+    """Refuse ranks that one suit touches and that are no run. Raises NotationError."""
+    if _is_run([token.rank for token in ranks if token.rank is not None]):
+        return
+    begin, end = _span((suit, *ranks))
+    part = ranks[0].end if suit.begin == begin else ranks[0].begin
+    parted = shown(f"{text[begin:part]} {text[part:end]}")
+    raise NotationError(text, begin, end, f"a suit covers the run it touches: write {parted}")
+
+
+def _is_run(ranks: Sequence[int]) -> bool:
+    """Tell whether ranks rise or fall, the A high or low, with gaps that wild cards may fill."""
+    for ace in (14, 1):
+        row = [ace if rank == 14 else rank for rank in ranks]
+        steps = [after - before for before, after in pairwise(row)]
+        one_way = all(step > 0 for step in steps) or all(step < 0 for step in steps)
+        if one_way and sum(abs(step) - 1 for step in steps) <= _WILDS:
+            return True
+    return False
 
 
 def _refuse_too_many(
@@ -233,9 +210,13 @@ def _refuse_too_many(
         if card.face is not None:
             faces[card.face] += 1
             if faces[card.face] > deck[card.face]:
-                says = f"there are only {deck[card.face]} × {face_text(card.face)}{together}"
-                raise _wrong(text, card.token, says if deck[card.face] else _NO_JOKERS)
+                raise _wrong(text, card, _only(deck[card.face], face_text(card.face)) + together)
         of_rank = sum(deck[face] for face in faces_of(card.rank))
         if ranks[card.rank] > of_rank:
-            says = f"there are only {of_rank} × {rank_text(card.rank)}{together}"
-            raise _wrong(text, card.token, says)
+            raise _wrong(text, card, _only(of_rank, rank_text(card.rank)) + together)
+
+
+def _only(count: int, what: str) -> str:
+    if not count:
+        return _NO_JOKERS
+    return f"there {'is' if count == 1 else 'are'} only {count} × {what}"

@@ -3,50 +3,78 @@
 import msgspec
 
 from controller.rules.combos.articles import Reason
+from controller.rules.profile import Profile
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
     """A part of a ruling."""
 
 
+class Laid(Value, frozen=True):
+    """A card as it is laid; a wild one that is not itself `stands_for` another.
+
+    Neither has a suit where the card was written without one, or stands for any suit.
+    """
+
+    card: str
+    stands_for: str | None = None
+
+    def __str__(self) -> str:
+        """Return "♠7", or "8(♥2)" for a wild card."""
+        return self.card if self.stands_for is None else f"{self.stands_for}({self.card})"
+
+
 class Reading(Value, frozen=True):
     """One combination that a play may be.
 
-    `cards`: as they count and as they are laid, with "♥J(♥2)" for a wild ♥2 that stands
-    for ♥J; `decides`: the rank that decides inside the kind, as people write it.
+    `cards`: as they count and as they are laid; `decides`: the rank that decides inside
+    the kind, as people write it.
     """
 
     kind: str
     en: str
     zh: str
-    cards: tuple[str, ...]
+    cards: tuple[Laid, ...]
     decides: str
     size: int
+
+
+class Declared(Value, frozen=True):
+    """What was declared: a kind, ranks as they were said, or both; and that in words."""
+
+    kind: str | None
+    ranks: tuple[str, ...] | None
+    en: str
+    zh: str
 
 
 class Judged(Value, frozen=True):
     """One play: everything it may be, and what it is.
 
-    `default` counts where nothing is declared, `counts_as` after the declaration; either
-    is None where the cards are nothing. `due`: the player had to declare.
+    `bare`: its cards that were written without a suit. `default` counts where nothing is
+    declared, `counts_as` after the declaration; either is None where the cards are
+    nothing. `declaration_due`: the player had to declare.
     """
 
     play: str
+    bare: tuple[str, ...]
     readings: tuple[Reading, ...]
     default: Reading | None
     counts_as: Reading | None
-    declared: str | None
+    declared: Declared | None
     declaration_due: bool
     reasons: tuple[Reason, ...]
 
 
-class Ruling(Value, frozen=True):
+class Ruling(Value, frozen=True, tag_field="type", tag="ruling"):
     """Whether `play` is legal on `table`, or as a lead where that is None, and why.
 
-    `provisional`: some reason of it is in no article of the profile's rulebook.
+    `event`: whose regulations are in force over the rulebook. `provisional`: some reason
+    of it is in no article of either.
     """
 
     profile: str
+    event: str | None
     level: str | None
     table: Judged | None
     play: Judged
@@ -57,12 +85,14 @@ class Ruling(Value, frozen=True):
     provisional: bool
 
 
-class Containing(Value, frozen=True):
+class Containing(Value, frozen=True, tag_field="type", tag="containing"):
     """The kinds that an exposed play contains, of which its player has to lead the one named."""
 
     profile: str
+    event: str | None
     level: str
     play: str
+    bare: tuple[str, ...]
     kinds: tuple[str, ...]
     en: str
     zh: str
@@ -71,7 +101,7 @@ class Containing(Value, frozen=True):
 
 
 def rule(
-    profile: str,
+    profile: Profile,
     level: str | None,
     play: Judged,
     table: Judged | None,
@@ -82,7 +112,8 @@ def rule(
     en, zh = _sentence(play, table, legal)
     everything = (*(table.reasons if table else ()), *play.reasons, *reasons)
     return Ruling(
-        profile=profile,
+        profile=profile.name,
+        event=profile.event.title_en if profile.event else None,
         level=level,
         table=table,
         play=play,
@@ -96,15 +127,15 @@ def rule(
 
 def reading_text(reading: Reading, chinese: bool = False) -> str:
     """Return a reading as people say it: "straight 4 5 6 7 8(♥2)"."""
-    return f"{reading.zh if chinese else reading.en} {' '.join(reading.cards)}"
+    return f"{reading.zh if chinese else reading.en} {' '.join(map(str, reading.cards))}"
 
 
 def _sentence(play: Judged, table: Judged | None, legal: bool) -> tuple[str, str]:
     for judged in (table, play):
         if judged and judged.counts_as is None:
             what = "is no combination", "不是合理牌型"
-            if judged.default:
-                what = f"is no {judged.declared}", f"不能算{judged.declared}"
+            if judged.default and judged.declared:
+                what = f"is no {judged.declared.en}", f"不能算{judged.declared.zh}"
             return f"not legal: {judged.play} {what[0]}", f"不合法：{judged.play} {what[1]}"
     assert play.counts_as is not None  # the loop above has answered otherwise
     en, zh = reading_text(play.counts_as), reading_text(play.counts_as, chinese=True)

@@ -7,9 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from controller.cards import RANKS, SUITS, Face, composition, face_text
+from controller.rules.combos.nonsense import Nonsense, NotationError
 from controller.rules.combos.notation import (
-    Nonsense,
-    NotationError,
     Play,
     parse_level,
     parse_play,
@@ -51,6 +50,16 @@ def faces_of(text: str, level: int = 2) -> str:
         ("红桃2 黑桃3 梅花4 方块5 红心6 方片7", "♥2 ♠3 ♣4 ♦5 ♥6 ♦7"),
         ("♥️2 ♡3", "♥2 ♥3"),
         ("Ｓ１０", "♠10"),
+        ("大鬼小鬼 大鬼", "BJ SJ BJ"),
+        ("红2 黑10 梅J 草Q 方3", "♥2 ♠10 ♣J ♣Q ♦3"),
+        ("黑桃十 红桃二", "♠10 ♥2"),
+        ("♠3/♠4.♠5·♠6、♠7", "♠3 ♠4 ♠5 ♠6 ♠7"),
+        ("(♠3 ♠4)[♠5]（♠6）【♠7】", "♠3 ♠4 ♠5 ♠6 ♠7"),
+        ("♦J987 ♠A2345 ♣5432A", "♦J ♦9 ♦8 ♦7 ♠A ♠2 ♠3 ♠4 ♠5 ♣5 ♣4 ♣3 ♣2 ♣A"),
+        ("♠3456789T", "♠3 ♠4 ♠5 ♠6 ♠7 ♠8 ♠9 ♠10"),
+        ("10♠ SJ", "♠10 SJ"),
+        ("S10 小王", "♠10 SJ"),
+        ("SK SJBJ", "♠K SJ BJ"),
     ],
 )
 def test_cards_are_written_as_people_type_them(text: str, faces: str) -> None:
@@ -71,18 +80,34 @@ def test_a_card_without_a_suit_is_known_as_such(text: str) -> None:
         ("", 1, "the play is empty: write cards, such as KK66 H2"),
         (" , ", 1, "the play is empty: write cards, such as KK66 H2"),
         ("KK1", 3, '"KK1": place 3, "1": no such card: ranks are'),
-        ("34X", 3, '"34X": place 3, "X": no such card: ranks are'),
+        ("34x", 3, '"34x": place 3, "x": no such card: ranks are'),
         ("KKKKKKKKK", 9, '"KKKKKKKKK": place 9, "K": there are only 8 × K'),
         ("3" * 11, 9, f'"{"3" * 11}": place 9, "3": there are only 8 × 3'),
-        ("♠K♠K♠K♠K♠K", 6, '"♠K♠K♠K♠K♠K": place 6, "K": there are only 2 × ♠K'),
-        ("♠KK KKKKKK ♥K", 13, '"♠KK KKKKKK ♥K": place 13, "K": there are only 8 × K'),
+        ("♠K♠K♠K♠K♠K", 5, '"♠K♠K♠K♠K♠K": place 5, "♠K": there are only 2 × ♠K'),
+        ("♠️K♠️K♠️K♠️K", 5, '"♠️K♠️K♠️K♠️K": place 5, "♠️K": there are only 2 × ♠K'),
+        ("SK SK Ks", 7, '"SK SK Ks": place 7, "Ks": there are only 2 × ♠K'),
+        ("♠56 ♠56 ♠56", 9, '"♠56 ♠56 ♠56": place 9, "♠5": there are only 2 × ♠5'),
+        ("♠K K KKKKKK ♥K", 13, '"♠K K KKKKKK ♥K": place 13, "♥K": there are only 8 × K'),
         ("SJ SJ SJ", 7, '"SJ SJ SJ": place 7, "SJ": there are only 2 × SJ'),
         ("KK66♥2", 5, '"KK66♥2": place 5, "♥": this suit may belong to the card on either'),
-        ("S10SJSQ", 4, '"S10SJSQ": place 4, "S": SJ is the small joker'),
+        ("S10SJSQ", 4, '"S10SJSQ": place 4, "SJ": SJ is the small joker'),
+        ("KKKSJSJ", 4, '"KKKSJSJ": place 4, "SJ": SJ is the small joker'),
+        ("s10 sj sq sk sa", 5, '"s10 sj sq sk sa": place 5, "sj": SJ is the small joker'),
+        ("SJSJ H2", 1, '"SJSJ H2": place 1, "SJ": SJ is the small joker'),
         ("♠ K", 1, '"♠ K": place 1, "♠": a suit without its card'),
+        ("K h", 3, '"K h": place 3, "h": a suit without its card'),
         ("K ♠♥", 3, '"K ♠♥": place 3, "♠": a suit without its card'),
         ("♠BJ", 1, '"♠BJ": place 1, "♠": a suit without its card'),
         ("3\n4\x07", 4, '"3·4·": place 4, "·": no such card'),
+        ("3 joker", 3, '"3 joker": place 3, "joker": which joker? the big one is BJ or 大王'),
+        ("RJ", 1, '"RJ": place 1, "RJ": which joker?'),
+        ("大小王", 1, '"大小王": place 1, "大小王": which joker?'),
+        ("3王", 2, '"3王": place 2, "王": which joker?'),
+        ("SKKK", 1, '"SKKK": place 1, "SKKK": a suit covers the run it touches: write SK KK'),
+        ("4 KKKs", 3, '"4 KKKs": place 3, "KKKs": a suit covers the run it touches: write KK Ks'),
+        ("红桃2kk66", 1, '"红桃2kk66": place 1, "红桃2kk66": a suit covers the run it touches'),
+        ("♥2K", 1, '"♥2K": place 1, "♥2K": a suit covers the run it touches: write ♥2 K'),
+        ("♥263", 1, '"♥263": place 1, "♥263": a suit covers the run it touches: write ♥2 63'),
     ],
 )
 def test_a_mistake_is_told_in_one_line_at_its_place(text: str, place: int, says: str) -> None:
@@ -91,6 +116,31 @@ def test_a_mistake_is_told_in_one_line_at_its_place(text: str, place: int, says:
     assert told.value.place == place
     assert str(told.value).startswith(says)
     assert "\n" not in str(told.value)
+
+
+def test_a_suit_is_one_sign_whichever_keyboard_it_is_from() -> None:
+    with pytest.raises(NotationError) as told:
+        parse("♠️K ♥️Q x")
+    assert told.value.place == 7
+
+
+@given(st.lists(st.integers(2, 14), min_size=1, max_size=4), st.integers(2, 14), st.integers(0, 3))
+def test_a_hand_reads_the_same_in_either_order_or_is_refused(
+    bare: list[int], rank: int, suit: int
+) -> None:
+    word, rest = SUITS[suit] + RANKS[rank - 2], "".join(RANKS[one - 2] for one in bare)
+    found = set()
+    for text in (word + rest, rest + word, f"{word} {rest}", f"{rest} {word}"):
+        try:
+            play = parse_play(text, None, SET)
+        except NotationError:
+            continue
+        cards = zip(play.faces, play.bare, strict=True)
+        found.add(tuple(sorted((natural(face), none or face) for face, none in cards)))
+    ranks = {rank, *bare}
+    gaps = max(ranks) - min(ranks) - len(bare)
+    if len(ranks) <= len(bare) or (gaps > 2 and 14 not in ranks):
+        assert len(found) == 1, found
 
 
 def test_two_plays_of_one_deal_share_its_cards() -> None:
@@ -108,6 +158,21 @@ def test_where_suits_decide_each_card_has_one() -> None:
     assert told.value.place == 4
     with pytest.raises(NotationError, match="there are no jokers in these cards"):
         parse_play("♠K BJ", None, PACK, suits_decide=True)
+    with pytest.raises(NotationError, match=r"there is only 1 × ♠K$"):
+        parse_play("♠KK", None, PACK, suits_decide=True)
+
+
+def test_in_cards_without_jokers_sj_is_a_jack() -> None:
+    for text in ("S10SJSQ", "S10 SJ SQ", "♠T SJ ♠Q"):
+        faces = parse_play(text, None, PACK, suits_decide=True).faces
+        assert " ".join(map(face_text, faces)) == "♠10 ♠J ♠Q"
+    with pytest.raises(NotationError, match="there are no jokers in these cards"):
+        parse_play("小王", None, PACK)
+
+
+def test_where_suits_decide_a_suit_covers_whatever_it_touches() -> None:
+    faces = parse_play("♠2K6", None, PACK, suits_decide=True).faces
+    assert " ".join(map(face_text, faces)) == "♠2 ♠K ♠6"
 
 
 def test_what_is_written_back_is_read_as_the_same_play(scale: Callable[[int], int]) -> None:

@@ -30,7 +30,7 @@ from controller.rules.penalties.offences import catalogue
 from controller.rules.penalties.proposals import CHIEFS, Proposal, by_discretion, proposals
 from controller.rules.penalties.records import Entry, Incident, Penalty, Record, earlier
 from controller.rules.profile import GuandanProfile
-from controller.rules.result import Forfeited, with_dead_hand
+from controller.rules.result import Forfeited, with_dead_hands
 from controller.rules.rulebooks import load_guandan
 from controller.rules.score import match_score
 from controller.rules.standing import Played, Sides, Standing, after_deal, shifted
@@ -59,7 +59,7 @@ def test_36_a_wrong_tribute_found_in_play_makes_the_payer_last() -> None:
     (answer,) = answers(INTERNATIONAL, "wrong_tribute_in_play", seat="W")
     assert (answer.penalty, answer.needs, answer.article) == ("none", "chief", "A18.4")
     assert answer.effects == (DeadHand("W"),)
-    finish = with_dead_hand(("W", "N", "S", "E"), "W")
+    finish = with_dead_hands(("W", "N", "S", "E"), "W")
     assert (finish.up, finish.second, finish.result_class) == ("N", "S", "R12")
 
 

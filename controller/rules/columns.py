@@ -1,0 +1,76 @@
+"""Lines of Chinese and English text that fit a width: a Chinese character takes two cells.
+
+What is wrapped here is hashed (regulations_page.py), so the same text gives the same lines
+with any version of Python: which characters are wide stands in a table of this file.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+_WIDE = (
+    (0x1100, 0x115F),  # Hangul
+    (0x2E80, 0xA4CF),  # radicals, kana, ideographs, their punctuation
+    (0xAC00, 0xD7A3),  # Hangul
+    (0xF900, 0xFAFF),  # ideographs
+    (0xFE30, 0xFE6F),  # forms of punctuation
+    (0xFF00, 0xFF60),  # fullwidth forms
+    (0xFFE0, 0xFFE6),
+    (0x1F300, 0x1FAFF),  # pictures
+    (0x20000, 0x3FFFD),  # rare ideographs
+)
+_NOT_FIRST = frozenset("，。、；：！？）】》］”’,.;:!?)]}…%")
+_NOT_LAST = frozenset("（【《［“‘([{")
+
+
+def cells(text: str) -> int:
+    """Return how many cells of a line a text takes."""
+    return sum(2 if _is_wide(sign) else 1 for sign in text)
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most `width` cells, between words or Chinese characters.
+
+    What is longer than a whole line is broken anywhere.
+    """
+    lines, line = [], ""
+    for gap, piece in _pieces(text, width):
+        if line and cells(line + gap + piece) > width:
+            lines.append(line)
+            line = piece
+        else:
+            line += gap + piece if line else piece
+    return [*lines, line]
+
+
+def packed(parts: Iterable[str], width: int) -> list[str]:
+    """Set parts side by side, two blanks between them; a part that does not fit goes below."""
+    lines: list[str] = []
+    for part in parts:
+        if lines and cells(f"{lines[-1]}  {part}") <= width:
+            lines[-1] += f"  {part}"
+        else:
+            lines += wrapped(part, width)
+    return lines
+
+
+def _is_wide(sign: str) -> bool:
+    code = ord(sign)
+    return code >= 0x1100 and any(first <= code <= last for first, last in _WIDE)
+
+
+def _pieces(text: str, width: int) -> Iterator[tuple[str, str]]:
+    """Yield what is not broken, each with the blanks before it."""
+    for gap, word in re.findall(r"( *)([^ ]+)", text):
+        before, piece = gap, ""
+        for sign in word:
+            if piece and (_may_break(piece[-1], sign) or cells(piece + sign) > width):
+                yield before, piece
+                before, piece = "", ""
+            piece += sign
+        yield before, piece
+
+
+def _may_break(before: str, after: str) -> bool:
+    if before in _NOT_LAST or after in _NOT_FIRST:
+        return False
+    return _is_wide(before) or _is_wide(after)

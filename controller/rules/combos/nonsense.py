@@ -1,0 +1,31 @@
+"""Questions that cannot be judged, said in one line for the people who typed them."""
+
+import unicodedata
+
+
+class Nonsense(ValueError):
+    """What was asked cannot be judged; its text is one line for people."""
+
+
+class NotationError(Nonsense):
+    """A play is not written as one; its text is one line, `place` counts signs from 1."""
+
+    def __init__(self, text: str, begin: int, end: int, says: str) -> None:
+        """Say what is wrong with `text[begin:end]`; an empty part is not pointed at."""
+        self.place = place_of(text, begin)
+        part = shown(text[begin:end])
+        where = f'"{shown(text)}": place {self.place}, "{part}": ' if part else ""
+        super().__init__(where + says)
+
+
+def shown(text: str) -> str:
+    """Return what somebody typed, fit for one line: a dot for each character that is no sign."""
+    return "".join(char if char.isprintable() else "·" for char in text)
+
+
+def place_of(text: str, index: int) -> int:
+    """Return the place of a character as a person counts: what changes the sign before it is none.
+
+    Such is the selector that a telephone's keyboard puts behind ♠.
+    """
+    return 1 + sum(unicodedata.category(char) not in ("Mn", "Me") for char in text[:index])
