@@ -263,6 +263,12 @@ class PlayCalled(Event, frozen=True):
     seat: Seat
 
 
+class PlayWarned(Event, frozen=True):
+    """The referee has spoken the warning to `seat`: the next limit counts from now (A21.1)."""
+
+    seat: Seat
+
+
 class PlayMade(Event, frozen=True):
     """`seat` has played or passed; the play clock stops."""
 
@@ -354,6 +360,7 @@ MatchEvent = (
     | AreaResumed
     | TimeAdded
     | PlayCalled
+    | PlayWarned
     | PlayMade
     | Ticked
     | RulingProposed

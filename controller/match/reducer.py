@@ -163,6 +163,7 @@ _RULES: dict[type[events.Event], Rule] = {
     events.AreaResumed: Rule(timing.area_resumed, _ALWAYS, suspended=True),
     events.TimeAdded: Rule(timing.time_added, _ALWAYS - {Phase.SIGNED}, suspended=True),
     events.PlayCalled: Rule(timing.play_called, _in(Phase.PLAY), GuandanMatch),
+    events.PlayWarned: Rule(timing.play_warned, _in(Phase.PLAY), GuandanMatch),
     events.PlayMade: Rule(timing.play_made, _in(Phase.PLAY), GuandanMatch),
     events.Ticked: Rule(_only_time, _ALWAYS, suspended=True),
     events.RulingProposed: Rule(desk.proposed, _ALWAYS, GuandanMatch, suspended=True),

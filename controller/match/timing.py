@@ -24,6 +24,7 @@ from controller.match.events import (
     AreaResumed,
     PlayCalled,
     PlayMade,
+    PlayWarned,
     Resumed,
     Suspended,
     TimeAdded,
@@ -192,6 +193,14 @@ def play_called(match: GuandanMatch, event: PlayCalled) -> Stepped:
         refuse("NO_CLOCK")
     others, _ = countdown.done(match.clocks, "play", event.at_ms)
     return changed(match, clocks=(*others, clock)), ()
+
+
+def play_warned(match: GuandanMatch, event: PlayWarned) -> Stepped:
+    """Count the ten seconds from the spoken warning on (seed 000 A21.1)."""
+    if not any(clock.seat == event.seat for clock in countdown.running(match.clocks, "play")):
+        refuse("NO_CLOCK")
+    clocks = countdown.warned_all(match.clocks, "play", event.at_ms, event.seat)
+    return changed(match, clocks=clocks), ()
 
 
 def play_made(match: GuandanMatch, event: PlayMade) -> Stepped:

@@ -287,6 +287,7 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
     events.TimeAdded: tuple({"seconds": s, "role": Role.CHIEF} for s in (60, 0, -9999)),
     events.PlayCalled: ({"seat": "N"},),
     events.PlayMade: ({"seat": "N"},),
+    events.PlayWarned: ({"seat": "N"},),
     events.Ticked: ({},),
     events.RulingProposed: (_illegal(),),
     events.RulingApproved: tuple(_decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),

@@ -12,6 +12,19 @@ from controller.messages import Seat
 from .table import N, Table
 
 
+def test_ten_seconds_count_from_the_spoken_warning() -> None:
+    table = Table().started().in_play().does(events.PlayCalled, seat="N").tick(22_000)
+    assert table.effect(ClockSays).due.kind == "play_warning"
+    table.does(events.PlayWarned, seat="N", wait_ms=3_000)
+    assert table.tick(9_900).effects(ClockSays) == []
+    assert table.tick(200).effect(ClockSays).due.kind == "play_violation"
+
+
+def test_nobody_is_warned_for_whom_no_clock_runs() -> None:
+    table = Table().started().in_play().does(events.PlayCalled, seat="N")
+    assert table.happens(events.PlayWarned, seat="W").refused == "NO_CLOCK"
+
+
 def test_each_payer_has_a_clock_of_his_own() -> None:
     table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
     table.does(events.TributeLaid, seat="E").tick(15_000)
