@@ -6,14 +6,7 @@ from controller.match.effects import Effects, Written
 from controller.match.events import Corrected, Signed
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
-from controller.match.sheet import (
-    Choice,
-    CorrectionRow,
-    StoppedRow,
-    deal_row,
-    last_deal,
-    replay,
-)
+from controller.match.sheet import Choice, CorrectionRow, StoppedRow, deal_row, last_deal, replay
 from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
 from controller.rules.result import FinishError, Result, finish
 

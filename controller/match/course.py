@@ -4,7 +4,6 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from controller.match.clocks import match_clock
 from controller.match.effects import (
     DealDue,
     Effects,
@@ -13,17 +12,15 @@ from controller.match.effects import (
     RefereeNeeded,
     Written,
 )
+from controller.match.judging import judged
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.rulings import Ruling, in_force
-from controller.match.sheet import EndRow, SheetRow, advanced, last_deal
+from controller.match.sheet import EndRow, SheetRow, advanced
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Seat
 from controller.rules.ceremony import Duties, duties
-from controller.rules.ending import How, MoreNeeded, Verdict, verdict
-from controller.rules.penalties.consequences import Disqualified, MatchLost
-from controller.rules.result import Forfeited, Result
+from controller.rules.ending import MoreNeeded, Verdict
+from controller.rules.result import Forfeited
 from controller.rules.score import match_score
-from controller.rules.seats import other_side
 from controller.rules.standing import level_due
 
 M = TypeVar("M", bound=Match)
@@ -102,25 +99,6 @@ def next_row(match: GuandanMatch) -> int:
     return len(match.sheet) + 1
 
 
-def no_more_deals(match: Match, at_ms: int) -> bool:
-    """Tell whether time is up for new deals; an extra deal is beyond time.
-
-    A deal that had begun and is dealt again is no new one (seed 003 N4.4), but by the
-    letter of seed 000 A14.2.3–4 time ends that, too.
-    """
-    if match.begun and not match.clock.stops_deals:
-        return False
-    if isinstance(match, GuandanMatch) and match.extra:
-        return False
-    left = match_clock.left_ms(match.clock, at_ms)
-    return left is not None and left <= match.clock.margin_ms
-
-
-def time_open(match: Match, at_ms: int) -> bool:
-    """Tell whether a referee has still to say what becomes of the time this table lost."""
-    return match_clock.unanswered(match.clock, match.settled_stops, at_ms)
-
-
 def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
     """Return what comes after a row was written: the next deal, a name, or the end."""
     match = changed(match, begun=False)
@@ -150,37 +128,6 @@ def lacks_leader(match: GuandanMatch) -> bool:
     """Tell whether the next deal's leader has to be named: the last deal was forfeited."""
     previous = match.standing.previous
     return isinstance(previous, Forfeited) and previous.leader is None
-
-
-def judged(match: GuandanMatch, at_ms: int) -> Verdict | MoreNeeded | None:
-    """Return whether the match is over, by a ruling, or by its sheet and its clock."""
-    return lost_by_ruling(match) or verdict(
-        match.profile,
-        match.standing,
-        time_up=_out_of_time(match, at_ms),
-        knockout=match.meeting.stage == "knockout",
-        extra=_extra_result(match),
-    )
-
-
-def lost_by_ruling(match: GuandanMatch) -> Verdict | None:
-    """Return how a ruling has ended the match; None: there is none in force that did.
-
-    A match is lost once, the first such ruling counts; unless neither pair came: then
-    nobody wins (both provisional).
-    """
-    verdicts = [end for ruling in filter(in_force, match.rulings) if (end := _lost_by(ruling))]
-    if not match.deal and len({end.winner for end in verdicts}) > 1:
-        return Verdict(None, "both_lost")
-    return verdicts[0] if verdicts else None
-
-
-def _lost_by(ruling: Ruling) -> Verdict | None:
-    effects = ruling.proposal.effects
-    expelled = any(isinstance(effect, Disqualified) for effect in effects)
-    how: How = "disqualified" if expelled else "forfeit"
-    lost = [effect.side for effect in effects if isinstance(effect, MatchLost)]
-    return Verdict(other_side(lost[0]), how) if lost else None
 
 
 def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
@@ -242,26 +189,6 @@ def instead_of_deal(match: GuandanMatch, at_ms: int) -> Stepped | None:
         waiting = changed(match, phase=Phase.FORFEIT, deal=match.deal - 1, **_NOTHING_YET)
         return waiting, (*hands_void(match, "name_leader"), RefereeNeeded("name_leader"))
     return None
-
-
-def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
-    """Tell whether time ends the match: it may still have a deal that had begun, or a word due.
-
-    The word is a referee's on the time the table lost. An extra deal has no part in this:
-    it is there because time is up.
-    """
-    if not match.extra:
-        if match.begun and not match.clock.stops_deals:
-            return False
-        if match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and time_open(match, at_ms):
-            return False
-    left = match_clock.left_ms(match.clock, at_ms)
-    return left is not None and left <= match.clock.margin_ms
-
-
-def _extra_result(match: GuandanMatch) -> Result | None:
-    last = last_deal(match.sheet)
-    return last.result if last is not None and last.extra else None
 
 
 def _first_out(left: dict[Seat, int]) -> Seat:

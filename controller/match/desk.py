@@ -4,66 +4,22 @@ What was decided acts on the deal, the levels and the match by the consequences 
 proposal names; everything else about a ruling is in rulings.py.
 """
 
-from collections.abc import Callable
-from typing import Any, get_args
+from typing import get_args
 
 from controller.match.authority import require
-from controller.match.closing import rewritten, without_deal
-from controller.match.course import (
-    Stepped,
-    changed,
-    ended,
-    go_on,
-    hands_void,
-    lost_by_ruling,
-    next_row,
-    reopened,
-    unsigned,
-    written,
-)
+from controller.match.consequences import FINAL, happens
+from controller.match.course import Stepped, changed, next_row, reopened, written
 from controller.match.effects import Effects, Written
-from controller.match.events import (
-    RulingApproved,
-    RulingProposed,
-    RulingRejected,
-    VerbalConfirmed,
-)
-from controller.match.finishing import place_taken
-from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
+from controller.match.events import RulingApproved, RulingProposed, RulingRejected, VerbalConfirmed
+from controller.match.phase import ENDED
 from controller.match.refusals import Refusal, RefusedError, refuse
-from controller.match.rows import row_of_deal
-from controller.match.rulings import (
-    Ruling,
-    approve,
-    confirm_verbal,
-    propose,
-    record_of,
-    reject,
-)
-from controller.match.sheet import EndRow, OverturnedRow, RulingRow, ShiftRow, deal_row, replay
+from controller.match.rulings import Ruling, approve, confirm_verbal, propose, record_of, reject
+from controller.match.sheet import EndRow, OverturnedRow, RulingRow, replay
 from controller.match.state import GuandanMatch
-from controller.messages import Side
 from controller.rules.penalties.charges import Charge
-from controller.rules.penalties.consequences import (
-    Consequence,
-    DeadHand,
-    DealLost,
-    Disqualified,
-    LevelDown,
-    LevelUp,
-    MatchLost,
-    TurnLost,
-)
-from controller.rules.penalties.offences import offence
+from controller.rules.penalties.consequences import LevelDown, LevelUp
 from controller.rules.penalties.proposals import Proposal, by_discretion, proposals
 from controller.rules.penalties.records import Penalty, Record
-from controller.rules.result import (
-    Finish,
-    FinishError,
-    Forfeited,
-    Result,
-    with_dead_hands,
-)
 
 
 def record_now(match: GuandanMatch) -> Record:
@@ -104,7 +60,7 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
     decided = _allowed(approve(ruling, event.by, event.role, event.verbal, event.proposal))
     match, effects = _noted(_replaced(match, decided), decided, event.at_ms)
     for consequence in decided.proposal.effects:
-        after, more = _happens(match, decided, consequence, event.at_ms)
+        after, more = happens(match, decided, consequence, event.at_ms)
         assert isinstance(after, GuandanMatch)  # it stays the match it was
         match, effects = after, (*effects, *more)
     moved = any(isinstance(effect, (LevelUp, LevelDown)) for effect in decided.proposal.effects)
@@ -123,7 +79,7 @@ def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
     ruling = _ruling(match, event.id)
     overturned = ruling.state == "decided"
-    if overturned and any(isinstance(effect, _FINAL) for effect in ruling.proposal.effects):
+    if overturned and any(isinstance(effect, FINAL) for effect in ruling.proposal.effects):
         refuse("IT_ENDED_A_DEAL", event.id)
     match = _replaced(match, _allowed(reject(ruling, event.by, event.role, event.verbal)))
     if not overturned:
@@ -187,106 +143,3 @@ def _noted(match: GuandanMatch, ruling: Ruling, at_ms: int) -> tuple[GuandanMatc
         article=proposal.article,
     )
     return written(match, row)
-
-
-# -- consequences -------------------------------------------------------------
-
-
-def _happens(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
-    return _CONSEQUENCES[type(what)](match, ruling, what, at_ms)
-
-
-def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) -> Stepped:
-    """Forfeit the deal of the offence: the present one, or one that is written already.
-
-    A deal is forfeited once: the first ruling counts (provisional).
-    """
-    lost, deal = Forfeited(what.side), _deal_of(match, ruling)
-    due = match.under_way or match.phase in BEFORE_RELEASE
-    if deal != match.deal or not due:
-        was = deal_row(match.sheet, deal)
-        if was is not None and isinstance(was.result, Forfeited):
-            return match, ()
-        return _rewritten(match, ruling, deal, lost, at_ms)
-    row, void = row_of_deal(match, lost, at_ms), hands_void(match, "forfeit")
-    over = changed(match, phase=Phase.FORFEIT, clocks=(), suspended=None, claimed=None)
-    noted, effects = written(over, row)
-    after, more = go_on(noted, at_ms)
-    return after, (*void, *effects, *more)
-
-
-def _deal_of(match: GuandanMatch, ruling: Ruling) -> int:
-    """Return the deal that a ruling is about: what happened before the first is the first's."""
-    if not match.deal:
-        refuse("NOT_BEGUN")
-    return max(ruling.charge.deal, 1)
-
-
-def _rewritten(
-    match: GuandanMatch, ruling: Ruling, deal: int, result: Result, at_ms: int
-) -> Stepped:
-    by, reason = ruling.approved_by or ruling.by, offence(ruling.charge.offence).en
-    return rewritten(match, deal, result, "from_now", by=by, reason=reason, at_ms=at_ms)
-
-
-def _shifted(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
-    row = ShiftRow(row=next_row(match), at_ms=at_ms, ruling=ruling.id, side=side, steps=steps)
-    return written(match, row)
-
-
-def _level_up(match: GuandanMatch, ruling: Ruling, what: LevelUp, at_ms: int) -> Stepped:
-    return _shifted(match, ruling, what.side, what.steps, at_ms)
-
-
-def _level_down(match: GuandanMatch, ruling: Ruling, what: LevelDown, at_ms: int) -> Stepped:
-    return _shifted(match, ruling, what.side, -what.steps, at_ms)
-
-
-def _match_lost(match: GuandanMatch, ruling: Ruling, what: MatchLost, at_ms: int) -> Stepped:
-    end = lost_by_ruling(match)
-    assert end is not None  # the ruling is in force by now
-    match, stopped = without_deal(match, "match_lost", at_ms)
-    over, effects = ended(unsigned(match), end, at_ms)
-    return over, (*stopped, *effects)
-
-
-def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) -> Stepped:
-    """Take a hand out of play; who came behind moves up (seed 000 A18.4).
-
-    Found when the deal is written already, it changes what was written; in a forfeited
-    deal nobody has a place (provisional).
-    """
-    deal = _deal_of(match, ruling)
-    if deal == match.deal and match.phase in (Phase.PLAY, Phase.RESULT):
-        order = tuple(seat for seat in match.order if seat != what.seat)
-        dead = changed(match, dead=(*match.dead, what.seat), order=order)
-        return place_taken(dead, match.ended_ms)
-    was = deal_row(match.sheet, deal)
-    if was is None:
-        refuse("NOT_BEGUN")
-    if not isinstance(was.result, Finish):
-        return match, ()
-    try:
-        result = with_dead_hands(was.result.order, (*was.dead, what.seat))
-    except FinishError as mistake:
-        refuse("NO_FINISH_ORDER", str(mistake))
-    return _rewritten(match, ruling, deal, result, at_ms)
-
-
-def _nothing(match: GuandanMatch, ruling: Ruling, what: Consequence, at_ms: int) -> Stepped:
-    """A lost turn is the referee's to see to, an expelled pair the event's."""
-    return match, ()
-
-
-_CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int], Stepped]] = {
-    DealLost: _deal_lost,
-    LevelUp: _level_up,
-    LevelDown: _level_down,
-    MatchLost: _match_lost,
-    DeadHand: _dead_hand,
-    Disqualified: _nothing,
-    TurnLost: _nothing,
-}
-
-_FINAL = (DealLost, DeadHand)
-"""What cannot be taken back by itself: the deal's result is corrected instead."""

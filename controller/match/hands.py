@@ -10,8 +10,6 @@ from controller.match.course import (
     changed,
     go_on,
     instead_of_deal,
-    no_more_deals,
-    time_open,
 )
 from controller.match.effects import LeaderKnown, RefereeNeeded
 from controller.match.events import (
@@ -25,6 +23,7 @@ from controller.match.events import (
     Released,
 )
 from controller.match.exchanging import after_count
+from controller.match.judging import no_more_deals, time_open
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match

@@ -12,14 +12,7 @@ from controller.match.course import (
     hands_void,
 )
 from controller.match.effects import Effects, RefereeNeeded, TurnUpAgain
-from controller.match.events import (
-    Cut,
-    DealtByHand,
-    Seated,
-    Shuffled,
-    Started,
-    TurnedUp,
-)
+from controller.match.events import Cut, DealtByHand, Seated, Shuffled, Started, TurnedUp
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
 from controller.match.state import GuandanMatch, Match

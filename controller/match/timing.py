@@ -8,16 +8,7 @@ from controller.match.authority import REFEREES
 from controller.match.clocks import countdown, match_clock
 from controller.match.clocks.due import Due
 from controller.match.clocks.duties import play_clock
-from controller.match.course import (
-    M,
-    Stepped,
-    changed,
-    go_on,
-    judged,
-    no_more_deals,
-    time_open,
-    unsigned,
-)
+from controller.match.course import M, Stepped, changed, go_on, unsigned
 from controller.match.effects import AddedTimeDue, ClockSays, Effects, RefereeNeeded
 from controller.match.events import (
     AreaPaused,
@@ -30,6 +21,7 @@ from controller.match.events import (
     TimeAdded,
 )
 from controller.match.exchanging import after_count
+from controller.match.judging import judged, no_more_deals, time_open
 from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match

@@ -3,10 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import (
-    DealDue,
-    RefereeNeeded,
-)
+from controller.match.effects import DealDue, RefereeNeeded
 from controller.match.hands import demanded_counts
 from controller.match.phase import Phase
 from controller.messages import Seat

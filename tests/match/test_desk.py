@@ -6,11 +6,7 @@ from controller.match import events
 from controller.match.desk import legal_proposals, record_now
 from controller.match.effects import DealDue, HandsVoid, LeaderKnown, RefereeNeeded
 from controller.match.phase import Phase
-from controller.match.sheet import (
-    CorrectionRow,
-    DealRow,
-    LeaderRow,
-)
+from controller.match.sheet import CorrectionRow, DealRow, LeaderRow
 from controller.messages import Role
 from controller.rules.penalties.consequences import DeadHand
 from controller.rules.result import Forfeited, finish

@@ -6,13 +6,7 @@ from controller.match import events
 from controller.match.desk import legal_proposals, record_now
 from controller.match.effects import Written
 from controller.match.phase import Phase
-from controller.match.sheet import (
-    DealRow,
-    EndRow,
-    OverturnedRow,
-    RulingRow,
-    ShiftRow,
-)
+from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
 from controller.messages import Role, Seat
 
 from .people import charge_of

@@ -5,12 +5,7 @@ from typing import Any
 import pytest
 
 from controller.match import events
-from controller.match.effects import (
-    AskAnti,
-    AskTribute,
-    LeaderKnown,
-    Planned,
-)
+from controller.match.effects import AskAnti, AskTribute, LeaderKnown, Planned
 from controller.match.hands import demanded_counts
 from controller.match.phase import Phase
 

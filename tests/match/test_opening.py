@@ -4,13 +4,7 @@ import msgspec
 import pytest
 
 from controller.match import events
-from controller.match.effects import (
-    ClockSays,
-    DealDue,
-    HandsVoid,
-    RefereeNeeded,
-    TurnUpAgain,
-)
+from controller.match.effects import ClockSays, DealDue, HandsVoid, RefereeNeeded, TurnUpAgain
 from controller.match.phase import Phase
 
 from .table import B, I, N, Table, varied

@@ -3,9 +3,7 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import (
-    Written,
-)
+from controller.match.effects import Written
 from controller.match.phase import Phase
 from controller.rules.result import finish
 

@@ -4,9 +4,7 @@ import pytest
 
 from controller.match import events
 from controller.match.clocks.countdown import running
-from controller.match.effects import (
-    ClockSays,
-)
+from controller.match.effects import ClockSays
 from controller.messages import Seat
 
 from .table import N, Table

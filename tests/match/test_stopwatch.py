@@ -1,14 +1,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from controller.match.clocks.stopwatch import (
-    Pause,
-    Stopwatch,
-    moment_ms,
-    paused,
-    ran_ms,
-    resumed,
-)
+from controller.match.clocks.stopwatch import Pause, Stopwatch, moment_ms, paused, ran_ms, resumed
 
 MOMENTS = st.lists(st.integers(0, 2_000), max_size=8, unique=True).map(sorted)
 

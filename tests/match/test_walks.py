@@ -10,14 +10,7 @@ from controller.match.hands import demanded_counts
 from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
 from controller.match.reducer import match_of, step
 from controller.match.rulings import in_force
-from controller.match.sheet import (
-    DealRow,
-    EndRow,
-    OverturnedRow,
-    RulingRow,
-    StoppedRow,
-    replay,
-)
+from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, StoppedRow, replay
 from controller.match.state import GuandanMatch
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile

@@ -1,15 +1,7 @@
 """The same question in Big Two, where suits decide and nothing is wild (seed 002 A8–A9)."""
 
 from controller.cards import SUITS, composition, face_text
-from controller.rules.bigtwo.combos import (
-    FIVES,
-    KINDS,
-    TWO,
-    BigTwoCombo,
-    beats,
-    follows,
-    readings,
-)
+from controller.rules.bigtwo.combos import FIVES, KINDS, TWO, BigTwoCombo, beats, follows, readings
 from controller.rules.combos.articles import Reason
 from controller.rules.combos.articles_bigtwo import decided_within, kind, lead, reason
 from controller.rules.combos.notation import Play, parse_play, play_text

@@ -10,11 +10,7 @@ from typing import Literal
 import msgspec
 
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons
-from controller.rules.penalties.consequences import (
-    Consequence,
-    TurnLost,
-    consequences,
-)
+from controller.rules.penalties.consequences import Consequence, TurnLost, consequences
 from controller.rules.penalties.ladder import Legal, legal
 from controller.rules.penalties.offences import offence, words
 from controller.rules.penalties.records import Penalty, Record

@@ -8,13 +8,7 @@ from hypothesis import strategies as st
 
 from controller.cards import RANKS, SUITS, Face, composition, face_text
 from controller.rules.combos.nonsense import Nonsense, NotationError
-from controller.rules.combos.notation import (
-    Play,
-    parse_level,
-    parse_play,
-    parse_ranks,
-    play_text,
-)
+from controller.rules.combos.notation import Play, parse_level, parse_play, parse_ranks, play_text
 from controller.rules.combos.recognise import default_reading
 from controller.rules.order import is_joker, is_wild, natural
 from tests.rules.combos.plays import random_play

@@ -8,12 +8,7 @@ import pytest
 from controller.cards import Face, composition, face_text
 from controller.rules.combos.combo import KINDS, Combo
 from controller.rules.combos.notation import parse_play
-from controller.rules.combos.recognise import (
-    contained,
-    declaration_due,
-    default_reading,
-    readings,
-)
+from controller.rules.combos.recognise import contained, declaration_due, default_reading, readings
 from controller.rules.order import is_joker, is_wild, natural
 from tests.rules.combos.oracle import Found, all_readings
 from tests.rules.combos.plays import random_play, wild_face
