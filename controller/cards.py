@@ -75,7 +75,7 @@ def composition(packs: int, jokers: bool) -> tuple[int, ...]:
 def pip_value(face: Face) -> int | None:
     """Return the pips a turned-up card counts for: A 1, 2…10, J 11, Q 12, K 13.
 
-    None for a joker. No seed says what A, J, Q and K count: provisional (RULES 2.2).
+    None for a joker. No seed says what A, J, Q and K count: it is a proposal.
     """
     if face in _JOKERS:
         return None

@@ -41,7 +41,7 @@ Act = Literal[
     "extra_deal",
     "standings",
 ]
-"""What is decided in a hall. `redeal_after_release`: but the misdeal of A5.2."""
+"""What is decided in a hall. `redeal_after_release`: one that is not the misdeal of A5.2."""
 
 
 class Authority(msgspec.Struct, frozen=True, gc=False):

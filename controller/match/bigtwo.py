@@ -14,9 +14,7 @@ from controller.messages import Seat
 from controller.rules.bigtwo.choices import answered
 from controller.rules.bigtwo.scoring import deal_scores
 from controller.rules.profile import BigTwoProfile
-from controller.rules.seats import ALL
-
-SIDES = {"NS", "EW"}
+from controller.rules.seats import ALL, SIDES
 
 
 def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
@@ -39,11 +37,14 @@ def cards_left(match: BigTwoMatch, event: CardsLeft) -> Stepped:
 
 
 def confirmed(match: BigTwoMatch, event: Confirmed) -> Stepped:
-    """Write the deal down once a player of each side, or the referee, has confirmed it."""
+    """Write the deal down once a player of each side, or the referee, confirmed it.
+
+    Provisional: seed 002 does not say who confirms a score.
+    """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
     match = changed(match, confirmed=(*match.confirmed, event.by))
-    if event.by != "referee" and not set(match.confirmed) >= SIDES:
+    if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
     row = _row(match, event.at_ms)
     rows = (*match.rows, row)
@@ -65,7 +66,7 @@ def rescored(profile: BigTwoProfile, row: BigTwoRow) -> dict[Seat, int]:
 
 def _row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
     assert match.choices is not None  # a deal was played
-    assert match.leader is not None
+    assert match.leader is not None  # who holds the card that leads
     doubling = match.choices.doubling
     return BigTwoRow(
         row=len(match.rows) + 1,

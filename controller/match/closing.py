@@ -7,10 +7,12 @@ from controller.match.events import Corrected, Signed
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
 from controller.match.sheet import Choice, CorrectionRow, StoppedRow, deal_row, last_deal, replay
-from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
+from controller.match.state import GuandanMatch, Match, Signature
 from controller.rules.result import FinishError, Result, finish
+from controller.rules.seats import ALL
 
-SEATS_AND_REFEREE = ("N", "W", "S", "E", "referee")
+SEATS_AND_REFEREE = (*ALL, "referee")
+"""Who signs in Big Two, where each scores for himself (provisional)."""
 
 
 def corrected(match: GuandanMatch, event: Corrected) -> Stepped:
@@ -88,7 +90,7 @@ def without_deal(match: GuandanMatch, reason: str, at_ms: int) -> tuple[GuandanM
 
 
 def signed(match: Match, event: Signed) -> Stepped:
-    """Put a name under the sheet; the last one closes it (seed 000 A13.1)."""
+    """Put a name under the sheet; the last one closes it (`roles.signers`)."""
     due = signers(match)
     if event.signer not in due or event.signer in {one.signer for one in match.signatures}:
         refuse("NO_SIGNER", event.signer)
@@ -99,7 +101,6 @@ def signed(match: Match, event: Signed) -> Stepped:
 
 def signers(match: Match) -> tuple[str, ...]:
     """Return who signs the sheet of a match."""
-    if isinstance(match, BigTwoMatch):
-        return SEATS_AND_REFEREE
-    assert isinstance(match, GuandanMatch)
-    return tuple(match.profile.roles.signers)
+    if isinstance(match, GuandanMatch):
+        return tuple(match.profile.roles.signers)
+    return SEATS_AND_REFEREE

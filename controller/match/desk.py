@@ -1,15 +1,15 @@
 """The ruling desk: a person proposes, a person decides, and only then the match changes.
 
 What was decided acts on the deal, the levels and the match by the consequences that its
-proposal names; everything else about a ruling is in rulings.py.
+proposal names (enforcing.py); everything else about a ruling is in rulings.py.
 """
 
 from typing import get_args
 
 from controller.match.authority import require
-from controller.match.consequences import FINAL, happens
 from controller.match.course import Stepped, changed, next_row, reopened, written
 from controller.match.effects import Effects, Written
+from controller.match.enforcing import FINAL, happens
 from controller.match.events import RulingApproved, RulingProposed, RulingRejected, VerbalConfirmed
 from controller.match.phase import ENDED
 from controller.match.refusals import Refusal, RefusedError, refuse

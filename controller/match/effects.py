@@ -64,7 +64,7 @@ class LeaderKnown(Effect, frozen=True):
 
 
 class RefereeNeeded(Effect, frozen=True):
-    """A person has to come; `why` is a fault or the name of a situation."""
+    """A person has to come; `why` names the situation."""
 
     why: str
     seat: Seat | None = None

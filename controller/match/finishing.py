@@ -29,9 +29,7 @@ from controller.match.state import GuandanMatch
 from controller.match.timing import lead_made
 from controller.messages import Seat
 from controller.rules.result import Finish, FinishError, Forfeited, finish, with_dead_hands
-from controller.rules.seats import side
-
-SIDES = {"NS", "EW"}
+from controller.rules.seats import SIDES, side
 
 
 def out(match: GuandanMatch, event: Out) -> Stepped:
@@ -88,13 +86,16 @@ def _finish(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> Finish:
 
 
 def confirmed(match: GuandanMatch, event: Confirmed) -> Stepped:
-    """Write the deal down once both sides, or the referee, have confirmed its result."""
+    """Write the deal down once both sides, or the referee, have confirmed its result.
+
+    Provisional: seed 000 A13.1 has every deal written, but not who confirms it.
+    """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
     if _ended_by_time(match):
         refuse("TIME_ENDED_IT")
     match = changed(match, confirmed=(*match.confirmed, event.by))
-    if event.by != "referee" and not set(match.confirmed) >= SIDES:
+    if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
         return match, ()
     result = finished(match)
     assert result is not None  # RESULT begins with one

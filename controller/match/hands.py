@@ -33,9 +33,10 @@ from controller.rules.bigtwo.choices import begin_opening
 from controller.rules.ceremony import turnup_stands
 from controller.rules.seats import ALL, side
 
-FOUR = 4
+SET = 108
+"""Cards there are at a table, at most."""
 MISDEALS_TO_CALL = 2
-"""So many in a row call the referee."""
+"""So many in a row call the referee (provisional)."""
 
 
 def dealt(match: Match, event: Dealt) -> Stepped:
@@ -94,7 +95,7 @@ def _taken(match: Match, at_ms: int) -> Stepped:
         return changed(
             match, phase=Phase.CHOICES, choices=choices, leader=match.turned_to, began_ms=at_ms
         ), (LeaderKnown(match.turned_to),)
-    assert isinstance(match, GuandanMatch)
+    assert isinstance(match, GuandanMatch)  # there are two kinds
     sorting = None if match.by_hand else sort_clock(match.profile, at_ms)  # who draws, sorts
     running = (sorting, opening_clock(match.profile, at_ms))
     clocks = tuple(clock for clock in running if clock is not None)
@@ -106,13 +107,13 @@ def counted(match: GuandanMatch, event: Counted) -> Stepped:
     if event.seat in match.counted:
         refuse("TWICE", event.seat)
     match = changed(match, counted=(*match.counted, event.seat))
-    return after_count(match, event.at_ms) if len(match.counted) == FOUR else (match, ())
+    return after_count(match, event.at_ms) if len(match.counted) == len(ALL) else (match, ())
 
 
 def count_claimed(match: Match, event: CountClaimed) -> Stepped:
     """Stop everything for a claimed wrong count, until the first lead (seed 000 A5.2).
 
-    A pair's second claim in a match is the chief's to look at (REFEREE R4).
+    A pair's second claim in a match is the chief's to look at (provisional).
     """
     if match.led:
         refuse("AFTER_LEAD")
@@ -126,9 +127,9 @@ def count_claimed(match: Match, event: CountClaimed) -> Stepped:
 def recounted(match: Match, event: Recounted) -> Stepped:
     """Play on where the referee's four counts are what the phase demands, else deal again.
 
-    27 each; a payer whose card is not returned yet holds 26, who has it 28; where a card
-    was just laid it may be counted or not. That a card which was found and given back
-    makes them right is provisional (`counting.found_card`).
+    A whole hand each; a payer whose card is not returned yet holds one less, who has it one
+    more; where a card was just laid it may be counted or not. That a card which was
+    found and given back makes them right is provisional (`counting.found_card`).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
@@ -138,10 +139,6 @@ def recounted(match: Match, event: Recounted) -> Stepped:
     if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
         return _again(going, event.at_ms)
     return going, ()
-
-
-SET = 108
-"""Cards there are at a table, at most."""
 
 
 def _are_right(match: Match, counts: dict[Seat, int]) -> bool:
@@ -159,7 +156,7 @@ def _found_redeals(match: Match) -> bool:
 
 
 def deal_voided(match: Match, event: DealVoided) -> Stepped:
-    """Deal again what has begun: the chief's, whether led to or not (REFEREE R4)."""
+    """Deal again what has begun: the chief's, whether led to or not (provisional)."""
     act: Act = "void_deal" if match.led else "redeal_after_release"
     require(act, event.role, verbal=event.verbal)
     return _again(changed(match, suspended=None, claimed=None), event.at_ms)
@@ -167,7 +164,7 @@ def deal_voided(match: Match, event: DealVoided) -> Stepped:
 
 def demanded_counts(match: Match) -> dict[Seat, int]:
     """Return how many cards each seat must hold before the first lead."""
-    counts: dict[Seat, int] = dict.fromkeys(("N", "W", "S", "E"), match.profile.hand)
+    counts: dict[Seat, int] = dict.fromkeys(ALL, match.profile.hand)
     exchange = match.exchange if isinstance(match, GuandanMatch) else None
     if exchange is None or exchange.plan is None:
         return counts

@@ -44,8 +44,7 @@ def no_more_deals(match: Match, at_ms: int) -> bool:
         return False
     if isinstance(match, GuandanMatch) and match.extra:
         return False
-    left = match_clock.left_ms(match.clock, at_ms)
-    return left is not None and left <= match.clock.margin_ms
+    return not match_clock.has_time_for_deal(match.clock, at_ms)
 
 
 def time_open(match: Match, at_ms: int) -> bool:
@@ -72,8 +71,7 @@ def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
             return False
         if match.phase in BEFORE_RELEASE | {Phase.FORFEIT} and time_open(match, at_ms):
             return False
-    left = match_clock.left_ms(match.clock, at_ms)
-    return left is not None and left <= match.clock.margin_ms
+    return not match_clock.has_time_for_deal(match.clock, at_ms)
 
 
 def _extra_result(match: GuandanMatch) -> Result | None:

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from controller.messages import Seat, Side
+from controller.rules.seats import side
 
 Stage = Literal["swiss", "round_robin", "knockout"]
 
@@ -34,4 +35,4 @@ class Meeting(msgspec.Struct, frozen=True, kw_only=True):
 
     def pair(self, seat: Seat) -> Pair:
         """Return the pair that has `seat`."""
-        return self.pairs["NS" if seat in ("N", "S") else "EW"]
+        return self.pairs[side(seat)]

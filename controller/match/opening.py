@@ -18,9 +18,7 @@ from controller.match.refusals import refuse
 from controller.match.state import GuandanMatch, Match
 from controller.messages import Seat
 from controller.rules.ceremony import NoPipsError, counted_to, cut_problem, turnup_stands
-from controller.rules.seats import players, side
-
-FOUR = 4
+from controller.rules.seats import ALL, players, side
 
 
 def seated(match: Match, event: Seated) -> Stepped:
@@ -55,7 +53,7 @@ def started(match: Match, event: Started) -> Stepped:
 
 
 def _begun(match: Match) -> Stepped:
-    if match.started and len(match.seated) == FOUR:
+    if match.started and len(match.seated) == len(ALL):
         return begin_deal(match)
     return match, ()
 

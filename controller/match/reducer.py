@@ -58,7 +58,7 @@ def match_of(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
             record=record,
             standing=at_start(profile),
         )
-    assert isinstance(profile, BigTwoProfile)
+    assert isinstance(profile, BigTwoProfile)  # there are two kinds
     return BigTwoMatch(
         profile=profile,
         meeting=meeting,

@@ -1,8 +1,8 @@
 """Rulings: a proposal becomes one when a person decides, and not before.
 
-A referee proposes; who may decide is in the proposal (controller/rules/penalties.py): the
-chief for fouls and more (seed 000 A15.2). His word may come by mouth: then it is in force
-and he confirms it later. A decided ruling is overturned by the chief only (002 A15).
+A referee proposes; who may decide is in the proposal (controller/rules/penalties/proposals.py):
+the chief for fouls and more (seed 000 A15.2). His word may come by mouth: then it is in
+force and he confirms it later. A decided ruling is overturned by the chief only (002 A15).
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """A match as a value: everything that its people and machines have done so far.
 
-What can be derived is not stored twice: the standing of two sides follows from the sheet,
-counters of penalties from the record.
+The standing of two sides and the totals of four follow from the sheet and stand beside it;
+counters of penalties are not stored at all, they follow from the record.
 """
 
 import msgspec
@@ -36,13 +36,15 @@ class Signature(msgspec.Struct, frozen=True, gc=False):
 class Match(msgspec.Struct, frozen=True, kw_only=True):
     """What a match of any rulebook has.
 
-    `duties`: who does what before the present deal. `misdeals`: attempts of the present
+    `suspended`: why the table stands still. `duties`: who does what before the present deal.
+    `turned_to`: who got the card that decides the lead. `misdeals`: attempts of the present
     deal that came to nothing; `in_a_row`: since the last right one. `began_ms`: when the
     hands of the deal were released; `begun`: they were once, though it is dealt again now;
     `ended_ms`: when its last card was played. `settled_stops`: how many of the clock's stops
     a referee has answered for with added time, or none. `claims`: who claimed a wrong count
     in this match. `record`: every penalty of these pairs in earlier matches: it travels with
-    them. `version`: of the sheet, counted by corrections.
+    them. `version`: of the sheet, one more each time it changes after the
+    match was over.
     """
 
     profile: Profile
@@ -146,6 +148,3 @@ class BigTwoMatch(Match, frozen=True, kw_only=True):
     rows: tuple[BigTwoRow, ...] = ()
     choices: Opening | None = None
     left: dict[Seat, int] = {}
-
-
-AnyMatch = GuandanMatch | BigTwoMatch

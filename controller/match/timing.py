@@ -1,7 +1,7 @@
 """Time: every event brings the clocks up to its moment; what they say is for people.
 
-Two things happen by the clock alone, and neither is a penalty: the sorting time ends, and
-a match whose time is up begins no further deal.
+Three things happen by the clock alone, and none is a penalty: the sorting time ends, a
+match whose time is up begins no further deal, and in Big Two silence answers a choice.
 """
 
 from controller.match.authority import REFEREES
@@ -46,7 +46,7 @@ def _moved_by_time(
 ) -> Stepped:
     if isinstance(match, BigTwoMatch):
         return choices_made(match, at_ms), ()
-    assert isinstance(match, GuandanMatch)
+    assert isinstance(match, GuandanMatch)  # there are two kinds
     if any(due.kind == "sort_over" for due in dues) and match.phase is Phase.COUNT_CHECK:
         return after_count(match, at_ms)
     if match.suspended is not None or not _waits_for_deal(match):

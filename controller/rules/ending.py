@@ -9,6 +9,7 @@ from controller.messages import Side
 from controller.rules.levels import PAST_A
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import Result
+from controller.rules.seats import SIDES
 from controller.rules.standing import Standing
 
 How = Literal[
@@ -74,7 +75,7 @@ def round_winner(profile: GuandanProfile, matches: Sequence[Verdict]) -> Side | 
 
     Seed 000 A14.3. None: nobody has more than half of them yet, or the round is drawn.
     """
-    for side in ("NS", "EW"):
+    for side in SIDES:
         if sum(one.winner == side for one in matches) > profile.ending.matches / 2:
             return side
     return None

@@ -25,6 +25,9 @@ ABOUT = frozenset(
 )
 """Keys about a profile itself; all others are rules."""
 
+Text = Literal["000", "001", "002", "003", "004"]
+"""The number that a rulebook is cited by: of its seed."""
+
 
 class Event(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """An event whose regulations are in force.
@@ -55,7 +58,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     """
 
     name: str
-    text: Literal["000", "001", "002", "003", "004"]
+    text: Text
     title_en: str
     title_zh: str
     source: str

@@ -1,24 +1,22 @@
 """What an event has to settle beside its rulebook: the 补充规定, as data.
 
 The keys that the text leaves to the event, every provisional value, every human act that
-the machine replaces, and what the text does not say at all (REFEREE R14). The rows that no
-key holds stand in regulations.toml; those of Big Two in bigtwo/gaps.py.
+the machine replaces, and what the text does not say at all. The rows that no key holds
+stand in regulations.toml; those of Big Two in bigtwo/gaps.py.
 """
 
 import tomllib
 from functools import cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from controller.rules.bigtwo.gaps import GAPS
 from controller.rules.keys import all_keys as keys_in_words
 from controller.rules.keys import idle, remark, unset, value_words
-from controller.rules.profile import Profile, rules_of
+from controller.rules.profile import Profile, Text, rules_of
 from controller.rules.words import Words
-
-Text = Literal["000", "001", "002", "003", "004"]
 
 
 class Point(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ class ReturnError(ValueError):
     """A return of a card that nobody holds; its text is one line."""
 
 
-class Verdict(msgspec.Struct, frozen=True, gc=False):
+class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
     """What a rulebook says of a card. `article` is None where `key` is provisional."""
 
     state: State
@@ -103,7 +103,7 @@ def judge_return(
     level: Grade,
     hand: Sequence[Face] | None = None,
     received: Face | None = None,
-) -> Verdict:
+) -> ReturnVerdict:
     """Return what the rulebook says of `card`, given back by `giver` to `to`.
 
     `hand`: what `giver` held, with the received card and the one he returns; without it a
@@ -117,7 +117,9 @@ def judge_return(
     state, key, why_en, why_zh = _REASONS[reason]
     key = key or return_key(finish, giver, to)
     words = {"card": face_text(card)}
-    return Verdict(state, why_en.format(**words), why_zh.format(**words), key, profile.article(key))
+    return ReturnVerdict(
+        state, why_en.format(**words), why_zh.format(**words), key, profile.article(key)
+    )
 
 
 _REASONS: dict[str, tuple[State, str | None, str, str]] = {

@@ -10,6 +10,7 @@ from controller.cards import SEATS, next_seat, partner, side_of
 from controller.messages import Seat, Side
 
 ALL = cast(tuple[Seat, ...], SEATS)
+SIDES: tuple[Side, ...] = ("NS", "EW")
 
 
 def after(seat: Seat) -> Seat:

@@ -1,6 +1,7 @@
 """Tribute (贡牌): who pays whom, with what, and who leads after it.
 
-Faces go only into what is asked where hands are known: anti_stands, required, is_right.
+Faces go only into what is asked where hands are known: anti_stands, required,
+required_value, is_right.
 Everything else counts with the values of cards, in the order of the level (order.value).
 What is given back for it stands in returns.py, and what a wrong card costs in
 wrong_card.py.

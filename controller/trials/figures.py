@@ -97,7 +97,7 @@ def _plays_alone() -> None:
         parse_play(_PLAYED, 2, _SET)
 
 
-@figure("ruling", floor=_plays_alone, most=12.0, per=_TURNS)
+@figure("ruling", floor=_plays_alone, most=15.0, per=_TURNS)
 def rule_on_plays() -> None:
     """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
     for _ in range(_TURNS):
@@ -109,7 +109,7 @@ def _ranks_alone() -> None:
         Counter(map(natural, faces))
 
 
-@figure("readings", floor=_ranks_alone, most=700.0, per=_TURNS * len(_TENS))
+@figure("readings", floor=_ranks_alone, most=750.0, per=_TURNS * len(_TENS))
 def read_plays() -> None:
     """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
     for faces in _TURNS * _TENS:

@@ -12,7 +12,7 @@ from controller.match.clocks.countdown import (
     Duty,
     Limit,
     done,
-    due_next_ms,
+    first_due_ms,
     next_due_ms,
     pause_all,
     resume_all,
@@ -22,7 +22,7 @@ from controller.match.clocks.countdown import (
     warned,
     warned_all,
 )
-from controller.match.clocks.due import Due, Offence
+from controller.match.clocks.due import ClockOffence, Due
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat
 from controller.rules.penalties.offences import catalogue
@@ -149,8 +149,8 @@ def test_a_delayed_tribute_counts_on_whenever_the_warning_was_spoken() -> None:
 def test_a_warning_concerns_the_seat_that_was_warned() -> None:
     clocks, _ = tick_all((_play(INTERNATIONAL, "E"), _play(INTERNATIONAL, "W")), START_MS + 20_001)
     east, west = warned_all(clocks, "play", START_MS + 25_000, "W")
-    assert due_next_ms(east) == START_MS + 30_001
-    assert due_next_ms(west) == START_MS + 35_001
+    assert next_due_ms(east) == START_MS + 30_001
+    assert next_due_ms(west) == START_MS + 35_001
 
 
 def test_a_proposal_names_whom_what_and_where_it_is_written() -> None:
@@ -280,7 +280,7 @@ def test_what_a_late_pair_gets_the_international_rules_leave_to_the_event() -> N
 
 
 def test_a_clock_proposes_only_offences_that_the_catalogue_has() -> None:
-    assert set(get_args(Offence)) <= set(catalogue())
+    assert set(get_args(ClockOffence)) <= set(catalogue())
 
 
 # ----- late, twice, for nothing ------------------------------------------------------------
@@ -344,7 +344,7 @@ def test_the_next_moment_is_exactly_when_something_falls_due(
     clock: Countdown, history: list[tuple[str, int]]
 ) -> None:
     clocks, _ = _lived((clock,), history, ticking=True)
-    moment = next_due_ms(clocks)
+    moment = first_due_ms(clocks)
     if moment is None:
         assert tick_all(clocks, 10**9)[1] == ()
     else:
@@ -355,14 +355,14 @@ def test_the_next_moment_is_exactly_when_something_falls_due(
 def test_while_play_is_suspended_no_time_runs() -> None:
     clocks: Clocks = (_play(INTERNATIONAL), _tribute(INTERNATIONAL))
     clocks = pause_all(clocks, START_MS + 10_000)
-    assert next_due_ms(clocks) is None
+    assert first_due_ms(clocks) is None
     assert tick_all(clocks, START_MS + 500_000) == (clocks, ())
     clocks = resume_all(clocks, START_MS + 100_000)
-    assert next_due_ms(clocks) == START_MS + 105_001
+    assert first_due_ms(clocks) == START_MS + 105_001
 
 
 def test_nothing_is_due_where_no_clock_runs() -> None:
-    assert next_due_ms(()) is None
+    assert first_due_ms(()) is None
     assert tick_all((), START_MS) == ((), ())
 
 

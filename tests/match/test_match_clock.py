@@ -44,10 +44,10 @@ BY_THE_LETTER = _with(TIMED, at_time="stop_now")
 def test_a_deal_whose_hands_were_released_before_time_is_played_out() -> None:
     clock = _running(HUAINAN)
     released = START_MS + HOUR - 1
-    assert mc.may_start_deal(clock, released)
+    assert mc.has_time_for_deal(clock, released)
     assert mc.expired(clock, released + 1)
     assert not mc.stops_deal(clock, released + 1)
-    assert not mc.may_start_deal(clock, released + 1)
+    assert not mc.has_time_for_deal(clock, released + 1)
 
 
 def test_by_the_letter_a_deal_ends_with_the_time() -> None:
@@ -63,21 +63,10 @@ def test_as_it_is_proposed_a_deal_under_way_is_finished(profile: GuandanProfile)
 
 def test_shortly_before_time_no_deal_begins_where_the_event_has_a_margin() -> None:
     clock = _running(_with(TIMED, last_start_margin_s=180))
-    assert mc.may_start_deal(clock, START_MS + 57 * MINUTE - 1)
-    assert not mc.may_start_deal(clock, START_MS + 57 * MINUTE)
+    assert mc.has_time_for_deal(clock, START_MS + 57 * MINUTE - 1)
+    assert not mc.has_time_for_deal(clock, START_MS + 57 * MINUTE)
     _, dues = mc.tick(clock, START_MS + 57 * MINUTE)
     assert (dues[-1].kind, dues[-1].key) == ("last_deal", "ending.last_start_margin_s")
-
-
-def test_no_deal_begins_before_the_area_does_or_while_it_stands_still() -> None:
-    clock = mc.match_clock(HUAINAN)
-    assert not mc.may_start_deal(clock, START_MS)
-    clock = mc.started(clock, START_MS)
-    assert not mc.may_start_deal(clock, START_MS - 1)
-    assert mc.may_start_deal(clock, START_MS)
-    clock = mc.paused(clock, START_MS + MINUTE)
-    assert not mc.may_start_deal(clock, START_MS + MINUTE)
-    assert mc.may_start_deal(mc.resumed(clock, START_MS + HOUR), START_MS + HOUR)
 
 
 @pytest.mark.parametrize("method", ["play_to_A", "deals"])
@@ -87,7 +76,7 @@ def test_a_match_without_a_time_limit_has_all_the_time(method: str) -> None:
     assert mc.left_ms(clock, late) is None
     assert not mc.expired(clock, late)
     assert not mc.stops_deal(clock, late)
-    assert mc.may_start_deal(clock, late)
+    assert mc.has_time_for_deal(clock, late)
     assert mc.next_due_ms(clock) is None
     assert mc.tick(clock, late) == (clock, ())
     stopped = mc.table_stopped(clock, "JAM", START_MS)
@@ -269,7 +258,7 @@ def test_a_stop_within_a_stop_is_one() -> None:
 def test_what_added_time_puts_off_is_told_again() -> None:
     clock, _ = mc.tick(_running(HUAINAN), START_MS + HOUR)
     clock = mc.with_added_time(clock, 3 * MINUTE, START_MS + HOUR)
-    assert mc.may_start_deal(clock, START_MS + HOUR)
+    assert mc.has_time_for_deal(clock, START_MS + HOUR)
     assert _told(clock, START_MS + 2 * HOUR) == [
         ("announce_1", 62 * MINUTE),
         ("last_deal", 63 * MINUTE),

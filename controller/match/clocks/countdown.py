@@ -6,7 +6,7 @@ from typing import Any, Literal
 import msgspec
 
 from controller.match.clocks import stopwatch
-from controller.match.clocks.due import Due, Kind, Offence
+from controller.match.clocks.due import ClockOffence, Due, Kind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat, Side
 
@@ -23,7 +23,7 @@ class Limit(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     within_ms: int
     kind: Kind
-    offence: Offence | None = None
+    offence: ClockOffence | None = None
     key: str
     article: str | None
     from_warning: bool = False
@@ -50,7 +50,7 @@ Clocks = tuple[Countdown, ...]
 """The clocks that run at one table."""
 
 
-def due_next_ms(clock: Countdown) -> int | None:
+def next_due_ms(clock: Countdown) -> int | None:
     """Return when the next limit will be overrun; None: it stands still, or has none left."""
     limit = _next_limit(clock)
     if limit is None:
@@ -64,7 +64,7 @@ def tick(clock: Countdown, at_ms: int) -> tuple[Countdown, tuple[Due, ...]]:
     Asked late, twice or for nothing it says the same things, each once.
     """
     dues = []
-    while (moment_ms := due_next_ms(clock)) is not None and moment_ms <= at_ms:
+    while (moment_ms := next_due_ms(clock)) is not None and moment_ms <= at_ms:
         limit = _next_limit(clock)
         assert limit is not None  # or there would be no moment
         dues.append(_due(clock, limit, moment_ms))
@@ -85,9 +85,9 @@ def warned(clock: Countdown, at_ms: int) -> Countdown:
     return _with(clock, base_ms=max(clock.base_ms, spoken_ms))
 
 
-def next_due_ms(clocks: Clocks) -> int | None:
+def first_due_ms(clocks: Clocks) -> int | None:
     """Return when the first of the clocks will have something to say: one timer is enough."""
-    moments = (due_next_ms(clock) for clock in clocks)
+    moments = (next_due_ms(clock) for clock in clocks)
     return min((moment for moment in moments if moment is not None), default=None)
 
 

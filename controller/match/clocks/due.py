@@ -28,7 +28,7 @@ Kind = Literal[
 `late_regulations`: somebody is late, and what that means the event's regulations say.
 """
 
-Offence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
+ClockOffence = Literal["delay_play", "delay_tribute", "delay_return", "late"]
 """The offences a clock can propose, by their id in offences.toml."""
 
 
@@ -46,7 +46,7 @@ class Due(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     at_ms: int
     seat: Seat | None = None
     side: Side | None = None
-    offence: Offence | None = None
+    offence: ClockOffence | None = None
     step: int | None = None
     key: str | None = None
     article: str | None = None

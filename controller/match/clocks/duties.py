@@ -7,10 +7,11 @@ from typing import cast
 
 from controller.cards import side_of
 from controller.match.clocks.countdown import Clocks, Countdown, Duty, Limit
-from controller.match.clocks.due import Kind, Offence
+from controller.match.clocks.due import ClockOffence, Kind
 from controller.match.clocks.stopwatch import Stopwatch
 from controller.messages import Seat, Side
 from controller.rules.profile import GuandanProfile
+from controller.rules.seats import SIDES
 
 
 def play_clock(
@@ -84,14 +85,13 @@ def late_clocks(profile: GuandanProfile, start_ms: int) -> Clocks:
         return ()
     kind: Kind = "late_default" if profile.clocks.late_then == "default" else "late_regulations"
     limit = _limit(profile, "clocks.late_s", kind, "late")
-    sides: tuple[Side, ...] = ("NS", "EW")
     return tuple(
         Countdown(duty="late", side=side, watch=Stopwatch(start_ms), limits=(limit,))
-        for side in sides
+        for side in SIDES
     )
 
 
-_EXCHANGE: dict[Duty, tuple[str, Kind, Kind, Offence]] = {
+_EXCHANGE: dict[Duty, tuple[str, Kind, Kind, ClockOffence]] = {
     "tribute": ("clocks.tribute_s", "tribute_warning", "tribute_violation", "delay_tribute"),
     "return": ("clocks.return_s", "return_warning", "return_violation", "delay_return"),
 }
@@ -113,7 +113,7 @@ def _plain(
     key: str,
     kind: Kind,
     at_ms: int,
-    offence: Offence | None = None,
+    offence: ClockOffence | None = None,
 ) -> Countdown | None:
     """Return a clock with one limit for all four."""
     limit = _limit(profile, key, kind, offence)
@@ -126,7 +126,7 @@ def _limit(
     profile: GuandanProfile,
     key: str,
     kind: Kind,
-    offence: Offence | None,
+    offence: ClockOffence | None,
     *,
     from_warning: bool = False,
 ) -> Limit:

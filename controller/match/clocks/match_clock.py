@@ -58,8 +58,10 @@ class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The time of one match at one table. `limit_ms` 0: a match that no time ends.
 
-    `watch`: None before the start. `told`: how many of `marks` were answered for; most
-    time left comes first. `stops_deals`: at time a deal under way ends at once (即行结束).
+    `margin_ms`: with so much left or less no deal begins. `chief_ms`: what is added beyond
+    that in all is the chief's to give. `watch`: None before the start. `told`: how many of
+    `marks` were answered for; most time left comes first. `stops_deals`: at time a deal under
+    way ends at once (即行结束).
     """
 
     limit_ms: int
@@ -119,14 +121,11 @@ def expired(clock: MatchClock, at_ms: int) -> bool:
     return left_ms(clock, at_ms) == 0
 
 
-def may_start_deal(clock: MatchClock, at_ms: int) -> bool:
-    """Tell whether a deal may begin, that is its hands be released (seed 003 N4.4; REFEREE E2).
+def has_time_for_deal(clock: MatchClock, at_ms: int) -> bool:
+    """Tell whether a further deal may begin, that is its hands be released (seed 003 N4.4).
 
-    Not before the start, not while the area stands still, and not with
-    `ending.last_start_margin_s` or less to go. An extra deal (加打一副) is beyond time.
+    Not with `ending.last_start_margin_s` or less to go. An extra deal (加打一副) is beyond time.
     """
-    if clock.watch is None or clock.watch.stands or at_ms < clock.watch.starts_ms:
-        return False
     left = left_ms(clock, at_ms)
     return left is None or left > clock.margin_ms
 

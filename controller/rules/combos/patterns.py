@@ -17,7 +17,7 @@ PLAIN = tuple(range(2, ACE + 1))
 """The natural ranks 2…A that every suit has."""
 JOKERS = (SMALL_JOKER_VALUE, BIG_JOKER_VALUE)
 MOST_ALIKE = 10
-"""The largest bomb: eight of a rank and two wild cards (RULES 6 row 42)."""
+"""The largest bomb: eight of one rank, two wild cards (provisional, `long_bomb` in articles.py)."""
 
 Groups = tuple[tuple[int, int], ...]
 """How many cards of which natural rank, laid low to high; a low A comes first."""

@@ -39,14 +39,9 @@ class LevelDown(msgspec.Struct, frozen=True, gc=False, tag="level_down"):
 
 
 class MatchLost(msgspec.Struct, frozen=True, gc=False, tag="match_lost"):
-    """`side` loses this match (seed 000 A15.3.4).
-
-    `keeps_score`: the other side may keep its own better score, as the profile's
-    `score.forfeit_keeps` has it; not where the pair is disqualified (A15.3.5).
-    """
+    """`side` loses this match (seed 000 A15.3.4)."""
 
     side: Side
-    keeps_score: bool
 
 
 class Disqualified(msgspec.Struct, frozen=True, gc=False, tag="disqualified"):
@@ -70,11 +65,11 @@ class TurnLost(msgspec.Struct, frozen=True, gc=False, tag="turn_lost"):
 
 Consequence = DealLost | LevelUp | LevelDown | MatchLost | Disqualified | DeadHand | TurnLost
 
-Effects = tuple[Consequence, ...]
+Consequences = tuple[Consequence, ...]
 Keys = tuple[str, ...]
 
 
-def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[Effects, Keys]:
+def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[Consequences, Keys]:
     """Return what a legal penalty does to the match, and the profile's rules it rests on."""
     effects, keys = _BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
     keys = (*way.keys, *(key for key in keys if key not in way.keys))
@@ -103,11 +98,11 @@ _CHINESE: dict[object, str] = {
 }
 
 
-def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     return (), ()
 
 
-def _foul(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+def _foul(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     """A deal lost (seed 000 A15.3.3), or levels (seed 003 R6.2–3)."""
     rules, side = profile.penalties, charge.side
     if offence(charge.offence).trait == "hidden" and rules.hidden == "levels":
@@ -120,27 +115,27 @@ def _foul(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
     return (DealLost(side),), ("penalties.foul",)
 
 
-def _match_lost(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+def _match_lost(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     """The match, where the other side's better score may stay (seed 000 A15.3.4)."""
-    return (MatchLost(charge.side, keeps_score=True),), ()
+    return (MatchLost(charge.side),), ()
 
 
-def _expelled(profile: GuandanProfile, charge: Charge) -> tuple[Effects, Keys]:
+def _expelled(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     """The match at the fixed score, and the event (seed 000 A15.3.5)."""
-    return (MatchLost(charge.side, keeps_score=False), Disqualified(charge.pair)), ()
+    return (MatchLost(charge.side), Disqualified(charge.pair)), ()
 
 
-_BY_PENALTY: dict[Penalty, Callable[[GuandanProfile, Charge], tuple[Effects, Keys]]] = {
+_BY_PENALTY: dict[Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences, Keys]]] = {
     "foul": _foul,
     "match_forfeit": _match_lost,
     "disqualification": _expelled,
 }
 
 
-def _for_seat(profile: GuandanProfile, seat: Seat | None, way: Legal) -> Effects:
+def _for_seat(profile: GuandanProfile, seat: Seat | None, way: Legal) -> Consequences:
     if seat is None:
         return ()
-    effects: Effects = (DeadHand(seat),) if way.dead_hand else ()
+    effects: Consequences = (DeadHand(seat),) if way.dead_hand else ()
     if way.loses is None:
         return effects
     skips = profile.penalties.out_of_turn_skips == "trick"

@@ -84,7 +84,7 @@ def test_there_are_five_illegal_signals_in_the_order_of_the_article() -> None:
 
 
 def test_every_offence_a_clock_can_propose_is_in_the_catalogue() -> None:
-    assert set(get_args(due.Offence)) <= set(catalogue())
+    assert set(get_args(due.ClockOffence)) <= set(catalogue())
 
 
 def test_the_texts_differ_in_what_follows_a_play_out_of_turn() -> None:

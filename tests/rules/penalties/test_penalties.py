@@ -105,7 +105,7 @@ def test_41_the_third_foul_of_a_side_loses_the_match() -> None:
         "chief",
         "A15.3.4",
     )
-    assert forfeit.effects == (MatchLost("EW", keeps_score=True),)
+    assert forfeit.effects == (MatchLost("EW"),)
     assert foul.penalty == "foul"
 
 
@@ -137,7 +137,7 @@ def test_43_hidden_cards_cost_a_level_and_give_one() -> None:
 def test_43_the_second_time_loses_the_match() -> None:
     lost, foul, *_ = answers(HUAINAN, "hidden_cards", (entry("foul", "hidden_cards", seat="W"),))
     assert (lost.penalty, lost.article, lost.provisional) == ("match_forfeit", "R6.3", False)
-    assert lost.effects == (MatchLost("EW", keeps_score=True),)
+    assert lost.effects == (MatchLost("EW"),)
     assert foul.penalty == "foul"
 
 
@@ -293,7 +293,7 @@ def test_cheating_is_expelled_at_once_where_the_rulebook_says_so() -> None:
     for offence in ("hidden_cards", "collusion"):
         first = answers(BCTA, offence)[0]
         assert (first.penalty, first.needs, first.article) == ("disqualification", "chief", "D")
-        assert first.effects == (MatchLost("EW", keeps_score=False), Disqualified("7"))
+        assert first.effects == (MatchLost("EW"), Disqualified("7"))
         assert not first.provisional
 
 
@@ -431,7 +431,7 @@ def test_the_second_match_lost_in_an_event_expels() -> None:
     record = (entry("match_forfeit", "disobedience", round=1, seat="N", side="NS"),)
     expelled, lost = answers(INTERNATIONAL, "default", record, round=3, seat=None)
     assert (expelled.penalty, expelled.article) == ("disqualification", "A15.3.5")
-    assert expelled.effects == (MatchLost("EW", keeps_score=False), Disqualified("7"))
+    assert expelled.effects == (MatchLost("EW"), Disqualified("7"))
     assert lost.penalty == "match_forfeit"
 
 
@@ -714,4 +714,4 @@ def test_a_whole_pair_is_charged_without_a_seat_and_a_person() -> None:
     pairs = charge("late", seat=None, person=None, deal=0)
     assert (pairs.seat, pairs.person, pairs.side, pairs.at_ms) == (None, None, "EW", 60_000)
     (default,) = proposals(HUAINAN, (), pairs)
-    assert default.effects == (MatchLost("EW", keeps_score=True),)
+    assert default.effects == (MatchLost("EW"),)

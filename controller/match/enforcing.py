@@ -1,4 +1,7 @@
-"""What a ruling in force does to the match: one function for each consequence."""
+"""A ruling in force is carried out: one function for each consequence.
+
+What there is, and which penalty has which, stands in controller/rules/penalties/consequences.py.
+"""
 
 from collections.abc import Callable
 from typing import Any
