@@ -88,7 +88,6 @@ def test_signs_that_an_encoding_lacks_are_written_as_their_numbers(encoding: str
         assert b"Traceback" not in told.stderr
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full device")
 @pytest.mark.parametrize("buffered", ["", "1"])
 @pytest.mark.parametrize("words", WRITERS)
 def test_output_that_cannot_be_written_is_told_in_one_line_and_is_no_verdict(

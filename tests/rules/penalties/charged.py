@@ -1,0 +1,68 @@
+"""Charges, records and what they lead to, in a line each."""
+
+from typing import Any
+
+from controller.cards import side_of
+from controller.messages import Seat
+from controller.rules.penalties.charges import (
+    Charge,
+)
+from controller.rules.penalties.consequences import (
+    LevelDown,
+    LevelUp,
+)
+from controller.rules.penalties.proposals import Proposal, proposals
+from controller.rules.penalties.records import Entry, Penalty, Record
+from controller.rules.profile import GuandanProfile
+from controller.rules.rulebooks import load_guandan
+from controller.rules.standing import Sides, Standing, shifted
+
+INTERNATIONAL = load_guandan("international-000")
+HUAIAN = load_guandan("huaian-2017-001")
+HUAINAN = load_guandan("huainan-2013-003")
+BCTA = load_guandan("bcta-004")
+
+
+WHERE: dict[str, Any] = {
+    "person": "Dong",
+    "pair": "7",
+    "event": "cup",
+    "round": 1,
+    "match": "1",
+    "deal": 1,
+    "at_ms": 60_000,
+}
+
+
+def placed(offence: str, said: dict[str, Any]) -> dict[str, Any]:
+    seat: Seat | None = said.get("seat", "E")
+    side = side_of(seat) if seat else "EW"
+    return {**WHERE, "offence": offence, "seat": seat, "side": side, **said}
+
+
+def charge(offence: str, **said: Any) -> Charge:
+    return Charge(**{"pointed_out_by": "N", **placed(offence, said)})
+
+
+def entry(penalty: Penalty, offence: str, **said: Any) -> Entry:
+    return Entry(penalty=penalty, article=None, **placed(offence, said))
+
+
+def answers(
+    profile: GuandanProfile, offence: str, record: Record = (), **said: Any
+) -> tuple[Proposal, ...]:
+    return proposals(profile, record, charge(offence, **said))
+
+
+def ladder(profile: GuandanProfile, offence: str, record: Record = (), **said: Any) -> Penalty:
+    return answers(profile, offence, record, **said)[0].penalty
+
+
+def moved(profile: GuandanProfile, levels: Sides, proposal: Proposal) -> Sides:
+    standing = Standing(levels=levels)
+    for effect in proposal.effects:
+        if isinstance(effect, LevelUp):
+            standing = shifted(profile, standing, effect.side, effect.steps, 1)
+        elif isinstance(effect, LevelDown):
+            standing = shifted(profile, standing, effect.side, -effect.steps, 1)
+    return standing.levels
