@@ -33,8 +33,6 @@ from controller.rules.bigtwo.choices import begin_opening
 from controller.rules.ceremony import turnup_stands
 from controller.rules.seats import ALL, side
 
-SET = 108
-"""Cards there are at a table, at most."""
 MISDEALS_TO_CALL = 2
 """So many in a row call the referee (provisional)."""
 
@@ -133,7 +131,8 @@ def recounted(match: Match, event: Recounted) -> Stepped:
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
-    if set(event.counts) != set(ALL) or not all(0 <= n <= SET for n in event.counts.values()):
+    most = match.profile.deck.cards
+    if set(event.counts) != set(ALL) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
     going = changed(match, suspended=None, claimed=None)
     if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):

@@ -9,8 +9,8 @@ from typing import Literal, cast
 
 import msgspec
 
-from controller.cards import SEATS, next_seat, partner, side_of
 from controller.messages import Seat, Side
+from controller.rules.seats import ALL, after, opposite, other_side, side
 
 ResultClass = Literal["R12", "R13", "R14"]
 """R12: UP and 2ND of one side (双下), R13: UP and 3RD, R14: UP and LAST."""
@@ -31,12 +31,12 @@ class Finish(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
     @property
     def winners(self) -> Side:
         """Return the side of UP, which alone is upgraded (seed 000 A3.10)."""
-        return cast(Side, side_of(self.up))
+        return side(self.up)
 
     @property
     def result_class(self) -> ResultClass:
         """Return the class of the win, by the place of UP's partner (seed 000 A3.10.2)."""
-        mate = partner(self.up)
+        mate = opposite(self.up)
         return "R12" if self.second == mate else "R13" if self.third == mate else "R14"
 
     @property
@@ -44,8 +44,8 @@ class Finish(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
         """Return who owes tribute: LAST, or both losers, UP's next first (seed 000 A10.1–2)."""
         if self.last is not None:
             return (self.last,)
-        after = cast(Seat, next_seat(self.up))
-        return (after, cast(Seat, partner(after)))
+        following = after(self.up)
+        return (following, opposite(following))
 
     @property
     def order(self) -> tuple[Seat, ...]:
@@ -66,7 +66,7 @@ class Forfeited(msgspec.Struct, frozen=True, gc=False, tag="forfeited"):
     @property
     def winners(self) -> Side:
         """Return the side that the deal was given to."""
-        return "EW" if self.loser == "NS" else "NS"
+        return other_side(self.loser)
 
     @property
     def result_class(self) -> ResultClass:
@@ -82,20 +82,19 @@ def finish(order: Sequence[str]) -> Finish:
 
     Raises FinishError where the names are no finish order of one deal.
     """
-    seats = [seat for seat in order if seat in SEATS]
-    if len(seats) != len(order) or len(set(seats)) != len(seats):
+    if not set(order) <= set(ALL) or len(set(order)) != len(order):
         raise FinishError(f"{' '.join(order)}: write each seat once, of N, W, S and E")
-    if len(seats) < 2:
+    if len(order) < 2:
         raise FinishError("a deal ends with two seats named after a double-down, else three")
-    up, second, *rest = cast(list[Seat], seats)
-    if second == partner(up):
+    up, second, *rest = cast(Sequence[Seat], order)
+    if second == opposite(up):
         if rest:
             raise FinishError(f"{up} and {second} are partners: the deal ended with these two")
         return Finish(up, second)
     if not rest:
         raise FinishError(f"{up} and {second} are no partners: who went out third?")
-    left = next(seat for seat in SEATS if seat not in (up, second, rest[0]))
-    return Finish(up, second, rest[0], cast(Seat, left))
+    left = next(seat for seat in ALL if seat not in (up, second, rest[0]))
+    return Finish(up, second, rest[0], left)
 
 
 def with_dead_hands(order: Sequence[str], dead: Collection[str]) -> Finish:
@@ -105,14 +104,14 @@ def with_dead_hands(order: Sequence[str], dead: Collection[str]) -> Finish:
     and who came behind moves up, so that all others but one out are enough. Of several dead
     hands UP's partner's is LAST (provisional). Raises FinishError.
     """
-    others = [seat for seat in order if seat not in dead]
-    alive = [seat for seat in SEATS if seat not in dead]
+    others = [seat for seat in cast(Sequence[Seat], order) if seat not in dead]
+    alive = [seat for seat in ALL if seat not in dead]
     if len(others) == len(alive) - 1:
         others += [seat for seat in alive if seat not in others]
     if len(others) < len(alive) or not alive:
         return finish(others[:1])  # which is none yet
-    up, mate = others[0], partner(others[0])
+    up, mate = others[0], opposite(others[0])
     if len(others) > 1 and others[1] == mate:
         return finish(others[:2])
-    behind = [seat for seat in SEATS if seat in dead and seat not in (up, mate)]
+    behind = [seat for seat in ALL if seat in dead and seat not in (up, mate)]
     return finish([*others, *behind][:3])

@@ -4,7 +4,6 @@ import msgspec
 
 from controller.messages import Side
 from controller.rules.ending import Verdict
-from controller.rules.levels import PAST_A, TWO
 from controller.rules.profile import GuandanProfile
 from controller.rules.seats import other_side
 from controller.rules.standing import Sides, Standing
@@ -35,10 +34,11 @@ def match_score(profile: GuandanProfile, standing: Standing, end: Verdict) -> Ma
     total = None
     if profile.score.total == "sum" and deal_points is not None and match_points is not None:
         total = Sides(deal_points.NS + match_points.NS, deal_points.EW + match_points.EW)
+    by_table = level_points is not None and not _is_fixed(profile, end, standing)
     used = {
         "score.match_points": match_points is not None,
-        "score.level_points": level_points is not None and not _is_fixed(profile, end, standing),
-        "score.forfeit_keeps": level_points is not None and end.how == "forfeit",
+        "score.level_points": by_table,
+        "score.forfeit_keeps": by_table and end.how == "forfeit",
         "score.total": total is not None,
     }
     rests_on = tuple(key for key, is_used in used.items() if is_used and not profile.article(key))
@@ -92,7 +92,7 @@ def _kept(profile: GuandanProfile, standing: Standing, winner: Side, fixed: int)
     lead = standing.levels.of(winner) - standing.levels.of(other_side(winner))
     if lead <= 0 or profile.score.forfeit_keeps == "none":
         return fixed
-    real, theirs = level_points(profile, min(lead, PAST_A - TWO))
+    real, theirs = level_points(profile, lead)
     counts = real if profile.score.forfeit_keeps == "higher" else real - theirs
     return real if counts > fixed else fixed
 

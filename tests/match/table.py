@@ -31,13 +31,13 @@ from controller.rules.seats import ALL
 
 from .people import charge_of, meeting
 
-I, H, N, B = (  # noqa: E741
+INTL, H, N, B = (
     "international-000",
     "huaian-2017-001",
     "huainan-2013-003",
     "bcta-004",
 )
-GUANDAN = (I, H, N, B)
+GUANDAN = (INTL, H, N, B)
 E = TypeVar("E")
 R = TypeVar("R", bound=Row)
 
@@ -66,13 +66,13 @@ def varied(name: str, **tables: dict[str, Any]) -> Profile:
     return msgspec.structs.replace(profile, **changes)
 
 
-def timed(name: str = I, **ending: Any) -> Profile:
+def timed(name: str = INTL, **ending: Any) -> Profile:
     """A rulebook whose matches take an hour."""
     method = "timed_deals" if name == B else "timed"
     return varied(name, ending={"method": method, "time_s": 3600} | ending)
 
 
-def from_level(start: str, name: str = I, **tables: dict[str, Any]) -> Profile:
+def from_level(start: str, name: str = INTL, **tables: dict[str, Any]) -> Profile:
     """A rulebook whose matches begin at another level than 2."""
     return varied(name, levels={"start": start} | tables.pop("levels", {}), **tables)
 
@@ -80,7 +80,7 @@ def from_level(start: str, name: str = I, **tables: dict[str, Any]) -> Profile:
 class Table:
     """A match and its clock. `said`: the last event's effects, `told`: all of them."""
 
-    def __init__(self, profile: str | Profile = I, stage: Stage = "swiss") -> None:
+    def __init__(self, profile: str | Profile = INTL, stage: Stage = "swiss") -> None:
         self.profile = load_profile(profile) if isinstance(profile, str) else profile
         self.state: Match = match_of(self.profile, meeting(stage))
         self.at_ms = 0

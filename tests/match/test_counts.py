@@ -9,7 +9,7 @@ from controller.match.phase import Phase
 from controller.messages import Seat
 from controller.rules.seats import ALL
 
-from .table import I, Table, varied
+from .table import INTL, Table, varied
 
 
 def test_a_misdeal_changes_nothing_but_the_attempt() -> None:
@@ -91,7 +91,7 @@ def test_nobody_holds_less_than_nothing_or_more_than_a_set(n: int) -> None:
 def test_a_found_card_makes_counts_right_unless_the_event_deals_again(
     found_card: str, goes_on: bool, phase: str
 ) -> None:
-    table = Table(varied(I, counting={"found_card": found_card})).started().played("NWS")
+    table = Table(varied(INTL, counting={"found_card": found_card})).started().played("NWS")
     getattr(table, phase)()
     before = table.phase
     table.does(events.CountClaimed, seat="N")
@@ -102,7 +102,7 @@ def test_a_found_card_makes_counts_right_unless_the_event_deals_again(
 
 
 def test_without_a_found_card_right_counts_are_right_in_any_event() -> None:
-    table = Table(varied(I, counting={"found_card": "redeal"})).started().released()
+    table = Table(varied(INTL, counting={"found_card": "redeal"})).started().released()
     assert table.does(events.CountClaimed, seat="N").recounted().phase is Phase.COUNT_CHECK
 
 

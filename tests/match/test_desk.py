@@ -12,7 +12,7 @@ from controller.rules.penalties.consequences import DeadHand
 from controller.rules.result import Forfeited, finish
 
 from .people import charge_of
-from .table import I, Table, varied
+from .table import INTL, Table, varied
 
 # -- a foul --------------------------------------------------------------------
 
@@ -160,7 +160,7 @@ def test_rulings_of_one_match_are_told_apart() -> None:
 
 
 def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:
-    table = Table(varied(I, ending={"method": "deals", "deals": 2})).started().played("NS")
+    table = Table(varied(INTL, ending={"method": "deals", "deals": 2})).started().played("NS")
     table.dealt().ruled("NS", "foul")
     assert (table.levels, table.phase) == ((5, 5), Phase.OVER)
     assert [void.reason for void in table.effects(HandsVoid)] == ["forfeit"]

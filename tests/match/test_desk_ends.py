@@ -15,7 +15,7 @@ from controller.rules.result import Forfeited, finish
 from controller.rules.seats import ALL
 from controller.rules.standing import Sides
 
-from .table import B, H, I, N, Table, timed, varied
+from .table import INTL, B, H, N, Table, timed, varied
 
 # -- the match lost ------------------------------------------------------------
 
@@ -29,7 +29,7 @@ def test_a_lost_match_is_over_at_once_in_whatever_phase() -> None:
     assert table.end.score.match_points == Sides(0, 2)
 
 
-@pytest.mark.parametrize("profile", [I, N, B])
+@pytest.mark.parametrize("profile", [INTL, N, B])
 def test_who_only_lost_a_match_is_not_disqualified(profile: str) -> None:
     table = Table(profile).started().ruled("NS", "match_forfeit")
     assert table.end.verdict.how == "forfeit"
@@ -195,7 +195,7 @@ def test_what_happened_before_the_first_deal_is_the_first_deals() -> None:
 # -- neither pair ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", [I, H, N, B])
+@pytest.mark.parametrize("profile", [INTL, H, N, B])
 @pytest.mark.parametrize("penalty", ["match_forfeit", "disqualification"])
 def test_where_neither_pair_came_nobody_wins_and_nobody_has_points(
     profile: str, penalty: Penalty
@@ -211,7 +211,7 @@ def test_where_neither_pair_came_nobody_wins_and_nobody_has_points(
 
 def test_where_an_event_has_no_points_for_a_forfeit_both_have_the_losers() -> None:
     none: dict[str, Any] = {"forfeit_match_points": [], "forfeit_level_points": []}
-    profile = varied(I, score=none | {"match_points": [3, 2, 1]})
+    profile = varied(INTL, score=none | {"match_points": [3, 2, 1]})
     table = Table(profile).ruled("NS", "match_forfeit").ruled("EW", "match_forfeit")
     assert table.end.score.match_points == Sides(1, 1)
     assert table.end.score.level_points == Sides(0, 0)

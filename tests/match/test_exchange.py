@@ -9,7 +9,7 @@ from controller.match.effects import AskAnti, AskTribute, LeaderKnown, Planned
 from controller.match.hands import demanded_counts
 from controller.match.phase import Phase
 
-from .table import GUANDAN, B, H, I, N, Table
+from .table import GUANDAN, INTL, B, H, N, Table
 
 
 def test_the_fourth_count_opens_the_tribute() -> None:
@@ -208,7 +208,7 @@ def test_a_swapped_return_is_corrected_where_it_lies() -> None:
 
 
 @pytest.mark.parametrize(
-    ("profile", "values"), [(N, (14, 13)), (I, (14, 14)), (B, (14, 14)), (H, (14, 14))]
+    ("profile", "values"), [(N, (14, 13)), (INTL, (14, 14)), (B, (14, 14)), (H, (14, 14))]
 )
 def test_only_003_swaps_returns_and_only_after_equal_tributes(
     profile: str, values: tuple[int, int]

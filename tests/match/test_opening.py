@@ -7,7 +7,7 @@ from controller.match import events
 from controller.match.effects import ClockSays, DealDue, HandsVoid, RefereeNeeded, TurnUpAgain
 from controller.match.phase import Phase
 
-from .table import B, I, N, Table, varied
+from .table import INTL, B, N, Table, varied
 
 # -- seats and the start -------------------------------------------------------
 
@@ -77,7 +77,7 @@ def test_by_hand_the_shufflers_opponents_cut_and_the_card_is_counted_out() -> No
     assert table.row.by_hand
 
 
-@pytest.mark.parametrize(("profile", "card"), [(I, "BJ"), (B, "BJ"), (B, "H2")])
+@pytest.mark.parametrize(("profile", "card"), [(INTL, "BJ"), (B, "BJ"), (B, "H2")])
 def test_a_turned_up_card_that_does_not_count_is_cut_and_turned_again(
     profile: str, card: str
 ) -> None:
@@ -116,7 +116,7 @@ def test_only_the_first_deals_sheet_has_a_turned_up_card() -> None:
 
 
 def test_without_a_turn_up_somebody_must_still_say_who_leads() -> None:
-    profile = varied(I, turnup={"deal1": False})
+    profile = varied(INTL, turnup={"deal1": False})
     table = Table(profile).started().cut().happens(events.Dealt)
     assert table.refused == "TURNED_TO_MISSING"
     assert table.dealt("W").in_play().match.leader == "W"
@@ -130,7 +130,7 @@ def test_hands_drawn_by_hand_are_sorted_while_they_are_drawn() -> None:
     assert [clock.duty for clock in machine.match.clocks] == ["sort"]
 
 
-@pytest.mark.parametrize(("profile", "card"), [(I, "BJ"), (I, "sj"), (B, "H2")])
+@pytest.mark.parametrize(("profile", "card"), [(INTL, "BJ"), (INTL, "sj"), (B, "H2")])
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_a_deal_whose_turned_up_card_does_not_count_is_refused(
     profile: str, card: str, by_hand: bool

@@ -25,7 +25,7 @@ from controller.rules.penalties.proposals import by_discretion
 from controller.rules.seats import ALL
 
 from .people import charge_of
-from .table import BIG_TWO, I, N, Table, timed
+from .table import BIG_TWO, INTL, N, Table, timed
 
 # -- every code ---------------------------------------------------------------
 
@@ -306,7 +306,7 @@ def test_every_event_is_among_the_samples() -> None:
 def _tables() -> dict[str, Table]:
     """A table in every phase; where a deal was played, four rulings wait on its desk."""
 
-    def ruled(profile: str = I, stage: Any = "swiss") -> Table:
+    def ruled(profile: str = INTL, stage: Any = "swiss") -> Table:
         table = Table(timed(profile, at_time="stop_now"), stage).started().played("NS")
         table.charged("N", "foul", name="R1").charged("E", "foul", name="R2", deal=1)
         return table.charged("E", "match_forfeit", name="R3").charged("N", "warning", name="R4")

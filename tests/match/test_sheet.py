@@ -12,7 +12,7 @@ from controller.match.sheet import CorrectionRow, DealRow, EndRow, Sheet, replay
 from controller.messages import Role
 from controller.rules.result import finish
 
-from .table import GUANDAN, B, I, Table, from_level, timed
+from .table import GUANDAN, INTL, B, Table, from_level, timed
 
 # -- corrections --------------------------------------------------------------
 
@@ -165,7 +165,7 @@ def test_a_sheet_that_somebody_signed_is_the_chiefs_to_correct() -> None:
 # -- signatures ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("profile", "due"), [(I, "NS EW referee"), (B, "W N referee")])
+@pytest.mark.parametrize(("profile", "due"), [(INTL, "NS EW referee"), (B, "W N referee")])
 def test_a_sheet_is_signed_as_its_rulebook_says(profile: str, due: str) -> None:
     table = Table(timed(profile)).started().played("NS").at_minute(60)
     for signer in due.split():

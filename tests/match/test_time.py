@@ -10,7 +10,7 @@ from controller.messages import Role
 from controller.rules.ending import Verdict
 from controller.rules.standing import Sides
 
-from .table import I, N, Table, knockout, timed, varied
+from .table import INTL, N, Table, knockout, timed, varied
 from .test_desk_levels import hidden
 
 # -- time ----------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_nobody_but_a_referee_stops_a_deal(role: Role) -> None:
 
 
 def test_after_its_last_deal_a_match_is_over() -> None:
-    table = Table(varied(I, ending={"method": "deals", "deals": 2})).started().played("NS")
+    table = Table(varied(INTL, ending={"method": "deals", "deals": 2})).started().played("NS")
     assert table.phase is Phase.CUT
     table.played("WE")
     assert (table.phase, table.end.verdict.how) == (Phase.OVER, "draw")
@@ -292,7 +292,7 @@ def test_after_its_last_deal_a_match_is_over() -> None:
 
 
 def test_a_forfeited_deal_is_one_of_them() -> None:
-    table = Table(varied(I, ending={"method": "deals", "deals": 1})).started().in_play()
+    table = Table(varied(INTL, ending={"method": "deals", "deals": 1})).started().in_play()
     assert table.ruled("EW", "foul").phase is Phase.OVER
 
 

@@ -8,7 +8,7 @@ from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, StoppedRow
 from controller.messages import Role
 
-from .table import BIG_TWO, I, Table, from_level, knockout, timed, varied
+from .table import BIG_TWO, INTL, Table, from_level, knockout, timed, varied
 
 
 def voided(table: Table, role: Role = Role.CHIEF, **said: bool) -> Table:
@@ -130,7 +130,7 @@ def test_without_that_word_a_deal_under_way_goes_on(choice: str) -> None:
 
 
 def test_an_extra_deal_under_way_is_void_with_the_deals_before_it() -> None:
-    profile = varied(I, ending={"method": "deals", "deals": 2})
+    profile = varied(INTL, ending={"method": "deals", "deals": 2})
     table = Table(profile, stage="knockout").started().played("NS", "WE")
     table.does(events.ExtraDealOrdered, reason="equal").in_play()
     table.corrected(1, "NWS", "void_later")
@@ -140,7 +140,7 @@ def test_an_extra_deal_under_way_is_void_with_the_deals_before_it() -> None:
 
 
 def test_an_extra_deal_that_is_due_is_an_ordinary_one_where_deals_are_missing() -> None:
-    profile = varied(I, ending={"method": "deals", "deals": 2})
+    profile = varied(INTL, ending={"method": "deals", "deals": 2})
     table = Table(profile, stage="knockout").started().played("NS", "WE")
     table.does(events.ExtraDealOrdered, reason="equal").dealt()
     table.corrected(1, "NWS", "void_later")

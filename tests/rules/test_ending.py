@@ -13,12 +13,12 @@ from controller.rules.result import finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.standing import Climb, Sides, Standing
 
-I = load_guandan("international-000")  # noqa: E741
+INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
 B = load_guandan("bcta-004")
 
 
-def by(method: str, profile: GuandanProfile = I, **more: Any) -> GuandanProfile:
+def by(method: str, profile: GuandanProfile = INTL, **more: Any) -> GuandanProfile:
     """A rulebook whose matches end another way."""
     ending = msgspec.structs.replace(profile.ending, method=method, **more)
     return msgspec.structs.replace(profile, ending=ending)

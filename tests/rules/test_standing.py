@@ -24,10 +24,10 @@ from controller.rules.standing import (
     shifted,
 )
 
-I = load_guandan("international-000")  # noqa: E741
+INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
 B = load_guandan("bcta-004")
-GUANDAN = [I, load_guandan("huaian-2017-001"), N, B]
+GUANDAN = [INTL, load_guandan("huaian-2017-001"), N, B]
 
 K = ACE - 1
 R12, R13, R14 = finish("NS"), finish("NWS"), finish("NWE")
@@ -65,25 +65,25 @@ def test_ups_side_alone_climbs(profile: GuandanProfile, order: str, steps: int) 
 
 
 def test_a_forfeited_deal_counts_as_a_double_down() -> None:
-    assert gain(I, Forfeited("NS")) == 3
-    after = played(I, at_start(I), Forfeited("NS"))
+    assert gain(INTL, Forfeited("NS")) == 3
+    after = played(INTL, at_start(INTL), Forfeited("NS"))
     assert (after.levels, after.owner) == (Sides(2, 5), "EW")
 
 
 def test_the_winners_play_their_own_level_next() -> None:
-    assert level_due(I, played(I, standing(8, 5), finish("WE"))) == 8
-    assert level_due(I, played(I, standing(8, 5), finish("WNS"))) == 6
+    assert level_due(INTL, played(INTL, standing(8, 5), finish("WE"))) == 8
+    assert level_due(INTL, played(INTL, standing(8, 5), finish("WNS"))) == 6
 
 
 @pytest.mark.parametrize("level", range(TWO, K + 1))
 def test_nobody_climbs_past_a_that_he_has_not_played(level: int) -> None:
-    after = played(I, standing(level, 2), R12)
+    after = played(INTL, standing(level, 2), R12)
     assert min(level + 3, ACE) == after.levels.NS
     assert after.won is None
 
 
 def test_an_event_may_demand_that_other_levels_are_played() -> None:
-    profile = ruled(I, must_play=["5", "10", "J", "A"])
+    profile = ruled(INTL, must_play=["5", "10", "J", "A"])
     assert played(profile, standing(4, 2), R12).levels.NS == 5
     assert played(profile, standing(5, 2), R12).levels.NS == 8
     assert played(profile, standing(8, 2), R12).levels.NS == 10
@@ -91,7 +91,7 @@ def test_an_event_may_demand_that_other_levels_are_played() -> None:
 
 
 def test_a_match_starts_at_the_level_of_its_rulebook() -> None:
-    assert at_start(ruled(I, start="10")).levels == Sides(10, 10)
+    assert at_start(ruled(INTL, start="10")).levels == Sides(10, 10)
 
 
 # -- passing A ----------------------------------------------------------------
@@ -107,17 +107,17 @@ def test_a_is_passed_by_up_with_a_partner_who_is_not_last(
 
 
 def test_with_both_at_a_only_the_owner_of_the_level_passes() -> None:
-    after = played(I, standing(ACE, ACE, "EW"), R12)  # example 88
+    after = played(INTL, standing(ACE, ACE, "EW"), R12)  # example 88
     assert (after.levels, after.won, after.owner) == (Sides(ACE, ACE), None, "NS")
-    assert played(I, after, R12).won == "NS"
-    anybody = ruled(I, a_own_level_only=False)
+    assert played(INTL, after, R12).won == "NS"
+    anybody = ruled(INTL, a_own_level_only=False)
     assert played(anybody, standing(ACE, ACE, "EW"), R12).won == "NS"
 
 
 def test_who_stands_at_a_does_not_pass_it_in_a_deal_of_another_level() -> None:
     before = standing(ACE, 6, "EW")
-    assert not passes_a(I, before, Played(6, "EW", R12))
-    assert not passes_a(ruled(I, a_own_level_only=False), before, Played(6, "EW", R12))
+    assert not passes_a(INTL, before, Played(6, "EW", R12))
+    assert not passes_a(ruled(INTL, a_own_level_only=False), before, Played(6, "EW", R12))
 
 
 def test_who_was_set_back_while_a_was_played_does_not_pass_it() -> None:
@@ -127,12 +127,12 @@ def test_who_was_set_back_while_a_was_played_does_not_pass_it() -> None:
 
 @pytest.mark.parametrize("passes", [True, False])
 def test_a_forfeited_deal_passes_a_where_the_rulebook_lets_it(passes: bool) -> None:
-    profile = ruled(I, a_forfeited_deal_passes=passes)
+    profile = ruled(INTL, a_forfeited_deal_passes=passes)
     assert (played(profile, standing(ACE, 6), Forfeited("EW")).won == "NS") == passes
 
 
 def test_who_passed_first_has_won() -> None:
-    after = played(I, standing(PAST_A, ACE, "EW", won="NS"), finish("WE"))
+    after = played(INTL, standing(PAST_A, ACE, "EW", won="NS"), finish("WE"))
     assert (after.won, after.levels) == ("NS", Sides(PAST_A, PAST_A))
 
 
@@ -170,7 +170,7 @@ def test_three_failures_lose_the_match_in_004() -> None:
 
 
 def test_failures_do_not_count_in_000() -> None:
-    after = failed(I, standing(ACE, 6), *["NWE"] * 9)
+    after = failed(INTL, standing(ACE, 6), *["NWE"] * 9)
     assert (after.failures, after.won) == (Sides(), None)
 
 
@@ -197,7 +197,7 @@ def test_an_extra_deal_counts_no_failure() -> None:
 def test_deals_are_worth_points_in_004_alone() -> None:
     for order, points in (("WE", 25), ("WNE", 15), ("WNS", 5)):
         assert played(B, standing(5, 5), finish(order)).points == Sides(0, points)
-        assert played(I, standing(5, 5), finish(order)).points == Sides()
+        assert played(INTL, standing(5, 5), finish(order)).points == Sides()
 
 
 def test_the_row_in_which_a_level_was_reached_is_kept() -> None:
@@ -222,7 +222,7 @@ def test_the_first_deal_is_played_at_the_start_whatever_a_penalty_changed() -> N
 
 
 def test_who_stays_at_a_has_reached_it_before() -> None:
-    after = played(I, standing(ACE, 6, reached=(Climb("NS", ACE, 3),)), R14, row=7)
+    after = played(INTL, standing(ACE, 6, reached=(Climb("NS", ACE, 3),)), R14, row=7)
     assert after.reached_in("NS", ACE) == 3
 
 
