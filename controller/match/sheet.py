@@ -118,8 +118,11 @@ class CorrectionRow(Row, frozen=True, tag="correction"):
 
 
 class StoppedRow(Row, frozen=True, tag="stopped"):
-    """A deal that was not played out and does not count: time was up (seed 000 A14.2.3),
-    the match was lost, or the chief voided it with those before it."""
+    """A deal that was not played out and does not count.
+
+    Time was up (seed 000 A14.2.3), the match was lost, or a correction of an earlier deal
+    voided the later ones.
+    """
 
     deal: int
     reason: str
