@@ -14,6 +14,8 @@ import pytest
 ROOT = Path(__file__).parent
 RUNTIME_ROOT = Path("/dev/shm")
 FETCH_MICROPYTHON = ROOT / ".ci" / "micropython"
+FETCH_PROMTOOL = ROOT / ".ci" / "promtool"
+FETCHED_PROMTOOL = ROOT / ".promtool" / "promtool"
 
 # Deadlines would be wall-time assertions; on a build server the examples are always the same.
 hypothesis.settings.register_profile("dealtable", deadline=None, derandomize="CI" in os.environ)
@@ -83,11 +85,21 @@ def find_micropython() -> str | None:
         return None
 
 
+def find_promtool() -> str | None:
+    """Path of the program that checks metrics: DEALTABLE_PROMTOOL, the system's, or the fetched."""
+    named = os.environ.get("DEALTABLE_PROMTOOL") or shutil.which("promtool")
+    return named or (str(FETCHED_PROMTOOL) if FETCHED_PROMTOOL.exists() else None)
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Fetch MicroPython once, before a test's time runs, where tests need it."""
-    needed = any("micropython" in getattr(item, "fixturenames", ()) for item in session.items)
-    if needed and not session.config.option.collectonly and not find_micropython():
+    """Fetch what tests need, once, before a test's time runs."""
+    if session.config.option.collectonly:
+        return
+    needed = {name for item in session.items for name in getattr(item, "fixturenames", ())}
+    if "micropython" in needed and not find_micropython():
         subprocess.run([FETCH_MICROPYTHON], check=False)
+    if "promtool" in needed and not find_promtool():
+        subprocess.run([FETCH_PROMTOOL], check=False)
 
 
 @pytest.fixture(scope="session")
@@ -98,5 +110,17 @@ def micropython() -> str:
         pytest.fail(
             f"no MicroPython: {FETCH_MICROPYTHON} could not fetch it; install it and put it "
             "on PATH, or name it in DEALTABLE_MICROPYTHON"
+        )
+    return path
+
+
+@pytest.fixture(scope="session")
+def promtool() -> str:
+    """Path of Prometheus' promtool; a test that needs it fails without it."""
+    path = find_promtool()
+    if path is None:
+        pytest.fail(
+            f"no promtool: {FETCH_PROMTOOL} could not fetch it; install Debian's package "
+            "prometheus, or name promtool in DEALTABLE_PROMTOOL"
         )
     return path

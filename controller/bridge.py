@@ -4,8 +4,9 @@ The machine listens on `SOCKET_NAME` in its runtime directory, the gateway
 connects (a stream socket). Both send one JSON object a line, told apart by "to":
 
 * machine: `hello` first, the whole state next, then `feed` for all that becomes
-  public and `reply` for each command, in any order;
-* gateway: `command`, with a `ref` that is new on this connection.
+  public, `reply` for each command and `metrics` whenever asked, in any order;
+* gateway: `command`, with a `ref` that is new on this connection, and `ask_metrics`,
+  to a machine whose `hello` says that it answers them.
 
 The machine may drop a gateway that does not follow this, and the gateway a
 machine; the gateway comes again by itself. Pure: no socket here.
@@ -15,6 +16,7 @@ from typing import Final, TypeAlias, TypeVar
 
 import msgspec
 
+from controller.counting import Distribution, Sample
 from controller.messages import Command, Event, Message, Reply, State
 
 SOCKET_NAME: Final = "machine.sock"
@@ -27,10 +29,16 @@ GATEWAY_LINE: Final = 1 << 16
 
 
 class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
-    """The machine's first line: which table it is, and whether its boards are simulated."""
+    """The machine's first line: which table it is, and whether its boards are simulated.
+
+    `boot` names this run of the daemon (hex). `metrics`: it answers `ask_metrics`; a machine of
+    an older version would take that for a stranger's word and hang up.
+    """
 
     table: str
     simulated: bool
+    boot: str = ""
+    metrics: bool = False
 
 
 class FeedMessage(Message, frozen=True, tag_field="to", tag="feed"):
@@ -56,7 +64,20 @@ class CommandMessage(Message, frozen=True, tag_field="to", tag="command"):
     body: Command
 
 
-FromMachine: TypeAlias = HelloMessage | FeedMessage | ReplyMessage
+class MetricsMessage(Message, frozen=True, tag_field="to", tag="metrics"):
+    """What only the machine can count, as numbers. Names are those of
+    gateway/families.py; one that the gateway does not know is passed over."""
+
+    samples: tuple[Sample, ...]
+    distributions: tuple[Distribution, ...]
+
+
+class AskMetricsMessage(Message, frozen=True, tag_field="to", tag="ask_metrics"):
+    """Let the machine say its numbers, as they are now."""
+
+
+FromMachine: TypeAlias = HelloMessage | FeedMessage | ReplyMessage | MetricsMessage
+FromGateway: TypeAlias = CommandMessage | AskMetricsMessage
 
 
 class BridgeError(Exception):
@@ -79,7 +100,7 @@ def public(value: State | Event) -> FeedMessage:
     return FeedMessage(topic(value.table), msgspec.Raw(msgspec.json.encode(value)))
 
 
-def to_line(message: FromMachine | CommandMessage) -> bytes:
+def to_line(message: FromMachine | FromGateway) -> bytes:
     """Return the line, closed by a newline, that carries `message`."""
     return msgspec.json.encode(message) + b"\n"
 
@@ -89,8 +110,8 @@ def from_machine(line: bytes) -> FromMachine:
     return _decoded(_FROM_MACHINE, line)
 
 
-def from_gateway(line: bytes) -> CommandMessage:
-    """Return the command in a line the gateway sent. Raises BridgeError."""
+def from_gateway(line: bytes) -> FromGateway:
+    """Return the message in a line the gateway sent. Raises BridgeError."""
     return _decoded(_FROM_GATEWAY, line)
 
 
@@ -121,7 +142,7 @@ class Lines:
 _T = TypeVar("_T")
 
 _FROM_MACHINE: Final[msgspec.json.Decoder[FromMachine]] = msgspec.json.Decoder(FromMachine)
-_FROM_GATEWAY: Final = msgspec.json.Decoder(CommandMessage)
+_FROM_GATEWAY: Final[msgspec.json.Decoder[FromGateway]] = msgspec.json.Decoder(FromGateway)
 
 
 def _decoded(decoder: msgspec.json.Decoder[_T], line: bytes) -> _T:

@@ -1,44 +1,179 @@
-"""The commands of a table: who may give each, when, and whether it must be signed.
+"""The commands of a table: who may give each, when, what it says, and whether it is signed.
 
-One table; a refusal names the roles and phases it holds. DESIGN §7 lists what is
-still to come.
+One table; a refusal names the roles and phases it holds. A match says itself in which of
+its phases a command means something: the phases here are the machine's, for what it does.
 """
 
-from typing import NamedTuple
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
 
+import msgspec
+from msgspec import inspect
+
+from controller import arguments as of
+from controller import match_arguments as of_match
+from controller.arguments import Args
 from controller.messages import Failure, Phase, Role
+from controller.tomlwords import LONGEST, in_words, printable, short
+
+Bound = Literal["none", "machine", "match"]
 
 
 class Order(NamedTuple):
-    """The conditions of one command.
+    """The conditions of one command, and what it does in a line for people.
 
-    `signed`: it changes something, so its key's role counts. `bound`:
-    it must name the present deal and attempt, else it is STALE.
+    `phases`: of the machine; all for what a match decides. `signed`: it changes something, so
+    its key's role counts. `bound`: it must name the attempt that the machine has under way, or
+    the deal and attempt of the match, else it is STALE. `args`: what it may say.
     """
 
     roles: frozenset[Role]
     phases: frozenset[Phase]
     signed: bool
-    bound: bool
+    bound: Bound
+    args: type[Args]
+    does: str
 
 
-_EVERYBODY = frozenset(Role)
-_REFEREES = frozenset({Role.REFEREE, Role.CHIEF})
-_TABLE = _REFEREES | {Role.TABLE}
-_ALWAYS = frozenset(Phase)
+class BadArgs(Exception):
+    """A command's arguments are not what it takes: what was found, and what is expected.
 
-COMMANDS: dict[str, Order] = {
-    "snapshot": Order(_EVERYBODY, _ALWAYS, signed=False, bound=False),
-    "events": Order(_EVERYBODY, _ALWAYS, signed=False, bound=False),
-    "start_deal": Order(
-        _REFEREES,
-        frozenset({Phase.EMPTY, Phase.COMMITTED}),
-        signed=True,
-        bound=False,
+    Each is part of one line, as the catalogue's BAD_COMMAND has them.
+    """
+
+    def __init__(self, found: str, expected: str) -> None:
+        """Keep both, with what cannot be printed escaped."""
+        self.found = printable(short(found, 3 * LONGEST))
+        self.expected = printable(short(expected, 6 * LONGEST))
+        super().__init__(f"{self.found}, expected {self.expected}")
+
+
+_EVERYBODY: Final = frozenset(Role)
+_CHIEF: Final = frozenset({Role.CHIEF})
+_REFEREES: Final = _CHIEF | {Role.REFEREE}
+_TABLE: Final = _REFEREES | {Role.TABLE}
+_TECHNICIAN: Final = frozenset({Role.TECHNICIAN})
+_ALWAYS: Final = frozenset(Phase)
+_IDLE: Final = frozenset({Phase.FAULT, Phase.EMPTY})
+_DUE: Final = frozenset({Phase.EMPTY, Phase.COMMITTED, Phase.RELEASED})  # the last: deal-ahead
+_UNRELEASED: Final = _ALWAYS - {Phase.EMPTY, Phase.RELEASED}
+_STANDING: Final = _ALWAYS - {Phase.CUT, Phase.SHUFFLING, Phase.DEALING}
+
+
+def _reading(args: type[Args], does: str) -> Order:
+    return Order(_EVERYBODY, _ALWAYS, False, "none", args, does)
+
+
+def _machines(
+    roles: frozenset[Role],
+    phases: frozenset[Phase],
+    args: type[Args],
+    does: str,
+    bound: Bound = "none",
+) -> Order:
+    return Order(roles, phases, True, bound, args, does)
+
+
+def _matchs(roles: frozenset[Role], args: type[Args], does: str, bound: Bound = "match") -> Order:
+    return Order(roles, _ALWAYS, True, bound, args, does)
+
+
+COMMANDS: Final[Mapping[str, Order]] = {
+    # Reading: anybody, unsigned.
+    "snapshot": _reading(of.Nothing, "the whole public state"),
+    "events": _reading(of.Since, "the public entries of the journal"),
+    "sheet": _reading(of.Nothing, "the score sheet (记分表)"),
+    "document": _reading(of_match.OfDocument, "the match that left for another table, in parts"),
+    "rulings": _reading(of_match.Accusing, "what a charge can lead to, the ladder's answer first"),
+    # The players, by the table's display, or a referee for them.
+    "seat": _matchs(_TABLE, of.Seating, "a player takes his seat (就位)", "none"),
+    "cut": _machines(
+        _TABLE, frozenset({Phase.COMMITTED}), of.Cutting, "cuts the set (切牌)", "machine"
     ),
-    "cut": Order(_TABLE, frozenset({Phase.COMMITTED}), signed=True, bound=True),
-    "release": Order(_REFEREES, frozenset({Phase.HELD}), signed=True, bound=True),
+    "confirm": _matchs(_TABLE, of.Confirming, "the green button (确认); a referee's: both sides"),
+    "out": _matchs(_TABLE, of.AtSeat, "the player has no cards left; a referee's word counts"),
+    "call": _matchs(_TABLE, of.Calling, "the red button (召请裁判)", "none"),
+    "claim_count": _matchs(_TABLE, of.AtSeat, "claims a wrong count (张数不符)"),
+    "answer": _matchs(_TABLE, of_match.Answering, "Big Two: open hand or double, yes or no"),
+    "choose": _matchs(_TABLE, of_match.Choosing, "UP takes one of two equal tributes"),
+    # A referee: the match and its start.
+    "set_match": _machines(
+        _REFEREES, _STANDING, of_match.LayingOut, "lays a match out: its seats may be taken"
+    ),
+    "start_match": _matchs(_CHIEF, of.Nothing, "opens the match (开赛)", "none"),
+    "start_deal": _machines(
+        _REFEREES, _DUE, of.Starting, "starts the deal that is due, uncut where there is a reason"
+    ),
+    "release": _machines(
+        _REFEREES, frozenset({Phase.HELD}), of.Nothing, "hands the hands out (放行)", "machine"
+    ),
+    "hold": _matchs(_REFEREES, of.Holding, "stops the table (暂停); the chief: the area", "none"),
+    "resume": _matchs(_REFEREES, of.Resuming, "lets it go on (继续)", "none"),
+    # Counts and sets.
+    "recount": _matchs(_REFEREES, of_match.Recounting, "enters four counts after a claim (清点)"),
+    "replace_set": _machines(
+        _REFEREES, _STANDING, of.LoadingSet, "another set lies in the hopper (换牌)"
+    ),
+    "clear_set": _machines(
+        _REFEREES, _ALWAYS, of.ClearingSet, "a barred set was counted in full, and is right"
+    ),
+    # A deal at the table.
+    "tribute": _matchs(
+        _REFEREES, of_match.TributeCard, "is this the right tribute; by hand: enters it"
+    ),
+    "return": _matchs(_REFEREES, of_match.ReturnCard, "is this a right return; by hand: enters it"),
+    "anti": _matchs(_REFEREES, of_match.AnswerOnAnti, "by hand: whether anti-tribute stands"),
+    "swap_returns": _matchs(_REFEREES, of.Nothing, "the losers take each other's return card"),
+    "withdraw_out": _matchs(_REFEREES, of.AtSeat, "a player is not out after all"),
+    "result": _matchs(_REFEREES, of_match.EnteringResult, "enters who went out (录入名次)"),
+    "left": _matchs(_REFEREES, of_match.EnteringLeft, "Big Two: enters the cards left"),
+    "name_leader": _matchs(_REFEREES, of.AtSeat, "who leads after a forfeited deal"),
+    "stop_deal": _matchs(_REFEREES, of.WithReason, "ends a deal that time has overtaken"),
+    # Clocks.
+    "call_clock": _matchs(_REFEREES, of.AtSeat, "starts a player's clock (读秒)"),
+    "warn": _matchs(_REFEREES, of.AtSeat, "warned a player: his next limit counts from now"),
+    "add_time": _matchs(_REFEREES, of_match.AddingTime, "gives the table more time (补时)", "none"),
+    # Rulings; what is the chief's the match refuses to a referee, but for the chief's word.
+    "propose": _matchs(_REFEREES, of_match.Proposing, "proposes a ruling on a charge", "none"),
+    "approve": _matchs(_REFEREES, of_match.Approving, "puts a ruling in force (同意/改判)", "none"),
+    "reject": _matchs(
+        _REFEREES, of_match.Rejecting, "rejects or overturns a ruling (驳回)", "none"
+    ),
+    "extra_deal": _matchs(_REFEREES, of_match.ReasonByWord, "orders an extra deal (加打)", "none"),
+    "adjust": _matchs(_REFEREES, of_match.Adjusting, "corrects a result (更正成绩)", "none"),
+    "redeal": _matchs(_REFEREES, of_match.ReasonByWord, "hands that are out are dealt again"),
+    # A deal by hand, another table, the sheet.
+    "dealt_by_hand": _matchs(_REFEREES, of.WithReason, "this deal is dealt by hand (人工发牌)"),
+    "shuffled": _matchs(_REFEREES, of.AtSeat, "by hand: who has shuffled"),
+    "cut_by_hand": _matchs(_REFEREES, of_match.CuttingByHand, "by hand: who has cut, and where"),
+    "turned_up": _matchs(_REFEREES, of_match.TurningUp, "by hand: the card turned up (翻牌)"),
+    "hands_dealt": _matchs(_REFEREES, of_match.HandsDealt, "by hand: four right hands are drawn"),
+    "transfer": _matchs(
+        _REFEREES, of_match.Transferring, "the match leaves for another table (转台)", "none"
+    ),
+    "take_over": _machines(
+        _REFEREES, _STANDING, of_match.TakingOver, "a match comes from another table (接台)"
+    ),
+    "sign": _matchs(_REFEREES, of_match.Signing, "signs the score sheet (签名)", "none"),
+    # The machine's faults.
+    "acknowledge": _machines(
+        _REFEREES, _ALWAYS, of.Acknowledging, "somebody has seen to a fault (已知悉)"
+    ),
+    "clear_jam": _machines(_REFEREES, _ALWAYS, of.Nothing, "the jammed card is out (卡牌已清)"),
+    # The chief alone.
+    "confirm_verbal": _matchs(_CHIEF, of_match.OfRuling, "stands by what he said by word", "none"),
+    "forfeit": _matchs(_CHIEF, of_match.Forfeiting, "a side loses the match (弃权判负)", "none"),
+    "void": _machines(
+        _CHIEF, _UNRELEASED, of.WithReason, "gives an attempt up before its release", "machine"
+    ),
+    "open_hand": _matchs(_CHIEF, of.OpeningHand, "looks at a hand (开验手牌)"),
+    # A technician: never a hand or a match.
+    "selftest": _machines(_TECHNICIAN, _IDLE, of.Nothing, "tests motors, sensors and camera"),
+    "configure": _machines(_TECHNICIAN, _IDLE, of.Configuring, "changes settings of a board"),
+    "calibrate": _machines(_TECHNICIAN, _IDLE, of.Calibrating, "calibrates a board"),
 }
+"""Every command by its name (DESIGN §7)."""
 
 
 def may(role: Role, cmd: str) -> bool:
@@ -60,17 +195,52 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
         return Failure(
             code="WRONG_ROLE",
             message=f"{cmd} is not for the role {role}",
-            action=f"ask one of: {_names(Role, order.roles)}",
+            action=f"ask one of: {names(Role, order.roles)}",
         )
     if phase not in order.phases:
         return Failure(
             code="WRONG_PHASE",
             message=f"{cmd} is not possible while the machine is {phase}",
-            action=f"possible while it is: {_names(Phase, order.phases)}",
+            action=f"possible while it is: {names(Phase, order.phases)}",
         )
     return None
 
 
-def _names(kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]) -> str:
-    """In the order in which they are declared."""
+def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
+    """Return a command's arguments as the value it takes.
+
+    Raises BadArgs where they are not what it takes, LookupError where there is no such command.
+    """
+    form = COMMANDS[cmd].args
+    try:
+        return _converted(dict(args), form)
+    except RecursionError:
+        raise BadArgs("arguments too deep within each other", usage(cmd)) from None
+    except ValueError as mistake:
+        said = str(mistake)
+    parts = _EXPECTED.fullmatch(said)
+    raise BadArgs(parts[1], parts[2]) if parts else BadArgs(said, usage(cmd))
+
+
+def _converted(raw: dict[str, Any], form: type[Args]) -> Args:
+    """Return plain values as a `form`. Raises ValueError, in words for people."""
+    try:
+        return msgspec.convert(raw, form)
+    except msgspec.ValidationError as mistake:
+        raise ValueError(in_words(str(mistake), raw, inspect.type_info(form))) from None
+
+
+def usage(cmd: str) -> str:
+    """Return a command with its arguments, [those that may be left out] in brackets."""
+    fields = msgspec.structs.fields(COMMANDS[cmd].args)
+    due = [field.name for field in fields if field.required]
+    return " ".join([cmd, *due, *(f"[{field.name}]" for field in fields if not field.required)])
+
+
+def names(kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]) -> str:
+    """Return roles or phases as a list, in the order in which they are declared."""
     return ", ".join(each.value for each in kind if each in chosen)
+
+
+_EXPECTED: Final = re.compile(r"(?s)(.*)(?:[:,] expected|, did you mean) (.*)")
+"""A mistake in words, in its two parts."""

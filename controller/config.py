@@ -38,6 +38,15 @@ Endpoint = Annotated[
         description='an address like "tcp://*:5556", or with port * for any free one',
     ),
 ]
+OFF = "off"
+Loopback = Annotated[
+    str,
+    Meta(
+        pattern=r"^(off|tcp://(127\.\d+\.\d+\.\d+|localhost|\[::1\]):(\*|\d{1,5}))$",
+        description='"off", or an address of this computer alone like "tcp://127.0.0.1:9556", '
+        "or with port * for any free one",
+    ),
+]
 Pins = Annotated[
     str,
     Meta(pattern=r"^(lgpio|mock|unix:.+)$", description='"lgpio", "mock" or "unix:PATH"'),
@@ -53,14 +62,16 @@ class ConfigError(tomlfile.FileError):
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which table this is and where it keeps things.
 
-    `backend` says what its boards must be; `state_dir` lasts, `runtime_dir` lies in
-    memory: /run/dealtable/ID where the file does not say.
+    `backend` says what its boards must be. `event` is the file of the event's own
+    regulations over `profile`, where there is one. `state_dir` lasts, `runtime_dir` lies
+    in memory: /run/dealtable/ID where the file does not say.
     """
 
     id: Name
     profile: Text
     backend: Literal["sim", "serial"]
     state_dir: Path
+    event: Path | None = None
     match: Text = "practice"
     runtime_dir: Path = Path()
 
@@ -119,41 +130,94 @@ class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CardSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The set of cards in the machine when it starts."""
+    """A set of cards of this table: its name, and the back that the reader knows it by."""
 
     id: Name
     back: Literal["A", "B"]
 
 
+CardSets = Annotated[
+    tuple[CardSet, ...],
+    Meta(
+        min_length=1,
+        max_length=9,
+        description="one to nine [[card_set]] tables, each with id and back",
+    ),
+]
+
+
+def _refuse_sets_of_one_name(card_sets: tuple[CardSet, ...]) -> None:
+    first: dict[str, int] = {}
+    for number, card_set in enumerate(card_sets):
+        known = first.setdefault(card_set.id, number)
+        if known != number:
+            raise ValueError(f"card_set[{number}].id: expected another one than card_set[{known}]")
+
+
 class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where the feed and the commands are served."""
+    """Where the feed and the commands are served, and the metrics to this computer alone.
+
+    A free port, so that any number of tables go on one computer; endpoints.json says which.
+    """
 
     feed: Endpoint = "tcp://*:5556"
     commands: Endpoint = "tcp://*:5557"
+    metrics: Loopback = "tcp://127.0.0.1:*"
+
+
+class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How deals follow each other.
+
+    `deal_ahead`: the next deal is dealt from another set while this one is played.
+    """
+
+    deal_ahead: bool = False
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How long people may take before the referee is called, in seconds."""
+    """How long people may take before the referee is called, in seconds. All provisional.
+
+    `cut_s`: for the cut; without it the deal stands still. `take_s`: to take hands that
+    are held; meanwhile nobody can look at them. `result_s`: until both sides confirm a
+    result; the next hands wait for it. `slow_deal_s`: for a whole deal (本副过慢), well
+    above what one takes. `out_s`: for an opponent to confirm that a player is out, short
+    because play goes on and memories with it.
+    """
 
     cut_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
+    take_s: Annotated[float, Meta(ge=10, le=600)] = 60.0
+    result_s: Annotated[float, Meta(ge=10, le=600)] = 60.0
+    slow_deal_s: Annotated[float, Meta(ge=120, le=3600)] = 720.0
+    out_s: Annotated[float, Meta(ge=5, le=120)] = 20.0
 
 
 class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole table.toml."""
+    """A whole table.toml.
+
+    The first of `card_sets` lies in the machine when it starts, unless its journal says
+    which one does.
+    """
 
     table: Table
     dealer: Board
     reader: Board
     panel: Panel
-    card_set: CardSet
+    card_sets: CardSets = field(name="card_set")
     gateway: Gateway = field(default_factory=Gateway)
+    play: Play = field(default_factory=Play)
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        """Refuse two boards that are said to be one."""
+        """Refuse boards or sets that are said to be one, and dealing ahead without two sets."""
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
+        _refuse_sets_of_one_name(self.card_sets)
+        if self.play.deal_ahead and len({card_set.back for card_set in self.card_sets}) == 1:
+            raise ValueError(
+                "play.deal_ahead: expected two card_set, one of back A and one of back B: "
+                "the reader tells them apart by their backs"
+            )
 
 
 class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -173,23 +237,34 @@ class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Mechanics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The simulated mechanics: how many cards, how fast, how worn.
+    """The simulated mechanics: how many cards a set has, how fast they are, how worn.
 
+    A set is `packs` packs with jokers or without, or `cards` cards of them, where given.
     `speed` divides the mechanics' own times alone; 1 is 100 ms a card.
     """
 
-    cards: Annotated[int, Meta(ge=4, le=216)] = 108
+    packs: Annotated[int, Meta(ge=1, le=4)] = 2
+    jokers: bool = True
+    cards: Annotated[int, Meta(ge=4, le=216)] | None = None
     speed: Annotated[float, Meta(ge=0.1, le=1000)] = 1.0
     seed: Annotated[int, Meta(ge=0)] = 0
     wear: Literal["ideal", "worn", "hostile"] = "ideal"
 
 
 class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole sim.toml; each of `faults` is a fault of the simulator's menu."""
+    """A whole sim.toml; each of `faults` is a fault of the simulator's menu.
+
+    The first of `card_sets` lies in the hopper, the others beside the machine.
+    """
 
     sim: SimTable = field(default_factory=SimTable)
     mechanics: Mechanics = field(default_factory=Mechanics)
+    card_sets: CardSets = field(name="card_set", default=(CardSet(id="S1", back="A"),))
     faults: list[dict[str, Any]] = field(default_factory=list, name="fault")
+
+    def __post_init__(self) -> None:
+        """Refuse two sets of one name."""
+        _refuse_sets_of_one_name(self.card_sets)
 
 
 def load_table(path: Path) -> TableConfig:

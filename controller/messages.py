@@ -61,7 +61,18 @@ class Landed(Message, frozen=True, kw_only=True):
 
 
 class Machine(Message, frozen=True, kw_only=True):
-    """The hardware's side of the public state. While dealing only `fed` runs live."""
+    """The hardware's side of the public state. While dealing only `fed` runs live.
+
+    `deal` and `attempt` are the machine's: with deal-ahead the next deal's, while the match's are
+    still those of the hands that the players hold. `card_set` is the set in the hopper, or to be
+    laid into it; `set_out` the one that the players hold. `cutters` may cut now; empty: nobody, or
+    in practice anybody. `counter`: the number on display while a cut is waited for. `pauses`: why
+    the machine begins nothing, and who stopped it.
+
+    `ready_in_s`: an estimate while cards are dealt; null: unknown. Of the hands that went out
+    last: `due_to_ready_ms`, how long people waited for them since their deal was due (0: they
+    were ready), and `ready_to_button_ms`, from there to the order to let them out.
+    """
 
     phase: Phase
     deal: int | None = None
@@ -71,35 +82,271 @@ class Machine(Message, frozen=True, kw_only=True):
     landed: Landed | None = None
     ready_in_s: float | None = None
     card_set: str | None = None
+    set_out: str | None = None
+    cutters: list[Seat] = []
+    due_to_ready_ms: int | None = None
+    ready_to_button_ms: int | None = None
+    counter: int | None = None
+    pauses: dict[str, str] = {}
+
+
+class CardSetState(Message, frozen=True, kw_only=True):
+    """A set and its history at this table.
+
+    `barred`: why it may not be dealt with until a person has counted it; `cleared`: how often
+    one has. `attempts` were dealt with it, `deals` of them were released, `misdeals` put
+    its count in doubt. `last_match`, `last_deal`: the last deal whose hands were out with it; where
+    its composition is found wrong later, that is the deal to look at (REFEREE 3.2, evidence).
+    """
+
+    id: str
+    back: str
+    barred: list[str] = []
+    attempts: int = 0
+    deals: int = 0
+    misdeals: int = 0
+    cleared: int = 0
+    last_match: str | None = None
+    last_deal: int | None = None
+
+
+class Pair(Message, frozen=True, kw_only=True):
+    """Two partners: the pair's number, its name, and who sits where."""
+
+    id: str
+    name: str
+    players: dict[Seat, str] = {}
 
 
 class Clock(Message, frozen=True, kw_only=True):
-    """The match clock: seconds left when `running_since` was written, or standing still."""
+    """The time of a match at this table, with what was added to it.
 
-    left_s: float
-    running_since: str | None = None
+    `left_s`: whole seconds, as of `Match.at_ms`. `running`: not while the area stands still,
+    nor before the start. `deadline_ms`: when it will be up by the table's clock; None while
+    it stands.
+    """
+
+    left_s: int
+    running: bool = False
+    deadline_ms: int | None = None
+
+
+class SeatClock(Message, frozen=True, kw_only=True):
+    """Somebody is waited for: `left_s` whole seconds until the clock has something to say.
+
+    `seat` and `side` are null where it is all four. 0: it has said all it had to.
+    """
+
+    duty: str
+    seat: Seat | None = None
+    side: Side | None = None
+    left_s: int
+    running: bool
+
+
+class HandDuties(Message, frozen=True, kw_only=True):
+    """Who does what in a deal whose hands are drawn by hand, any one of several.
+
+    `shuffles`: least and most passes. `turnup`: a card is turned up before the hands are drawn.
+    `first_drawer`: null where the turned-up card decides.
+    """
+
+    shufflers: list[Seat]
+    shuffles: tuple[int, int]
+    turnup: bool
+    first_drawer: Seat | None = None
+
+
+class Payment(Message, frozen=True, kw_only=True):
+    """A tribute that goes from `giver` to `to`; `card`: the rank that is due."""
+
+    giver: Seat
+    to: Seat
+    card: str
+
+
+class Return(Message, frozen=True, kw_only=True):
+    """A card given back: `any`, `ten` (10 or less), or `ten_advised` (a word above 10).
+
+    `card`: its rank, null where it is secret, was not told, or the other is not there yet.
+    """
+
+    giver: Seat
+    to: Seat
+    rule: Literal["any", "ten", "ten_advised"]
+    card: str | None = None
+
+
+class Tribute(Message, frozen=True, kw_only=True):
+    """Tribute and return of the present deal.
+
+    `anti`: whether both big jokers let the payers off, null until it was checked. `laid`:
+    who has laid his card. `required`: what it had to be, by payer, after all have laid.
+    `equal`: two tributes of one value; `choice_open`: UP may still choose whose he takes.
+    `returns_shown`: openly, together once both are there, or never (暗还).
+    """
+
+    payers: list[Seat]
+    anti: bool | None = None
+    laid: list[Seat] = []
+    required: dict[Seat, str] = {}
+    payments: list[Payment] = []
+    returns: list[Return] = []
+    returns_shown: Literal["open", "together", "secret"]
+    given: list[Seat] = []
+    equal: bool = False
+    choice_open: bool = False
+
+
+class Choices(Message, frozen=True, kw_only=True):
+    """Big Two before play: what is asked, and who has chosen it; who shows his hand comes
+    out when all have answered.
+    """
+
+    asked: Literal["open_hand", "doubling"] | None
+    opened: list[Seat] = []
+    doubled: list[Seat] = []
+
+
+class Ruling(Message, frozen=True, kw_only=True):
+    """What is ruled on an offence, or proposed: nothing happens until somebody decides it.
+
+    `by` proposed it, `approved_by` decided it. `verbal`: the chief approved by word, null in
+    `confirmed_by` until he has confirmed that.
+    """
+
+    id: str
+    offence: str
+    offence_en: str
+    offence_zh: str
+    deal: int
+    side: Side
+    seat: Seat | None
+    penalty: str
+    penalty_en: str
+    penalty_zh: str
+    article: str | None
+    needs: Literal["referee", "chief"]
+    state: Literal["proposed", "decided", "rejected"]
+    by: str
+    approved_by: str | None = None
+    rejected_by: str | None = None
+    verbal: bool = False
+    confirmed_by: str | None = None
+
+
+class Verdict(Message, frozen=True, kw_only=True):
+    """How a match ended; no `winner` after a draw, or where both sides have lost."""
+
+    winner: Side | None
+    how: str
+    how_en: str
+    how_zh: str
+
+
+class Score(Message, frozen=True, kw_only=True):
+    """A match in points; null where the rulebook has none of a kind.
+
+    `provisional`: the keys of the profile behind these numbers that no text has.
+    """
+
+    match_points: dict[Side, int] | None = None
+    level_points: dict[Side, int] | None = None
+    deal_points: dict[Side, int] | None = None
+    total: dict[Side, int] | None = None
+    provisional: list[str] = []
+
+
+class Signature(Message, frozen=True, kw_only=True):
+    """Who signed the score sheet: a side, a seat or the referee, by which person."""
+
+    signer: str
+    person: str
 
 
 class Match(Message, frozen=True, kw_only=True):
-    """The players' side of the public state; what no match has said yet is null."""
+    """The players' side of the public state; what no match has said yet is null.
+
+    `event` to `stage`: where it stands in its event; `match`: its id. `phase_*`, `next_*`: in
+    words; `next`: what happens next and who is waited for, of whom `waiting_for` has the
+    seats. `at_ms`: the table's clock as of this state; every `_ms` is by that clock.
+
+    `deal` (0 before the first) and `attempt` (whose hands the players have, null while none
+    are out and where they were drawn by hand) are what a command about the match must name.
+    `by_hand`: the hands of this deal are drawn by hand, by `hand_duties`. `extra`: this deal only
+    decides the match. `suspended`: why the table stands still. `claimed`: who claimed a wrong
+    count that nobody has answered; `claims`: all of this match. `misdeals`: attempts of this
+    deal that gave no hands.
+
+    `levels`: of the sides, `level`: what is played in this deal (本副打几), of the side `owner`.
+    `failures`: deals in which a side did not pass its A. `cutters` may cut now, a packet of
+    `cut_range` cards; `cutter` has. `leader` and `turned_up` come with the release. `outs`: who
+    says that he is out, and no opponent has confirmed it; `order`: who is out, in turn;
+    `dead`: whose hands are out of play. `confirmed`: sides that confirmed the result.
+    `points`: where deals bring any. `left`: Big Two's cards left, entered, not confirmed;
+    `totals`: its scores. `rulings`: those that wait for somebody, and the newest others.
+    `signers`: who has still to sign the sheet, which is its `version`.
+    """
 
     event: str | None = None
     round: int | None = None
     match_no: int | None = None
+    table_no: str | None = None
+    stage: Literal["swiss", "round_robin", "knockout"] | None = None
+    match: str | None = None
     profile: str
+    game: Literal["guandan", "bigtwo"] | None = None
+    at_ms: int | None = None
     phase: str = "idle"
+    phase_en: str = "idle"
+    phase_zh: str = "待机"
+    next_en: str = ""
+    next_zh: str = ""
+    waiting_for: list[Seat] = []
     deal: int | None = None
-    pairs: dict[Side, str | None] = msgspec.field(default_factory=lambda: {"NS": None, "EW": None})
+    attempt: int | None = None
+    by_hand: bool = False
+    hand_duties: HandDuties | None = None
+    extra: bool = False
+    pairs: dict[Side, Pair | None] = msgspec.field(default_factory=lambda: {"NS": None, "EW": None})
+    seated: list[Seat] = []
+    started: bool = False
+    suspended: str | None = None
     levels: dict[Side, str | None] = msgspec.field(default_factory=lambda: {"NS": None, "EW": None})
     level: str | None = None
+    owner: Side | None = None
+    failures: dict[Side, int] | None = None
+    points: dict[Side, int] | None = None
+    cutters: list[Seat] = []
+    cut_range: tuple[int, int] | None = None
     cutter: Seat | None = None
     leader: Seat | None = None
+    led: bool = False
     turned_up: str | None = None
-    tribute: dict[str, Any] | None = None
+    counted: list[Seat] = []
+    claimed: Seat | None = None
+    claims: list[Seat] = []
+    misdeals: int = 0
+    tribute: Tribute | None = None
+    choices: Choices | None = None
+    outs: list[Seat] = []
+    order: list[Seat] = []
+    dead: list[Seat] = []
+    left: dict[Seat, int] | None = None
+    confirmed: list[str] = []
+    totals: dict[Seat, int] | None = None
+    start_ms: int | None = None
+    began_ms: int | None = None
     clock: Clock | None = None
-    score: dict[Side, int] | None = None
-    confirmed: bool = False
-    signed: bool = False
+    added_time_s: int = 0
+    announced: str | None = None
+    clocks: list[SeatClock] = []
+    rulings: list[Ruling] = []
+    verdict: Verdict | None = None
+    score: Score | None = None
+    version: int = 1
+    signed: list[Signature] = []
+    signers: list[str] = []
 
 
 class Reveal(Message, frozen=True, kw_only=True):
@@ -110,7 +357,10 @@ class Reveal(Message, frozen=True, kw_only=True):
 
 
 class Fairness(Message, frozen=True, kw_only=True):
-    """The proof of one attempt as far as it may be public. Bytes are hex."""
+    """The proof of one attempt as far as it may be public. Bytes are hex.
+
+    `recalled`: why hands that were out are dealt again.
+    """
 
     deal: int
     attempt: int
@@ -120,6 +370,7 @@ class Fairness(Message, frozen=True, kw_only=True):
     hands: str | None = None
     outcome: Outcome | None = None
     reasons: list[str] = []
+    recalled: list[str] = []
     reveal: Reveal | None = None
 
 
@@ -136,11 +387,13 @@ class Alert(Message, frozen=True, kw_only=True):
 
 
 class Call(Message, frozen=True, kw_only=True):
-    """A person waits for the referee."""
+    """A person waits for the referee: who pressed red, or what the match needs somebody for."""
 
     seat: Seat | None
     reason: str
     since: str
+    words_en: str = ""
+    words_zh: str = ""
 
 
 class Counters(Message, frozen=True, kw_only=True):
@@ -169,6 +422,7 @@ class State(Message, frozen=True, kw_only=True):
     head: str
     alerts: list[Alert]
     calls: list[Call]
+    sets: list[CardSetState] = []
     counters: Counters
 
 
@@ -223,6 +477,3 @@ class Reply(Message, frozen=True, kw_only=True):
     ok: bool
     result: dict[str, Any] | None = None
     error: Failure | None = None
-
-
-PUBLISHED: tuple[type[msgspec.Struct], ...] = (State, Event, Command, Reply)

@@ -75,15 +75,15 @@ def in_words(mistake: str, raw: dict[str, Any], shape: inspect.Type) -> str:
     keys = _KEY.findall(where)
     if unknown := _UNKNOWN.match(what):
         key = unknown[1]
-        known = _fields(_bare(_type_at(shape, keys)))
+        known = _fields(bare(_type_at(shape, keys)))
         return f"{_dotted([*keys, short(key)])}: unknown key{advice(key, known)}"
     if missing := _MISSING.match(what):
         keys = [*keys, missing[1]]
-        return f"{_dotted(keys)}: missing, expected {_expected(_type_at(shape, keys))}"
+        return f"{_dotted(keys)}: missing, expected {expected(_type_at(shape, keys))}"
     if not _MSGSPEC.match(what):  # a type's own check: it names the key within its table
         return _dotted([*keys, what])
     value = shown(_value_at(raw, keys))
-    return f"{_dotted(keys)} = {value}: expected {_expected(_type_at(shape, keys))}"
+    return f"{_dotted(keys)} = {value}: expected {expected(_type_at(shape, keys))}"
 
 
 def _dotted(keys: Sequence[str]) -> str:
@@ -99,7 +99,7 @@ def _fields(table: inspect.Type) -> dict[str, inspect.Type]:
 
 def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
     for key in keys:
-        shape = _bare(shape)
+        shape = bare(shape)
         if isinstance(shape, (inspect.ListType, inspect.VarTupleType)):
             shape = shape.item_type
         elif isinstance(shape, inspect.DictType):
@@ -109,12 +109,12 @@ def _type_at(shape: inspect.Type, keys: Sequence[str]) -> inspect.Type:
     return shape
 
 
-def _bare(shape: inspect.Type) -> inspect.Type:
-    """The type itself, without its description and without "or nothing"."""
+def bare(shape: inspect.Type) -> inspect.Type:
+    """Return the type itself, without its description and without "or nothing"."""
     if isinstance(shape, inspect.Metadata):
-        return _bare(shape.type)
+        return bare(shape.type)
     if isinstance(shape, inspect.UnionType):
-        return _bare(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
+        return bare(next(t for t in shape.types if not isinstance(t, inspect.NoneType)))
     return shape
 
 
@@ -124,14 +124,15 @@ def _value_at(raw: Any, keys: Sequence[str]) -> Any:
     return raw
 
 
-def _expected(shape: inspect.Type) -> str:
+def expected(shape: inspect.Type) -> str:
     """Say in words what a type takes; a description in its Meta comes before everything."""
+    shape = _if_given(shape)
     if isinstance(shape, inspect.Metadata):
         described = (shape.extra_json_schema or {}).get("description")
-        return str(described) if described else _expected(shape.type)
+        return str(described) if described else expected(shape.type)
     if choices := [shown(value) for value in _choices(shape)]:
         return f"one of {', '.join(choices)}"
-    shape = _bare(shape)
+    shape = bare(shape)
     if isinstance(shape, (inspect.IntType, inspect.FloatType)):
         noun = "a whole number" if isinstance(shape, inspect.IntType) else "a number"
         return noun + _bounds(shape)
@@ -141,6 +142,14 @@ def _expected(shape: inspect.Type) -> str:
         if isinstance(shape, kind):
             return words
     return "a value"
+
+
+def _if_given(shape: inspect.Type) -> inspect.Type:
+    """Return the only type beside "or nothing", with its description; else the type as it is."""
+    if not isinstance(shape, inspect.UnionType):
+        return shape
+    kinds = [kind for kind in shape.types if not isinstance(kind, inspect.NoneType)]
+    return kinds[0] if len(kinds) == 1 else shape
 
 
 _WORDS: dict[type[inspect.Type], str] = {
@@ -166,7 +175,7 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
 def _several(shape: inspect.TupleType) -> str:
     """Say what a list of fixed length takes; all of its items are alike."""
     number = {2: "two", 3: "three"}.get(len(shape.item_types), str(len(shape.item_types)))
-    item = _expected(shape.item_types[0])
+    item = expected(shape.item_types[0])
     if item.startswith("a whole number"):
         return item.replace("a whole number", f"{number} whole numbers", 1)
     return f"a list of {number}, each {item}"

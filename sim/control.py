@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from drivers.firmware.wire import BACK_A
 from sim.inproc import BOARDS, BoardName
 from sim.lines import LineServer
 from sim.mechanics.faults import Fault
@@ -57,7 +56,10 @@ class Control:
             "truth": world.truth,
             "collect": world.people.collect,
             "take_hands": world.people.take_hands,
+            "lay_down": world.people.lay_down,
+            "gather": world.people.gather,
             "load": world.people.load,
+            "mix": lambda card_set, n: world.people.mix(card_set, int(n)),
             "change_set": self._change_set,
             "lid": lambda open: world.set_lid(bool(open)),
             "estop": lambda pressed: world.set_estop(bool(pressed)),
@@ -106,10 +108,12 @@ class Control:
             writer.write(msgspec.json.encode(answer) + b"\n")
             await writer.drain()
 
-    def _change_set(self, back: int = BACK_A, count: int = 108) -> Awaitable[None]:
-        if back not in (0, 1, 2) or not 4 <= count <= 216:
+    def _change_set(
+        self, back: int | None = None, count: int | None = None, card_set: str | None = None
+    ) -> Awaitable[None]:
+        if back not in (None, 0, 1, 2) or not (count is None or 4 <= count <= 216):
             raise ControlError("back is 0 to 2, count 4 to 216")
-        return self._table.world.people.change_set(back, count)
+        return self._table.world.people.change_set(back, count, card_set)
 
     def _kill(self, board: str) -> None:
         self._table.boards[_board(board)].kill()

@@ -95,6 +95,16 @@ class InprocTable:
             slot.board = None
             slot.port.unplug()
 
+    def mute(self, name: BoardName) -> None:
+        """Let a board's firmware hang: its port stays, and nobody answers there."""
+        board = self._slots[name].board
+        if board is not None:
+            board.close()
+
+    def powered(self, name: BoardName) -> bool:
+        """Tell whether a board has its power."""
+        return self._slots[name].board is not None
+
     def close(self) -> None:
         """Switch everything off."""
         for name in BOARDS:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from controller.gateway.line import LineState
-from controller.messages import Alert, Fairness, Machine, State
+from controller.messages import Alert, Call, Fairness, Machine, Match, State
 
 
 class Line(NamedTuple):
@@ -16,6 +16,7 @@ class Line(NamedTuple):
 
 GOOD: Final = "green"
 BAD: Final = "bold red"
+CALLS: Final = "bold yellow"
 _PHASE_STYLES: Final = {"fault": BAD, "held": GOOD, "released": GOOD}
 _OUTCOME_STYLES: Final = {"ok": GOOD}
 
@@ -28,6 +29,12 @@ def changes(before: State | None, now: State) -> Iterator[Line]:
             yield Line(_alert(alert), BAD)
     for name in sorted(known - {alert.name for alert in now.alerts}):
         yield Line(f"{name} is over", GOOD)
+    waited = {(call.seat, call.reason) for call in before.calls} if before else set()
+    for call in now.calls:
+        if (call.seat, call.reason) not in waited:
+            yield Line(_call(call), CALLS)
+    if now.match.match and (before is None or _standing(before.match) != _standing(now.match)):
+        yield Line(_match(now.match))
     if before is None or _progress(before.machine) != _progress(now.machine):
         yield Line(_machine(now), _PHASE_STYLES.get(now.machine.phase, ""))
     ended = {proof.attempt for proof in before.fairness if proof.outcome} if before else set()
@@ -52,6 +59,28 @@ def silence(last: State | None, after_s: float) -> Line:
 
 def _progress(machine: Machine) -> tuple[object, ...]:
     return machine.phase, machine.deal, machine.attempt, machine.fed, machine.refed
+
+
+def _standing(match: Match) -> tuple[object, ...]:
+    return match.match, match.phase, match.deal, match.level, match.levels, match.next_en
+
+
+def _match(match: Match) -> str:
+    """Return where a match stands, and who is waited for."""
+    levels = " : ".join(f"{side} {level or '–'}" for side, level in match.levels.items())
+    words = [f"台号{match.table_no}", match.phase_zh]
+    if match.game == "guandan":
+        words.append(levels)
+    if match.deal:
+        level = f" level {match.level}" if match.level else ""
+        words.append(f"deal {match.deal}{level}")
+    return "  ".join([*words, match.next_en]).rstrip()
+
+
+def _call(call: Call) -> str:
+    who = f"{call.seat}: " if call.seat else ""
+    words = " ".join(dict.fromkeys((call.words_en, call.words_zh)))  # a player's own are the same
+    return f"REFEREE 裁判  {who}{words}"
 
 
 def _machine(state: State) -> str:

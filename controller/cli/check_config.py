@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from controller.cli.rulebook import profile_of
 from controller.config import TableConfig, load_sim, load_table
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
@@ -39,7 +40,7 @@ def _check(file: Path) -> str:
     if "table" not in keys and {"profile", "organizer"} <= keys:
         return _event(file)
     config = load_table(file)
-    return f"table {config.table.id}, {_boards(config)}, {_profile(config)}"
+    return f"table {config.table.id}, {_boards(config)}, {_sets(config)}, {_profile(config)}"
 
 
 def _keys(file: Path) -> set[str]:
@@ -66,8 +67,17 @@ def _boards(config: TableConfig) -> str:
     return f"{kind} boards at {config.dealer.port} and {config.reader.port}"
 
 
+def _sets(config: TableConfig) -> str:
+    named = ", ".join(f"{card_set.id} (back {card_set.back})" for card_set in config.card_sets)
+    noun = "set" if len(config.card_sets) == 1 else "sets"
+    return f"{noun} {named}" + (", dealing ahead" if config.play.deal_ahead else "")
+
+
 def _profile(config: TableConfig) -> str:
-    profile = load_profile(config.table.profile)
+    profile = profile_of(config)
+    event, words = "", profile.name
+    if profile.event is not None:
+        event, words = f" for {profile.event.title_en}", f"{words} --event {config.table.event}"
     open_rules, rules = len(profile.provisional), len(rules_of(profile))
-    hint = f"{open_rules} of {rules} rules provisional: dealtable rules {profile.name}"
-    return f"profile {profile.name}" + (f" ({hint})" if open_rules else "")
+    hint = f"{open_rules} of {rules} rules provisional: dealtable rules {words}"
+    return f"profile {profile.name}{event}" + (f" ({hint})" if open_rules else "")

@@ -1,19 +1,87 @@
-"""Where log lines go: to stderr, a line each, readable in a terminal and in the journal."""
+"""Where log lines go: to stderr; readable in a terminal, one JSON object a line elsewhere.
+
+Each line says of which table it is, which run of its daemon (`boot`) and which process
+(`part`). No line ever carries a face, a seed or a key: bytes are told by their number, and a
+trace of a failure has no values.
+"""
 
 import logging
+import os
 import sys
+from typing import Any, Final, Literal
 
 import structlog
+from structlog.typing import EventDict, Processor, WrappedLogger
+
+LevelName = Literal["debug", "info", "warning", "error"]
+LEVELS: Final[dict[LevelName, int]] = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "error": logging.ERROR,
+}
+LEVEL_VARIABLE: Final = "DEALTABLE_LOG_LEVEL"
+"""How a process's children learn the level."""
+
+_whose: dict[str, Any] = {"table": None, "boot": None, "part": None}
 
 
 def log_to_stderr(level: int = logging.INFO) -> None:
-    """Let every structlog logger of this process write to stderr, nothing to stdout."""
+    """Let every logger of this process, structlog's and others', write to stderr alone."""
+    shared: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _say_whose,
+        _hide_bytes,
+    ]
+    render = _renderers(terminal=sys.stderr.isatty())
     structlog.configure(
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-        ],
+        processors=[*shared, *render],
     )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
+        )
+    )
+    logging.basicConfig(level=max(level, logging.INFO), handlers=[handler], force=True)
+
+
+def log_as_asked(level: LevelName) -> None:
+    """Log at a level, and let the processes that this one starts do so."""
+    os.environ[LEVEL_VARIABLE] = level
+    log_to_stderr(LEVELS[level])
+
+
+def describe(**whose: str) -> None:
+    """Put fields on every line from now on: `table`, `boot`, `part`."""
+    _whose.update(whose)
+
+
+def _say_whose(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """Begin each line alike: when, how grave, of which table, run and process, what."""
+    first = {key: line.pop(key) for key in ("timestamp", "level") if key in line}
+    what = {"event": line.pop("event", None)}
+    return {**first, **_whose, **what, **line}
+
+
+def _hide_bytes(_: WrappedLogger, __: str, line: EventDict) -> EventDict:
+    """Raw bytes in a log line are a key or a card: say how many they were."""
+    return {key: _shown(value) for key, value in line.items()}
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"({len(value)} bytes)"
+    return value
+
+
+def _renderers(*, terminal: bool) -> list[Processor]:
+    if terminal:
+        # The traceback's own default shows the values of local variables: faces among them.
+        plain = structlog.dev.plain_traceback
+        return [structlog.dev.ConsoleRenderer(exception_formatter=plain)]
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]

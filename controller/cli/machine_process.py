@@ -1,9 +1,9 @@
 """The machine's process: the one place where entropy and wall clock of the system come in."""
 
 import asyncio
-import contextlib
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,64 +11,41 @@ from functools import partial
 from pathlib import Path
 
 from controller.bridge import HelloMessage
+from controller.cli.logs import describe
 from controller.cli.pins import panel_pins, pin_factory
+from controller.cli.rulebook import profile_of
 from controller.config import TableConfig
 from controller.journal.committer import ThreadCommitter
-from controller.journal.errors import StorageFailed
+from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import Store
+from controller.machine.lasting import LastingMachine
 from controller.machine.machine import Machine, Surroundings
+from controller.machine.metrics import Meter
 from controller.machine.outlet import Outlet
 from controller.messages import Event, State
 from controller.roster import ADMITTED, KEYS, TABLE, Roster, RosterError, read_certificate
-from controller.rules.rulebooks import load_profile
 from controller.vault.keyfile import KeyFile
 from drivers.link.port import SerialPort
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LEAVE_S = 5.0
+ROOM_BYTES = 16 << 20
+"""What a disk that was full must have free again: many matches of a journal (provisional)."""
 
 
 async def run_machine(config: TableConfig, on_open: Callable[[], None]) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
     `on_open` is called once the journal is this process's and its socket is there. Raises
-    RuntimeDirError, RosterError, JournalError, or StorageFailed.
+    RuntimeDirError, RosterError or JournalError.
     """
-    state_dir = config.table.state_dir
-    roster = Roster.load(state_dir)
-    table_key = read_certificate(state_dir / KEYS / f"{TABLE}.key").curve
-    key_file = KeyFile(config.table.runtime_dir, state_dir)
-    store = Store.open(state_dir)
-    boot = os.urandom(4).hex()
-    journal = Journal(store, ThreadCommitter(store), wall=_wall, boot=boot)
-    simulated = config.table.backend == "sim"
-
-    def publish(value: State | Event) -> None:
-        outlet.publish(value)
-
-    machine = Machine(
-        config,
-        load_profile(config.table.profile),
-        Surroundings(
-            journal=journal,
-            ports={
-                "dealer": SerialPort(config.dealer.port, config.dealer.baud),
-                "reader": SerialPort(config.reader.port, config.reader.baud),
-            },
-            roster=roster,
-            table_key=table_key,
-            chief=_chief_seal(roster, state_dir),
-            key_file=key_file,
-            entropy=os.urandom,
-            wall=_wall,
-            boot=boot,
-            publish=publish,
-        ),
-    )
-    await machine.front.open(panel_pins(config.panel), partial(pin_factory, config.panel.pins))
-    outlet = Outlet(
-        HelloMessage(config.table.id, simulated), order=machine.order, state=machine.state
+    parts = _Parts(config)
+    lasting = LastingMachine(parts.build, parts.publish)
+    await lasting.start()
+    hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
+    parts.outlet = outlet = Outlet(
+        hello, order=lasting.order, state=lasting.state, metrics=parts.meter.read
     )
     # What was built up to here lives as long as the process: no collection looks at it again.
     gc.collect()
@@ -76,13 +53,69 @@ async def run_machine(config: TableConfig, on_open: Callable[[], None]) -> None:
     try:
         async with outlet.serving(config.table.runtime_dir):
             on_open()
-            await _until_stopped(machine)
+            await _until_stopped(lasting)
     finally:
-        with contextlib.suppress(StorageFailed):
-            await journal.close()
+        await lasting.close()
 
 
-async def _until_stopped(machine: Machine) -> None:
+class _Parts:
+    """What a machine of this process is made of, however often it is made."""
+
+    def __init__(self, config: TableConfig) -> None:
+        """Read keys and rulebook. Raises RuntimeDirError, RosterError."""
+        state_dir = config.table.state_dir
+        self._config, self._profile = config, profile_of(config)
+        self._roster = Roster.load(state_dir)
+        self._table_key = read_certificate(state_dir / KEYS / f"{TABLE}.key").curve
+        self._chief = _chief_seal(self._roster, state_dir)
+        self._key_file = KeyFile(config.table.runtime_dir, state_dir)
+        self.meter = Meter()
+        self.boot = ""
+        self.outlet: Outlet | None = None
+
+    def publish(self, value: State | Event) -> None:
+        """Send what is public to the gateways."""
+        if self.outlet is not None:
+            self.outlet.publish(value)
+
+    async def build(self) -> Machine:
+        """Open the journal and make a machine of it; each is a run of its own.
+
+        Raises JournalError, also where a disk that was full still is.
+        """
+        config, state_dir = self._config, self._config.table.state_dir
+        if self.boot and shutil.disk_usage(state_dir).free < ROOM_BYTES:
+            raise JournalError(f"{state_dir}: there is no room yet")
+        store = Store.open(state_dir)
+        self.boot = boot = os.urandom(4).hex()
+        describe(boot=boot)
+        committer = self.meter.timed(ThreadCommitter(store))
+        machine = Machine(
+            config,
+            self._profile,
+            Surroundings(
+                journal=Journal(store, committer, wall=_wall, boot=boot),
+                ports={
+                    "dealer": SerialPort(config.dealer.port, config.dealer.baud),
+                    "reader": SerialPort(config.reader.port, config.reader.baud),
+                },
+                roster=self._roster,
+                table_key=self._table_key,
+                chief=self._chief,
+                key_file=self._key_file,
+                entropy=os.urandom,
+                wall=_wall,
+                boot=boot,
+                publish=self.publish,
+                meter=self.meter,
+            ),
+        )
+        pins = partial(pin_factory, config.panel.pins)
+        await machine.front.open(panel_pins(config.panel), pins)
+        return machine
+
+
+async def _until_stopped(machine: LastingMachine) -> None:
     """Run the machine until a signal; an attempt under way is ended before it goes."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -94,7 +127,7 @@ async def _until_stopped(machine: Machine) -> None:
         await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             running.result()
-        await machine.table.leave(_LEAVE_S)
+        await machine.leave(_LEAVE_S)
     finally:
         for task in (running, stopping):
             task.cancel()

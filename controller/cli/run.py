@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from controller.cli import LineError
-from controller.cli.logs import log_to_stderr
+from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
 from controller.config import TableConfig, load_table
 
 # Each process imports what it needs when it begins: the machine never loads the network.
@@ -21,8 +21,17 @@ config_option = click.option(
 
 @click.group(invoke_without_command=True)
 @click.option("--config", "path", type=click.Path(path_type=Path), help="Such as table.toml.")
+@click.option(
+    "--log-level",
+    "level",
+    type=click.Choice(list(LEVELS)),
+    default="info",
+    envvar=LEVEL_VARIABLE,
+    show_default=True,
+    help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
+)
 @click.pass_context
-def command(context: click.Context, path: Path | None) -> None:
+def command(context: click.Context, path: Path | None, level: LevelName) -> None:
     """Run a table: its machine and its gateway, until Ctrl-C or SIGTERM.
 
     \b
@@ -31,15 +40,19 @@ def command(context: click.Context, path: Path | None) -> None:
     Keys that are not there yet are made in the state directory. Under systemd
     each process has a unit of its own: `run machine` and `run gateway`.
     """
-    log_to_stderr()
+    log_as_asked(level)
+    describe(part=context.invoked_subcommand or "run")
     if context.invoked_subcommand is not None:
         return
     if path is None:
         raise click.UsageError("which table? Say --config FILE, such as table.toml")
     config = load_table(path)
+    from controller.cli.rulebook import profile_of
     from controller.cli.supervisor import machine_and_gateway
     from controller.gateway.certificates import create_keys
 
+    describe(table=config.table.id)
+    profile_of(config)
     create_keys(config.table.state_dir)
     _make_runtime_dir(config)
     context.exit(asyncio.run(machine_and_gateway(path)))
@@ -58,6 +71,7 @@ def machine(path: Path) -> None:
     from controller.vault.keyfile import RuntimeDirError
 
     config = load_table(path)
+    describe(table=config.table.id)
     try:
         asyncio.run(run_machine(config, on_open=lambda: click.echo("ready")))
     except (RuntimeDirError, RosterError) as error:
@@ -73,8 +87,9 @@ def gateway(path: Path) -> None:
     from controller.gateway.gateway import GatewayError, run_gateway
 
     config = load_table(path)
+    describe(table=config.table.id)
     try:
-        asyncio.run(run_gateway(config))
+        asyncio.run(run_gateway(config, on_machine=lambda hello: describe(boot=hello.boot)))
     except GatewayError as error:
         raise LineError(str(error)) from error
 

@@ -1,21 +1,32 @@
-"""`dealtable schema`: what others may rely on, as JSON Schema."""
+"""`dealtable schema`: what others may rely on, as JSON Schemas."""
 
 import json
 
 import click
-import msgspec
 
-from controller.messages import PUBLISHED
+from controller.cli.schemas import NAMES, document
 
-_NAMES = {shape.__name__.lower(): shape for shape in PUBLISHED}
+EPILOG = """\b
+Examples:
+  dealtable schema > dealtable.schema.json
+  dealtable schema event > event.schema.json
+"""
 
 
-@click.command
-@click.argument("name", required=False, type=click.Choice(sorted(_NAMES)))
+@click.command(epilog=EPILOG)
+@click.argument("name", required=False, type=click.Choice(NAMES))
 def command(name: str | None) -> None:
-    """Print the JSON Schema of the message NAME, or of all of them."""
-    shapes = [_NAMES[name]] if name else PUBLISHED
-    schemas, parts = msgspec.json.schema_components(shapes, ref_template="#/$defs/{name}")
-    top = schemas[0] if name else {"anyOf": list(schemas)}
-    document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **top, "$defs": parts}
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    """Print the JSON Schema of the message NAME, or of all of them in one.
+
+    \b
+    state    topic state/TABLE of the feed: the whole public state of a table
+    event    topic event/TABLE: an entry of its journal; `kind` says what `data` holds,
+             and in a match's entries `event` what happened
+    command  what a client sends; `cmd` says what `args` holds, who may send it, and when
+    reply    what comes back: $defs has one for each command, and Refused
+
+    The one of all of them is a schema of any message, with each under its name in $defs.
+    JSON Schema 2020-12. Later versions may add fields: read on over what you do not know.
+    An example of every message stands in controller/messages.md.
+    """
+    click.echo(json.dumps(document(name), indent=2, ensure_ascii=False))

@@ -8,15 +8,19 @@ from typing import Any, Final
 
 import click
 import msgspec
+from msgspec import inspect
 
+from controller.arguments import Args, Nothing
 from controller.cli import LineError
+from controller.cli.about import about, list_of_commands
 from controller.cli.reach import client_in, command_ids, endpoints_in
 from controller.commands import COMMANDS, Order
 from controller.gateway.client import Client, NoAnswer
 from controller.gateway.line import BadAddress
 from controller.messages import Phase, Reply, Role
+from controller.tomlwords import bare
 
-_UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), signed=True, bound=False)
+_UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here")
 
 EXAMPLES: Final = """\b
 Examples:
@@ -25,21 +29,13 @@ Examples:
   dealtable send cut n=40 --as table --state-dir state
   dealtable send release --as referee --deal 3 --attempt 7 --state-dir state
   dealtable send events since=0 --json --state-dir state
+  dealtable send --about recount
 
 """
 
 
-def _list_of_commands() -> str:
-    """Each command, and whose key may give it."""
-    rows = [
-        f"  {cmd:<14} {', '.join(role for role in Role if role in order.roles)}"
-        for cmd, order in COMMANDS.items()
-    ]
-    return "\n".join(["\b", "Commands, and the roles that may give them:", *rows])
-
-
-@click.command(epilog=EXAMPLES + _list_of_commands())
-@click.argument("cmd")
+@click.command(epilog=EXAMPLES + list_of_commands())
+@click.argument("cmd", required=False)
 @click.argument("args", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option(
     "--as",
@@ -51,35 +47,46 @@ def _list_of_commands() -> str:
 @click.option(
     "--state-dir",
     type=click.Path(path_type=Path, file_okay=False),
-    required=True,
     help="The table's state directory: it says where the table is and holds the keys.",
 )
 @click.option("--deal", type=int, help="The deal meant.  [default: the present one]")
 @click.option("--attempt", type=int, help="The attempt meant.  [default: the present one]")
+@click.option(
+    "--about", "asked", metavar="CMD", help="Say what a command takes and who may give it."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the reply as the table sent it.")
 def command(
-    cmd: str,
+    cmd: str | None,
     args: tuple[str, ...],
     name: str | None,
-    state_dir: Path,
+    state_dir: Path | None,
     deal: int | None,
     attempt: int | None,
+    asked: str | None,
     as_json: bool,
 ) -> None:
     """Send one command to a table and print its answer.
 
-    A VALUE is JSON where it reads as JSON (40, true, {"N":27}), and text otherwise.
+    A VALUE is JSON where it reads as JSON (40, true, {"N":27}), and text otherwise; a list
+    may be written N,W,S.
     Ends with 0 when the table did it, 1 when it refused or did not answer.
     """
+    if asked is not None:
+        click.echo(about(asked))
+        return
+    if cmd is None:
+        raise click.UsageError("Missing argument 'CMD': --help lists the commands")
+    if state_dir is None:
+        raise click.UsageError("Missing option '--state-dir': where the table's keys are")
     if name is None and _order(cmd).signed:
         raise click.UsageError(f"{cmd} is signed: say whose key with --as ROLE")
-    values = parse_args(args)
+    values, asked_for = parse_words(cmd, args), cmd
     endpoints = endpoints_in(state_dir)
     identity = client_in(state_dir, name or Role.OBSERVER)
 
     async def ask() -> Reply:
         async with Client(endpoints, identity, command_ids) as client:
-            return await ask_about_present(client, cmd, values, deal, attempt)
+            return await ask_about_present(client, asked_for, values, deal, attempt)
 
     try:
         reply = asyncio.run(ask())
@@ -99,17 +106,19 @@ async def ask_about_present(
     deal: int | None = None,
     attempt: int | None = None,
 ) -> Reply:
-    """Ask `cmd` about the given deal and attempt, or the present ones where None.
+    """Ask `cmd` about the given deal and attempt, or where None about the present ones.
 
+    Present are those of the machine for what it does, of the match for what that decides.
     Returns the table's reply, or that of the snapshot when it was refused. Raises NoAnswer.
     """
-    if _order(cmd).bound and (deal is None or attempt is None):
+    bound = _order(cmd).bound
+    if bound != "none" and (deal is None or attempt is None):
         snapshot = await client.ask("snapshot")
         if not snapshot.ok or snapshot.result is None:
             return snapshot
-        machine = snapshot.result["machine"]
-        deal = machine["deal"] if deal is None else deal
-        attempt = machine["attempt"] if attempt is None else attempt
+        present = snapshot.result[bound]
+        deal = present["deal"] if deal is None else deal
+        attempt = present["attempt"] if attempt is None else attempt
     return await client.ask(cmd, args, deal=deal, attempt=attempt)
 
 
@@ -118,9 +127,12 @@ def _order(cmd: str) -> Order:
     return COMMANDS.get(cmd, _UNKNOWN)
 
 
-def parse_args(args: Sequence[str]) -> dict[str, Any]:
-    """Return NAME=VALUE words as a command's arguments. Raises click.UsageError."""
-    return dict(_parse_arg(arg) for arg in args)
+def parse_words(cmd: str, args: Sequence[str]) -> dict[str, Any]:
+    """Return NAME=VALUE words as a command's arguments, text where it takes text.
+
+    Raises click.UsageError.
+    """
+    return dict(_parse_word(arg, _kinds(_order(cmd).args)) for arg in args)
 
 
 def show(reply: Reply, as_json: bool) -> None:
@@ -134,11 +146,22 @@ def show(reply: Reply, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(reply.result)) if reply.result else "ok")
 
 
-def _parse_arg(arg: str) -> tuple[str, Any]:
-    name, equals, text = arg.partition("=")
+def _kinds(args: type[Args]) -> dict[str, inspect.Type]:
+    """Return what each argument is, without its description and without "or nothing"."""
+    shape = inspect.type_info(args)
+    assert isinstance(shape, inspect.StructType)  # it is one
+    return {field.name: bare(field.type) for field in shape.fields}
+
+
+def _parse_word(word: str, kinds: Mapping[str, inspect.Type]) -> tuple[str, Any]:
+    name, equals, text = word.partition("=")
     if not name or not equals:
-        raise click.UsageError(f"{arg!r}: an argument is NAME=VALUE")
+        raise click.UsageError(f"{word!r}: an argument is NAME=VALUE")
+    kind = kinds.get(name)
+    if isinstance(kind, inspect.StrType):
+        return name, text
     try:
         return name, msgspec.json.decode(text)
     except msgspec.MsgspecError:
-        return name, text
+        listed = isinstance(kind, inspect.VarTupleType)
+        return name, text.split(",") if listed else text

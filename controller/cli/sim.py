@@ -18,7 +18,7 @@ from controller.config import SimConfig, load_sim
 from sim.boardprocess import Interpreter, cpython, find_micropython, micropython
 from sim.hall import SimTable, TablePlan, hall
 from sim.mechanics.faults import Fault, FaultError, check, menu, parse_fault, wear
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import BACKS, CardSet, Settings
 
 # Where a fresh runtime directory goes: in memory, under a name short enough for a socket.
 RUNTIME_ROOT = Path("/dev/shm")
@@ -128,7 +128,10 @@ def _settings(chosen: SimConfig, speed: float | None, faults: tuple[str, ...]) -
     except (FaultError, msgspec.ValidationError) as error:
         raise LineError(str(error)) from None
     return Settings(
+        packs=mechanics.packs,
+        jokers=mechanics.jokers,
         cards=mechanics.cards,
+        sets=tuple(CardSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
         speed=speed or mechanics.speed,
         faults=(*wear(mechanics.wear), *written, *named),
     )

@@ -8,6 +8,7 @@ import signal
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -16,41 +17,67 @@ from controller.cli.machine_process import SIGNALS
 READY = b"ready\n"
 """What the machine writes to its standard output once the gateway may come."""
 
+OFTEN, OFTEN_S = 5, 60.0
+"""How often parts may be killed within so many seconds before the daemon gives up (provisional)."""
 _PR_SET_PDEATHSIG = 1
 _log = structlog.get_logger("run")
 
 
 async def machine_and_gateway(path: Path) -> int:
-    """Run both until a signal or until one ends; return the exit status of both.
+    """Run both until a signal or until one ends by itself; return the exit status of both.
 
     The gateway comes once the machine has the journal, so that a second daemon of a
-    table that is alive touches nothing of it.
+    table that is alive touches nothing of it. A part that is killed is started again: the
+    other one lives on, and the machine goes on where it stood.
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in SIGNALS:
         loop.add_signal_handler(number, stop.set)
-    children = [await _child("machine", path)]
     stopping = asyncio.ensure_future(stop.wait())
-    assert children[0].stdout is not None
-    ready = asyncio.ensure_future(children[0].stdout.readline())
-    await asyncio.wait({ready, stopping}, return_when=asyncio.FIRST_COMPLETED)
-    if ready.done() and ready.result() == READY:
-        children.append(await _child("gateway", path))
-    ends = [asyncio.ensure_future(child.wait()) for child in children]
-    await asyncio.wait([*ends, stopping], return_when=asyncio.FIRST_COMPLETED)
+    parts = {"machine": await _child("machine", path)}
+    ends = [asyncio.ensure_future(parts["machine"].wait())]
+    if await _is_ready(parts["machine"], stopping):
+        parts["gateway"] = await _child("gateway", path)
+        ends.append(asyncio.ensure_future(parts["gateway"].wait()))
+    killed: list[float] = []
+    while True:
+        anything: list[asyncio.Future[Any]] = [*ends, stopping]
+        await asyncio.wait(anything, return_when=asyncio.FIRST_COMPLETED)
+        fallen = {part: child for part, child in parts.items() if child.returncode is not None}
+        killed = [at_s for at_s in killed if loop.time() - at_s < OFTEN_S]
+        killed += [loop.time()] * len(fallen)
+        by_itself = any(child.returncode != -signal.SIGKILL for child in fallen.values())
+        if stop.is_set() or by_itself or len(killed) > OFTEN or len(parts) == 1:
+            break
+        for part in fallen:
+            _log.error("a part of the table was killed and is started again", part=part)
+            parts[part] = await _child(part, path)
+        ends = [asyncio.ensure_future(child.wait()) for child in parts.values()]
     asked = stop.is_set()
-    for child in reversed(children):  # the gateway first: it tells of the machine's last words
+    for child in reversed(parts.values()):  # the gateway first: it tells of the last words
         if child.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 child.terminate()
-    statuses = await asyncio.gather(*ends)
-    for waiting in (ready, stopping):
-        waiting.cancel()
+    statuses = await asyncio.gather(*(child.wait() for child in parts.values()))
+    stopping.cancel()
+    for end in ends:
+        end.cancel()
     if asked:
         return 0
     _log.error("a part of the table ended", statuses=statuses)
     return max(status if status > 0 else 1 for status in statuses)
+
+
+async def _is_ready(machine: asyncio.subprocess.Process, stopping: asyncio.Future[Any]) -> bool:
+    """Wait for the machine's word; False where it ends, or is to end, without it."""
+    assert machine.stdout is not None
+    line = asyncio.ensure_future(machine.stdout.readline())
+    either: set[asyncio.Future[Any]] = {line, stopping}
+    await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+    ready = line.done() and line.result() == READY
+    line.cancel()
+    return ready
 
 
 async def _child(part: str, path: Path) -> asyncio.subprocess.Process:

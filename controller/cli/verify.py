@@ -11,6 +11,7 @@ EPILOG = """\b
 Examples:
   dealtable verify state
   dealtable verify state --head kept-at-noon.json
+  dealtable verify state --event spring-cup.toml --event autumn-cup.toml
   dealtable watch --state-dir state --json --topic event > events.jsonl
   dealtable verify events.jsonl
 """
@@ -30,15 +31,32 @@ class NotAJournal(click.ClickException):
     type=click.Path(path_type=Path),
     help="A head kept elsewhere: hex digits, or an event or state of the feed.",
 )
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="An event's own regulations that deals were dealt under; may be given again.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @click.pass_context
-def command(ctx: click.Context, what: Path, head_file: Path | None, as_json: bool) -> None:
+def command(
+    ctx: click.Context,
+    what: Path,
+    head_file: Path | None,
+    events: tuple[Path, ...],
+    as_json: bool,
+) -> None:
     """Check a journal, or events kept from a feed: chain, proofs, counts.
+
+    A deal names its rules by their hash. Those of an event are looked up in its file, given
+    with --event; without it, a line says which deals were not compared with their rules.
 
     Every finding is one line. Exit 0: all holds; 1: a finding; 2: not a journal.
     """
     try:
-        report = verify(what, head_file)
+        report = verify(what, head_file, events)
     except JournalError as error:
         raise NotAJournal(str(error)) from error
     if as_json:
@@ -53,12 +71,24 @@ def _show(report: Report, *, with_head: bool) -> None:
         click.echo(str(standing))
     for finding in report.findings:
         click.echo(str(finding))
+    for name in sorted({each.unknown_rules for each in report.attempts if each.unknown_rules}):
+        click.echo(_strange(name, report))
     ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]
     if ended:
         click.echo(
             f"given up: {len(ended)}, of these {len(report.apart)} for reasons that no record shows"
         )
     click.echo(_summary(report, with_head))
+
+
+def _strange(name: str, report: Report) -> str:
+    """Say which attempts were dealt under rules that are not at hand, and what helps."""
+    dealt = [str(each.attempt) for each in report.attempts if each.unknown_rules == name]
+    which = f"attempt {dealt[0]}" if len(dealt) == 1 else f"{len(dealt)} attempts from {dealt[0]}"
+    return (
+        f"{which}: rules not at hand ({name}), so deck and cut were not compared with them: "
+        "if they are an event's own, name its file with --event"
+    )
 
 
 def _summary(report: Report, with_head: bool) -> str:

@@ -74,7 +74,9 @@ def command(
     """Watch one or more tables until Ctrl-C.
 
     An ENDPOINT is a table's feed; without one, the state directories say where. Prints a
-    line for each change: phase and cards, alerts with what to do, outcomes, a lost line.
+    line for each change: of a match its table number (台号), phase, levels, deal, and who is
+    waited for; of the machine its phase and cards; calls for the referee, alerts with what
+    to do, outcomes, a lost line.
     """
     tables = _tables(endpoints, state_dirs, server_keys, key_file)
     bad = None

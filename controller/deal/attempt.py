@@ -93,6 +93,15 @@ def step(attempt: Attempt, event: Seen) -> Step:
     return _ON[type(event)](attempt, event)
 
 
+def rerouted(attempt: Attempt, index: int) -> Attempt:
+    """Return the attempt with the card at the hold point on its way to the tray instead.
+
+    For a route that was given by an earlier run of the daemon, which had waited long enough.
+    """
+    after = book.note(attempt.ledger, index, read=False, route=TRAY, why="UNREADABLE")
+    return _with(attempt, ledger=after)
+
+
 def _over(attempt: Attempt, *reasons: str) -> Step:
     ended = msgspec.structs.replace(attempt, stage=Stage.OVER, reasons=reasons)
     return ended, (Refuse(reasons),)

@@ -20,6 +20,7 @@ from controller import signing
 from controller.commands import COMMANDS
 from controller.gateway.endpoints import Endpoints
 from controller.gateway.line import RETRY_S, Keys, Line, LineState
+from controller.gateway.requests import HARD_LARGEST, LARGEST, refusal
 from controller.messages import Command, Reply
 
 ANSWER_S: Final = 8.0
@@ -134,12 +135,21 @@ class Client:
         command = Command(
             id=command_id or self._ids(), cmd=cmd, deal=deal, attempt=attempt, args=dict(args or {})
         )
+        size = len(msgspec.json.encode(command))
+        if size > HARD_LARGEST:
+            return _too_large(command.id, size)  # it has no signature: fields are bounded, too
         if self._identity.seed is not None and _is_signed(cmd):
             command = signing.sign(command, self._endpoints.server_key, self._identity.seed)
         return await self.send(command, answer_s)
 
     async def send(self, command: Command, answer_s: float = ANSWER_S) -> Reply:
-        """Send `command` as it is and return the table's reply. Raises NoAnswer, BadAddress."""
+        """Send `command` as it is and return the table's reply. Raises NoAnswer, BadAddress.
+
+        One so large that the gateway would hang up unread is refused here, in its words.
+        """
+        body = msgspec.json.encode(command)
+        if len(body) > HARD_LARGEST:
+            return _too_large(command.id, len(body))
         line = self._command_line()
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._asked[command.id] = answer
@@ -147,7 +157,7 @@ class Client:
             async with asyncio.timeout(answer_s):
                 if line.state in _HOPELESS:
                     raise NoAnswer(self._where(line.state))
-                await line.socket.send(msgspec.json.encode(command))
+                await line.socket.send(body)
                 return await answer
         except TimeoutError:
             raise NoAnswer(self._where(line.state, f"no answer in {answer_s:g} s")) from None
@@ -189,6 +199,11 @@ class Client:
     def _where(self, state: LineState, what: str = "") -> str:
         said = ", ".join(filter(None, (what, str(state))))
         return f"{self._endpoints.commands}: {said} (as {self._identity.name})"
+
+
+def _too_large(command_id: str, size: int) -> Reply:
+    found, most = f"{size} bytes", f"at most {LARGEST}"
+    return refusal(command_id, "BAD_COMMAND", found=found, expected=most)
 
 
 def _is_signed(cmd: str) -> bool:

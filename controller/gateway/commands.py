@@ -12,14 +12,18 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import CommandMessage, ReplyMessage
+from controller.commands import COMMANDS
+from controller.counting import Histogram
+from controller.gateway.rates import BURST, PER_S, Rates
 from controller.gateway.requests import HARD_LARGEST, BadCommand, parse, refusal
 from controller.gateway.sockets import open_socket, post
-from controller.messages import Reply
+from controller.messages import Command, Reply
 
 ANSWER_S: Final = 5.0
 """How long the machine has for an answer."""
 MOST_WAITING: Final = 16
 """Commands of one key that may wait for their answers at a time."""
+REPLY_BOUNDS_S: Final = (0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 _OPTIONS: Final[dict[int, int]] = {
     zmq.RCVHWM: 100,
@@ -36,6 +40,8 @@ class _Waiting:
     envelope: list[bytes]
     peer: str
     command_id: str
+    cmd: str
+    since_s: float
     timer: asyncio.TimerHandle
 
 
@@ -44,7 +50,8 @@ class Commands:
 
     `forward` hands a command to the machine and returns False while it is away;
     `admits` tells whether a CURVE key is still on the list (a connection outlives
-    its certificate's removal, so each command is checked again).
+    its certificate's removal, so each command is checked again). `answers` counts
+    replies by command and by what they said, `reply_s` how long the machine took.
     """
 
     def __init__(
@@ -58,9 +65,17 @@ class Commands:
         self._forward = forward
         self._admits = admits
         self._answer_s = answer_s
+        self.answers: Counter[tuple[str, str]] = Counter()
+        self.reply_s = Histogram(REPLY_BOUNDS_S)
+        self._rates = Rates()
         self._waiting: dict[int, _Waiting] = {}
         self._per_peer: Counter[str] = Counter()
         self._last_ref = 0
+
+    @property
+    def waiting(self) -> int:
+        """How many commands the machine has not answered yet."""
+        return len(self._waiting)
 
     async def serve(self) -> None:
         """Take commands until cancelled."""
@@ -73,7 +88,8 @@ class Commands:
         """Pass the machine's reply to who asked; one that comes too late has nowhere to go."""
         waiting = self._settle(message.ref)
         if waiting is not None:
-            self._reply(waiting.envelope, message.body)
+            self.reply_s.add(asyncio.get_running_loop().time() - waiting.since_s)
+            self._reply(waiting.envelope, message.body, waiting.cmd)
 
     def machine_away(self) -> None:
         """Tell all who wait that no answer will come."""
@@ -95,24 +111,36 @@ class Commands:
                 del envelope[1:]
                 raise BadCommand(f"{len(frames) - 1} frames", "one")
             command = parse(payload)
-            if self._per_peer[peer] >= MOST_WAITING:
-                raise BadCommand(f"{MOST_WAITING} commands waiting", "fewer at a time", command.id)
         except BadCommand as bad:
             reply = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             self._reply(envelope, reply)
             return
-        if not self._admits(peer):
-            self._reply(envelope, refusal(command.id, "UNKNOWN_KEY"))
+        refused = self._refused(peer, command)
+        if refused is not None:
+            self._reply(envelope, refused, command.cmd)
             return
         self._last_ref += 1
         if not self._forward(CommandMessage(self._last_ref, peer, command)):
-            self._reply(envelope, refusal(command.id, "MACHINE_AWAY"))
+            self._reply(envelope, refusal(command.id, "MACHINE_AWAY"), command.cmd)
             return
-        self._wait(self._last_ref, envelope, peer, command.id)
+        self._wait(self._last_ref, envelope, peer, command)
 
-    def _wait(self, ref: int, envelope: list[bytes], peer: str, command_id: str) -> None:
-        timer = asyncio.get_running_loop().call_later(self._answer_s, self._too_late, ref)
-        self._waiting[ref] = _Waiting(envelope, peer, command_id, timer)
+    def _refused(self, peer: str, command: Command) -> Reply | None:
+        """Return what a key is told whose commands do not even go to the machine."""
+        if not self._admits(peer):
+            return refusal(command.id, "UNKNOWN_KEY")
+        if self._per_peer[peer] >= MOST_WAITING:
+            found, most = f"{MOST_WAITING} wait for their answers", f"{MOST_WAITING} at a time"
+            return refusal(command.id, "TOO_MANY", found=found, expected=most)
+        if not self._rates.take(peer, asyncio.get_running_loop().time()):
+            found, most = f"more than {BURST:g} at once", f"{PER_S:g} a second on and on"
+            return refusal(command.id, "TOO_MANY", found=found, expected=most)
+        return None
+
+    def _wait(self, ref: int, envelope: list[bytes], peer: str, command: Command) -> None:
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._answer_s, self._too_late, ref)
+        self._waiting[ref] = _Waiting(envelope, peer, command.id, command.cmd, loop.time(), timer)
         self._per_peer[peer] += 1
 
     def _settle(self, ref: int) -> _Waiting | None:
@@ -132,9 +160,13 @@ class Commands:
     def _give_up(self, ref: int, name: str) -> None:
         waiting = self._settle(ref)
         if waiting is not None:
-            self._reply(waiting.envelope, refusal(waiting.command_id, name))
+            self._reply(waiting.envelope, refusal(waiting.command_id, name), waiting.cmd)
 
-    def _reply(self, envelope: list[bytes], reply: Reply) -> None:
+    def _reply(self, envelope: list[bytes], reply: Reply, cmd: str = "") -> None:
+        known = cmd if cmd in COMMANDS else "other"  # a client's own words are no label
+        said = "ok" if reply.error is None else reply.error.code
+        self.answers[known, said] += 1
+        _log.debug("command answered", cmd=known, answer=said)
         post(self.socket, [*envelope, msgspec.json.encode(reply)])
 
 

@@ -26,11 +26,13 @@ _log = structlog.get_logger("gateway")
 class Doorkeeper:
     """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
 
-    `admits` tells whether a public CURVE key (Z85) is on the list now.
+    `admits` tells whether a public CURVE key (Z85) is on the list now. `refused` counts
+    handshakes that failed for it.
     """
 
     def __init__(self, context: zmq.asyncio.Context, admits: Callable[[str], bool]) -> None:
         self._admits = admits
+        self.refused = 0
         self._refusals = Refusals()
         self._socket = context.socket(zmq.REP)
         self._socket.linger = 0
@@ -66,6 +68,7 @@ class Doorkeeper:
         return [_VERSION, number, b"400", b"key refused", b"", b""]
 
     def _tell(self, key: str, address: str) -> None:
+        self.refused += 1
         unsaid = self._refusals.note(key, asyncio.get_running_loop().time())
         if unsaid is not None:
             more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}

@@ -17,13 +17,17 @@ class NoEndpoints(Exception):
 
 
 class Endpoints(msgspec.Struct, frozen=True, kw_only=True):
-    """Addresses as ZeroMQ writes them, and the table's public CURVE key in Z85."""
+    """Addresses as ZeroMQ writes them, and the table's public CURVE key in Z85.
+
+    `console` and `metrics` are addresses of the web.
+    """
 
     table: str
     feed: str
     commands: str
     server_key: str
     console: str | None = None
+    metrics: str | None = None
 
 
 def write_endpoints(state_dir: Path, endpoints: Endpoints) -> None:

@@ -1,6 +1,7 @@
 """The feed: one XPUB socket, from which the state goes out again for whoever joins late."""
 
 import asyncio
+from collections import Counter
 from typing import Final
 
 import zmq
@@ -21,12 +22,16 @@ _OPTIONS: Final[dict[int, int]] = {
 
 
 class Feed:
-    """Publishes what the machine says is public, and repeats its last state to joiners."""
+    """Publishes what the machine says is public, and repeats its last state to joiners.
+
+    `sent` counts messages by the kind of their topic.
+    """
 
     def __init__(self, context: zmq.asyncio.Context, table: str) -> None:
         self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
         self._state_topic = state_topic(table)
         self._topics = {self._state_topic, event_topic(table)}
+        self.sent: Counter[str] = Counter()
         self._state: list[bytes] | None = None
         self._repeat: asyncio.TimerHandle | None = None
 
@@ -38,7 +43,13 @@ class Feed:
         frames = [message.topic.encode(), bytes(message.body)]
         if message.topic == self._state_topic:
             self._state = frames
+        self.sent[message.topic.partition("/")[0]] += 1
         post(self.socket, frames)
+
+    @property
+    def state(self) -> bytes | None:
+        """The last state, in JSON; None while there is no machine to have one."""
+        return None if self._state is None else self._state[1]
 
     def forget(self) -> None:
         """Repeat the state no more: without its machine it is no longer the table's."""

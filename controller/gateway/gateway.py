@@ -1,6 +1,7 @@
 """The gateway of one table: its sockets, its line to the machine, and their end."""
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, closing
@@ -11,14 +12,16 @@ import structlog
 import zmq
 import zmq.asyncio
 
-from controller.bridge import SOCKET_NAME, FeedMessage, ReplyMessage
-from controller.config import TableConfig
+from controller.bridge import SOCKET_NAME, FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
+from controller.config import OFF, TableConfig
 from controller.gateway.allowed import AllowList
 from controller.gateway.commands import ANSWER_S, Commands
 from controller.gateway.doorkeeper import Doorkeeper
 from controller.gateway.endpoints import Endpoints, reachable, remove_endpoints, write_endpoints
 from controller.gateway.feed import Feed
 from controller.gateway.inlet import Inlet
+from controller.gateway.numbers import Numbers
+from controller.gateway.scrape import Scrapes, bind, url
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
@@ -33,10 +36,16 @@ class Gateway:
     """Everything between the network and one machine.
 
     Sockets are bound by the constructor (inside a running loop), served by `serve`
-    and closed by `close`. Raises GatewayError when a key or an address is not to be had.
+    and closed by `close`. `on_machine` is told of each machine that says hello. Raises
+    GatewayError when a key or an address is not to be had.
     """
 
-    def __init__(self, config: TableConfig, answer_s: float = ANSWER_S) -> None:
+    def __init__(
+        self,
+        config: TableConfig,
+        answer_s: float = ANSWER_S,
+        on_machine: Callable[[HelloMessage], None] = lambda hello: None,
+    ) -> None:
         table, state_dir = config.table.id, config.table.state_dir
         public, secret = _table_keys(state_dir)
         allowed = _allowed(state_dir)
@@ -49,6 +58,18 @@ class Gateway:
             self._commands = opened.enter_context(
                 closing(Commands(context, self._inlet.send, allowed.admits, answer_s))
             )
+            self._on_machine = on_machine
+            self._numbers = Numbers(
+                table,
+                config.table.backend == "sim",
+                door=self._door,
+                feed=self._feed,
+                commands=self._commands,
+                inlet=self._inlet,
+            )
+            self._scrapes, asked_at = _scrapes(config.gateway.metrics, self._numbers)
+            if self._scrapes is not None:
+                opened.callback(self._scrapes.close)
             for socket in (self._feed.socket, self._commands.socket):
                 self._door.guard(socket, secret)
             self.endpoints = Endpoints(
@@ -56,6 +77,7 @@ class Gateway:
                 feed=_bind(self._feed.socket, config.gateway.feed, "feed"),
                 commands=_bind(self._commands.socket, config.gateway.commands, "commands"),
                 server_key=public,
+                metrics=asked_at,
             )
             self._opened = opened.pop_all()
 
@@ -65,6 +87,8 @@ class Gateway:
             for part in (self._door, self._feed, self._commands):
                 group.create_task(part.serve())
             group.create_task(self._inlet.run())
+            if self._scrapes is not None:
+                group.create_task(self._scrapes.serve())
 
     def close(self) -> None:
         """Close every socket; leave no timer."""
@@ -78,20 +102,33 @@ class Gateway:
         """Pass the machine's answer on."""
         self._commands.answer(message)
 
+    def on_metrics(self, message: MetricsMessage) -> None:
+        """Take the machine's numbers."""
+        self._numbers.take(message)
+
+    def on_here(self, hello: HelloMessage) -> None:
+        """Tell who wants to know that the machine is there."""
+        self._on_machine(hello)
+
     def on_away(self) -> None:
         """Say nothing in the machine's name any more."""
         self._feed.forget()
+        self._numbers.forget()
         self._commands.machine_away()
 
 
 @asynccontextmanager
-async def open_gateway(config: TableConfig, answer_s: float = ANSWER_S) -> AsyncIterator[Endpoints]:
+async def open_gateway(
+    config: TableConfig,
+    answer_s: float = ANSWER_S,
+    on_machine: Callable[[HelloMessage], None] = lambda hello: None,
+) -> AsyncIterator[Endpoints]:
     """Serve the table of `config` inside the block, and give where.
 
     endpoints.json stands in the state directory as long. Raises GatewayError.
     """
     state_dir = config.table.state_dir
-    with closing(Gateway(config, answer_s)) as gateway:
+    with closing(Gateway(config, answer_s, on_machine)) as gateway:
         try:
             write_endpoints(state_dir, gateway.endpoints)
         except OSError as error:
@@ -106,23 +143,27 @@ async def open_gateway(config: TableConfig, answer_s: float = ANSWER_S) -> Async
 
 
 async def run_gateway(
-    config: TableConfig, on_open: Callable[[Endpoints], None] = lambda _: None
+    config: TableConfig,
+    on_open: Callable[[Endpoints], None] = lambda _: None,
+    on_machine: Callable[[HelloMessage], None] = lambda _: None,
 ) -> None:
     """Serve the table of `config` until SIGTERM, SIGINT or cancellation; then leave nothing.
 
-    `on_open` is called when the sockets are bound. Raises GatewayError.
+    `on_open` is called when the sockets are bound, `on_machine` whenever the machine says hello.
+    Raises GatewayError.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     try:
-        async with open_gateway(config) as endpoints:
+        async with open_gateway(config, on_machine=on_machine) as endpoints:
             _log.info(
                 "gateway open",
                 table=endpoints.table,
                 feed=endpoints.feed,
                 commands=endpoints.commands,
+                metrics=endpoints.metrics,
             )
             on_open(endpoints)
             await stop.wait()
@@ -150,13 +191,26 @@ def _allowed(state_dir: Path) -> AllowList:
         raise GatewayError(str(error)) from error
 
 
+def _scrapes(address: str, numbers: Numbers) -> tuple[Scrapes | None, str | None]:
+    """Listen for those who ask for metrics; return where. None where the configuration says off."""
+    if address == OFF:
+        return None, None
+    try:
+        bound = bind(address)
+    except OSError as error:
+        why = os.strerror(error.errno or 0)  # the error's own text repeats the address
+        raise GatewayError(_not_bound("metrics", address, why)) from error
+    return Scrapes(bound, numbers.text), url(bound)
+
+
 def _bind(socket: zmq.asyncio.Socket, address: str, key: str) -> str:
     """Bind and return the address at which this computer reaches the socket."""
     try:
         socket.bind(address)
     except zmq.ZMQError as error:
-        raise GatewayError(
-            f'[gateway] {key} = "{address}": {error.strerror}; '
-            "stop what listens there or choose another port"
-        ) from error
+        raise GatewayError(_not_bound(key, address, error.strerror)) from error
     return reachable(socket.getsockopt_string(zmq.LAST_ENDPOINT))
+
+
+def _not_bound(key: str, address: str, why: str | None) -> str:
+    return f'[gateway] {key} = "{address}": {why}; stop what listens there or choose another port'

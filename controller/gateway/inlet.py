@@ -8,11 +8,14 @@ import structlog
 
 from controller.bridge import (
     MACHINE_LINE,
+    AskMetricsMessage,
     BridgeError,
     CommandMessage,
     FeedMessage,
+    FromGateway,
     HelloMessage,
     Lines,
+    MetricsMessage,
     ReplyMessage,
     from_machine,
     to_line,
@@ -35,6 +38,12 @@ class Owner(Protocol):
     def on_reply(self, message: ReplyMessage) -> None:
         """The answer to a command sent on this connection."""
 
+    def on_metrics(self, message: MetricsMessage) -> None:
+        """The machine's numbers, asked for on this connection."""
+
+    def on_here(self, hello: HelloMessage) -> None:
+        """The machine is there, and says who it is."""
+
     def on_away(self) -> None:
         """The machine is gone; its answers will not come any more."""
 
@@ -56,6 +65,11 @@ class Inlet:
     def send(self, message: CommandMessage) -> bool:
         """Hand `message` to the machine. Returns False while the machine is away."""
         return self._line is not None and self._line.send(message)
+
+    def ask_metrics(self) -> bool:
+        """Ask the machine for its numbers. Returns False where no answer will come."""
+        line = self._line
+        return line is not None and line.has_metrics and line.send(AskMetricsMessage())
 
     async def run(self) -> None:
         """Keep connected until cancelled: first retry after 50 ms, doubling to 2 s."""
@@ -91,6 +105,7 @@ class _MachineLine(asyncio.Protocol):
     def __init__(self, table: str, owner: Owner) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.greeted = False
+        self.has_metrics = False
         self._table = table
         self._owner = owner
         self._lines = Lines(MACHINE_LINE)
@@ -112,7 +127,7 @@ class _MachineLine(asyncio.Protocol):
         except BridgeError as error:
             self._end(str(error))
 
-    def send(self, message: CommandMessage) -> bool:
+    def send(self, message: FromGateway) -> bool:
         transport = self._transport
         if transport is None or not self.greeted or self.closed.done():
             return False
@@ -133,6 +148,8 @@ class _MachineLine(asyncio.Protocol):
             raise BridgeError("a machine that does not say hello first")
         elif isinstance(message, FeedMessage):
             self._owner.on_feed(message)
+        elif isinstance(message, MetricsMessage):
+            self._owner.on_metrics(message)
         else:
             self._owner.on_reply(message)
 
@@ -140,6 +157,8 @@ class _MachineLine(asyncio.Protocol):
         if self.greeted or hello.table != self._table:
             raise BridgeError(f"hello of table {hello.table!r}, expected {self._table!r} once")
         self.greeted = True
+        self.has_metrics = hello.metrics
+        self._owner.on_here(hello)
         _log.info("machine here", table=hello.table, simulated=hello.simulated)
 
     def _end(self, why: str) -> None:

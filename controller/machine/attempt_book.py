@@ -8,7 +8,7 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from controller.cards import face_text
 from controller.deal import sequence as fair
@@ -17,11 +17,17 @@ from controller.journal.fold import Progress
 from controller.journal.wire_group import BoardEvent, opened
 from controller.machine.record import Record
 from controller.messages import Outcome
-from controller.rules.profile import Profile
+from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.regulations_page import profile_hash
+from controller.vault.exchange import holder
 from controller.vault.keyfile import KeyFile
 from controller.vault.sealing import AttemptKey, seal_to
 from controller.vault.vault import Vault
+from drivers.events import Back
+
+Lead = Literal["turn_up", "holder", "none"]
+"""How a release says who leads: by a card that is turned up, by whoever holds the card
+that leads (Big Two), or not at all."""
 
 
 @dataclass(frozen=True)
@@ -33,14 +39,10 @@ class Bindings:
     """
 
     record: Record
-    vault: Vault
     key_file: KeyFile
     chief: bytes
     profile: Profile
     table_key: str
-    match_id: str
-    card_set: str
-    back: str
     entropy: Callable[[int], bytes]
 
     @cached_property
@@ -49,73 +51,128 @@ class Bindings:
         return profile_hash(self.profile)
 
 
+@dataclass(frozen=True)
+class DealPlan:
+    """What an attempt is dealt for: attempt `number` of deal `deal` of a match.
+
+    `card_set` is the set's id, `back` its back; `passes` is how often it is shuffled.
+    """
+
+    match_id: str
+    deal: int
+    number: int
+    card_set: str
+    back: Literal["A", "B"]
+    passes: int
+
+
 class AttemptBook:
-    """The entries of deal `deal`, attempt `number`, closed with `key`, drawn from `seed`."""
+    """The entries of the attempt of a plan, closed with `key`, drawn from `seed`.
+
+    `vault` holds its faces, and no other attempt's, until the book is closed. Without
+    `key` (it went with the power) there are no faces, and nothing can be opened. A step
+    that stands in the journal is not written again.
+    """
 
     def __init__(
-        self, bound_to: Bindings, deal: int, number: int, key: AttemptKey, seed: bytes
+        self, bound_to: Bindings, plan: DealPlan, key: AttemptKey | None, seed: bytes
     ) -> None:
-        self.deal = deal
-        self.number = number
+        self.plan = plan
+        self.deal = plan.deal
+        self.number = plan.number
         self.cut: int | None = None
+        self.vault = Vault(bound_to.profile.deck.composition(), Back[plan.back])
         self._to = bound_to
         self._key = key
         self._seed = seed
         self._nonce = b""
+        self._written: dict[str, dict[str, Any]] = {}
         self._hashed = bound_to.profile_hash
         self._commitment = fair.commitment(
             fair.context(
                 bound_to.table_key,
-                bound_to.match_id,
-                deal,
-                number,
+                plan.match_id,
+                plan.deal,
+                plan.number,
                 self._hashed,
-                bound_to.card_set,
+                plan.card_set,
             ),
             self._seed,
         )
 
     @classmethod
-    def new(cls, bound_to: Bindings, deal: int, number: int) -> Self:
+    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
         """Begin a book: with a fresh key and a fresh seed."""
         key = AttemptKey.new(bound_to.entropy)
-        return cls(bound_to, deal, number, key, bound_to.entropy(fair.SEED_BYTES))
+        return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES))
 
     @classmethod
-    def of_held(cls, bound_to: Bindings, progress: Progress, key: AttemptKey) -> Self:
-        """Take up the book of held hands where an earlier run of the daemon left it.
+    def of_left(cls, bound_to: Bindings, progress: Progress, key: AttemptKey | None) -> Self:
+        """Take up the book where an earlier run of the daemon left it.
 
-        The vault gets its faces back. Raises CannotUnseal, KeyError for an attempt
-        that was not held.
+        The vault gets bound hands back. Raises CannotUnseal, KeyError for an attempt
+        that was not committed to.
         """
-        assert progress.deal is not None
-        seed = key.unseal(_bytes(progress.steps["seed"].data["box"]))
-        book = cls(bound_to, progress.deal, progress.attempt, key, seed)
-        book.cut = progress.steps["cut"].data["cut"]
-        plain = key.unseal(_bytes(progress.steps["hands_box"].data["box"]))
-        book._nonce = plain[: fair.NONCE_BYTES]
-        bound_to.vault.adopt(progress.attempt, plain[fair.NONCE_BYTES :])
+        seed = b"" if key is None else key.unseal(_bytes(progress.steps["seed"].data["box"]))
+        book = cls(bound_to, _plan_of(progress), key, seed)
+        book._written = {kind: entry.data for kind, entry in progress.steps.items()}
+        book._commitment = bytes.fromhex(book._written["committed"]["commitment"])
+        book.cut = book._written.get("cut", {}).get("cut")
+        book.vault.begin(progress.attempt)
+        box = book._written.get("hands_box")
+        if key is not None and box is not None:
+            plain = key.unseal(_bytes(box["box"]))
+            book._nonce = plain[: fair.NONCE_BYTES]
+            book.vault.adopt(progress.attempt, plain[fair.NONCE_BYTES :])
         return book
 
     @property
     def sequence(self) -> str:
-        """The pocket letter of every place, once the cut is known."""
+        """The pocket letter of every place, once the cut is known.
+
+        Raises ValueError where the seed went with the power.
+        """
+        if self.sealed:
+            raise ValueError(f"the seed of attempt {self.number} went with the power")
         cards = self._to.profile.deck.cards
         return fair.sequence(self._commitment, self._seed, self.cut, cards)
 
     @property
+    def sealed(self) -> bool:
+        """Whether its key went with the power, so that only the chief can open it."""
+        return self._key is None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What its verdict says; None before there is one."""
+        verdict = self._written.get("verdict")
+        return None if verdict is None else Outcome(verdict["outcome"])
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it gave no hands, as names of the fault catalogue."""
+        ends = (self._written.get(kind, {}) for kind in ("withdrawn", "verdict"))
+        return next((tuple(end["reasons"]) for end in ends if end.get("reasons")), ())
+
+    @property
     def held(self) -> bool:
-        """Whether the hands of this attempt were bound."""
-        return bool(self._nonce)
+        """Whether right hands of this attempt lie in the machine, or lay there."""
+        return self.outcome is Outcome.OK and not self.has("withdrawn")
+
+    def has(self, kind: str) -> bool:
+        """Tell whether an entry of this kind was written."""
+        return kind in self._written
 
     def seal(self, plain: bytes) -> bytes:
         """Return `plain` in a box that only this attempt's key opens."""
+        assert self._key is not None
         return self._key.seal(plain)
 
     def commit(self) -> None:
         """Write the seed, closed, and its commitment; from here on the vault takes faces in."""
-        to, deck = self._to, self._to.profile.deck
-        to.vault.begin(self.number)
+        to, plan, deck = self._to, self.plan, self._to.profile.deck
+        self.vault.begin(self.number)
+        assert self._key is not None
         to.key_file.write(self.number, self._key.raw)
         for_chief = seal_to(to.chief, self._key.raw, to.entropy)
         boxes = {"box": _text(self.seal(self._seed)), "for_chief": _text(for_chief)}
@@ -125,19 +182,21 @@ class AttemptBook:
             {
                 "commitment": self._commitment.hex(),
                 "table_key": to.table_key,
-                "match": to.match_id,
+                "match": plan.match_id,
                 "profile": to.profile.name,
                 "profile_hash": self._hashed.hex(),
-                "set": to.card_set,
-                "back": to.back,
+                "set": plan.card_set,
+                "back": plan.back,
                 "deck": {"packs": deck.packs, "jokers": deck.jokers, "cards": deck.cards},
+                "passes": plan.passes,
             },
         )
 
-    def take_cut(self, cut: int | None, reason: str | None = None) -> None:
-        """Write the players' number, or why there is none."""
+    def take_cut(self, cut: int | None, reason: str | None = None, seat: str | None = None) -> None:
+        """Write the players' number and who cut, or why there is no number."""
         self.cut = cut
-        self._write("cut", {"cut": cut} if reason is None else {"cut": cut, "reason": reason})
+        said = {"reason": reason, "seat": seat}
+        self._write("cut", {"cut": cut} | {name: word for name, word in said.items() if word})
 
     def begin(self) -> None:
         """Write that both boards began the attempt."""
@@ -149,8 +208,8 @@ class AttemptBook:
 
     def hold(self, ledger: Ledger) -> None:
         """Bind the hands and write that they are right."""
-        self._nonce = self._to.entropy(fair.NONCE_BYTES)
-        record = self._to.vault.bind(ledger.places(), self._to.profile.deck.cards)
+        self._nonce = self._nonce or self._to.entropy(fair.NONCE_BYTES)
+        record = self.vault.bind(ledger.places(), self._to.profile.deck.cards)
         hands = fair.hands(self._commitment, self._nonce, record)
         self._write("dealt", {"fed": ledger.fed, "refed": ledger.refed})
         self._write("hands_box", {"box": _text(self.seal(self._nonce + record))}, public=False)
@@ -159,27 +218,41 @@ class AttemptBook:
 
     def refuse(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
         """Write why there are no hands; hands that were held already are withdrawn."""
-        if self.held:
+        if self.outcome is Outcome.OK:
             self._write("withdrawn", {"reasons": list(reasons)})
         else:
             self._verdict(outcome, reasons, ledger)
 
-    def release(self) -> None:
-        """Write that the hands are out, with the turned-up card of the first deal."""
-        self._write("released", self._turned_up())
+    def release(self, lead: Lead, waited: Mapping[str, int]) -> None:
+        """Write that the hands are out, how long people `waited` (ms), and who leads (`lead`).
+
+        "turn_up": the turned-up card, and the seat that got it. "holder": the seat that
+        holds the card that leads, whose face is in the rulebook (seed 002 A7). "none": nothing.
+        """
+        self._write("released", {**_LEADS[lead](self), **waited})
+
+    def recall(self, reasons: Sequence[str]) -> None:
+        """Write that hands which were out are dealt again, and why."""
+        self._write("recalled", {"reasons": list(reasons)})
 
     def reveal(self) -> None:
-        """Write seed and cut."""
-        self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
+        """Write seed and cut; without the key, that the chief alone can open them."""
+        if self.sealed:
+            self._write("sealed_to_chief", {"reason": "POWER"})
+        else:
+            self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
 
     def record(
         self, events: Sequence[BoardEvent], last_look: Mapping[str, bool | int]
     ) -> dict[str, Any]:
         """Return all that was seen of an attempt: its board events, its hands, the last look.
 
-        `last_look` is what the sensors said at the end, where they were asked.
+        `last_look` is what the sensors said at the end, where they were asked. It is empty
+        where the key went with the power.
         """
-        hands = self._to.vault.hands
+        if self.sealed:
+            return {}
+        hands = self.vault.hands
         record: dict[str, Any] = {
             "nonce": self._nonce.hex() or None,
             "hands": None if hands is None else hands.hex(),
@@ -190,12 +263,13 @@ class AttemptBook:
         return record
 
     def open(self, record: dict[str, Any]) -> None:
-        """Publish the record of an attempt that gave no hands."""
-        self._write("record", record)
+        """Publish the record of an attempt that gave no hands, where it can be opened."""
+        if not self.sealed:
+            self._write("record", record)
 
     def close(self) -> None:
         """Forget faces and key: the attempt is over."""
-        self._to.vault.forget()
+        self.vault.forget()
         self._to.key_file.remove(self.number)
 
     def _verdict(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
@@ -213,14 +287,40 @@ class AttemptBook:
 
     def _turned_up(self) -> dict[str, str]:
         profile = self._to.profile
-        if self.deal != 1 or not profile.turnup.deal1:
-            return {}
         draws = fair.turned_up(self._commitment, self._seed, self.cut, profile.deck.cards)
-        place, face = self._to.vault.turned_up(draws, profile.turnup.faces())
+        place, face = self.vault.turned_up(draws, profile.turnup.faces())
         return {"turned_up": face_text(face), "leader": self.sequence[place - 1]}
 
+    def _holder(self) -> dict[str, str]:
+        profile = self._to.profile
+        assert isinstance(profile, BigTwoProfile)  # no other rulebook has a card that leads
+        return {"leader": holder(self.vault, self.sequence, profile.bigtwo.lead.face())}
+
     def _write(self, kind: str, data: dict[str, Any], *, public: bool = True) -> None:
+        if self.has(kind):
+            return
+        self._written[kind] = data
         self._to.record.write(kind, data, deal=self.deal, attempt=self.number, public=public)
+
+
+_LEADS: dict[Lead, Callable[[AttemptBook], dict[str, str]]] = {
+    "turn_up": AttemptBook._turned_up,
+    "holder": AttemptBook._holder,
+    "none": lambda book: {},
+}
+
+
+def _plan_of(progress: Progress) -> DealPlan:
+    committed = progress.steps["committed"].data
+    assert progress.deal is not None
+    return DealPlan(
+        match_id=committed["match"],
+        deal=progress.deal,
+        number=progress.attempt,
+        card_set=committed["set"],
+        back=committed["back"],
+        passes=committed["passes"],
+    )
 
 
 def _text(raw: bytes) -> str:

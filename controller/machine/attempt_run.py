@@ -7,7 +7,7 @@ is written the book's.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -16,45 +16,42 @@ from controller.deal.attempt import Attempt, Stage
 from controller.deal.ledger import Ledger
 from controller.deal.sightings import Begun, Broken, Shuffled
 from controller.faults import fault, fault_name
-from controller.journal.wire_group import BoardEvent
+from controller.machine.asking import absolute, why_refused
 from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
-from controller.machine.orders import Order, OrderDesk, uncut_reason
+from controller.machine.left_over import LeftOver
+from controller.machine.order.desk import Order, OrderDesk, uncut_reason
 from controller.machine.sightings import settled, sighting
 from controller.machine.wire_log import WireLog
-from controller.messages import Outcome
+from controller.messages import Outcome, Seat
 from drivers.dealer import Dealer
-from drivers.errors import DriverError, LineLost, Refused, Result, SessionRenewed
+from drivers.errors import DriverError, Refused
 from drivers.events import Code, Event, Read
 from drivers.reader import Reader
 
 _T = TypeVar("_T")
-# Why a board does not begin, where its answer alone says it.
-_REFUSALS = {Result.LID_OPEN: "LID_OPENED", Result.ESTOP: "ESTOP_PRESSED"}
-# What a board answers to a release that it knows nothing of any more.
-_FORGOTTEN = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
 # What a record keeps of the count at the end: what no event of a board shows.
 _LAST_LOOK = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
-AGAIN_S = 1.0
-"""How long a lift may stand still before it is asked again."""
-LIFT_S = 6.0
-"""How long the lift may take in all before somebody is called: a board gives up after 5 s."""
 
 
 @dataclass(frozen=True)
 class Fixtures:
-    """What every attempt at this table works with. `cut_s`: how long a cut may take."""
+    """What every attempt at this table works with.
+
+    `cutter` says who cuts, where that is somebody's; `cut_s` how long a cut may take.
+    """
 
     bindings: Bindings
     wire_log: WireLog
     dealer: Dealer
     reader: Reader
     desk: OrderDesk
+    cutter: Callable[[], Seat | None]
     cut_s: float
     on_change: Callable[[], None]
 
 
-class _Ended(Exception):
+class Ended(Exception):
     """The attempt ends here, for these reasons."""
 
     def __init__(self, *reasons: str) -> None:
@@ -63,9 +60,11 @@ class _Ended(Exception):
 
 
 class AttemptRun:
-    """One attempt with its book. `run` goes as far as held hands, `release` from there.
+    """One attempt with its book: `run` goes as far as held hands, release.py from there.
 
-    `over` is set once no card of it is on its way any more, whatever became of it.
+    `over` is set once no card of it is on its way any more, whatever became of it; `lifted`
+    is done once the dealer board says that the lift is up. `let_out`: the hands are out, or
+    may be.
     """
 
     def __init__(self, fixtures: Fixtures, book: AttemptBook) -> None:
@@ -73,75 +72,122 @@ class AttemptRun:
         self.number = book.number
         self.over = asyncio.Event()
         self.dealing: Dealing | None = None
-        self._at = fixtures
+        self.boards = self._at = fixtures
         self._record = fixtures.bindings.record
         self._profile = fixtures.bindings.profile
         self._loop = asyncio.get_running_loop()
         self._broken: asyncio.Future[str] = self._loop.create_future()
         self._dealt: asyncio.Future[Attempt] = self._loop.create_future()
-        self._released: asyncio.Future[None] = self._loop.create_future()
+        self.lifted: asyncio.Future[None] = self._loop.create_future()
         self._aside: asyncio.Task[None] | None = None
-        self._let_out = False
-        self._events: list[BoardEvent] = []
+        self.let_out = False
+        self._events: list[Event] = []
+        self._collects = False
         self._last_look: dict[str, bool | int] = {}
 
     @classmethod
-    def of_held(
-        cls, fixtures: Fixtures, book: AttemptBook, events: Sequence[BoardEvent], *, let_out: bool
-    ) -> Self:
-        """Take up held hands of an earlier run of the daemon; `events` is what it journalled.
+    def of_left(cls, fixtures: Fixtures, left: LeftOver) -> Self:
+        """Take up an attempt of an earlier run of the daemon where it stands.
 
-        `let_out`: it had the order to let them out, so that the board may have begun to.
+        It collects its boards' events from now on, and follows none before `take_up`.
         """
-        run = cls(fixtures, book)
-        run._let_out = let_out
-        run.over.set()
-        for event in events:
-            run._keep(event)
+        run = cls(fixtures, left.book())
+        run._collects = True
+        # It had the order to let them out, so that the board may have begun to.
+        run.let_out = left.release_ordered and run.book.held
+        if run.book.outcome is not None:
+            run.over.set()
+        for event in left.events():
+            run.on_event(event)
+        if run.in_boards and not (run.book.held or left.whole):
+            run.broken("RESTARTED")
         return run
+
+    @property
+    def in_boards(self) -> bool:
+        """Whether its next step is the boards', so that they must know of it."""
+        book = self.book
+        if book.outcome is None:
+            return not book.sealed
+        return book.held and not book.has("released")
+
+    @property
+    def events(self) -> Sequence[Event]:
+        """Its board events so far, in the order in which they came."""
+        return self._events
+
+    def take_up(self, events: Iterable[Event]) -> None:
+        """Follow what happened so far: `events`, in an order in which it can have happened."""
+        self._collects = False
+        dealt = self.book.has("begun") and self.book.outcome is None and not self.book.sealed
+        if dealt:
+            self.dealing = self._new_dealing()
+            self.dealing.quiet = True
+            self.dealing.see(Begun())
+            if self.book.has("shuffled"):
+                self.dealing.see(Shuffled())
+        for event in events:
+            self._follow(event)
 
     # What happens meanwhile.
 
-    def on_dealer_event(self, event: Event) -> None:
-        """Take an event of the dealer board, inside the read callback."""
+    def on_event(self, event: Event) -> None:
+        """Take an event of either board, inside the read callback."""
         if event.attempt != self.number:
             return
-        self._keep(event)
-        if event.code is Code.SHUFFLED:
+        self._events.append(event)
+        if event.code is Code.RELEASED and not self.lifted.done():
+            self.lifted.set_result(None)
+        if not self._collects:
+            self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        """Let the dealing loop learn of an event; of a READ, the verdict alone."""
+        if isinstance(event, Read):
+            if self.dealing is not None:
+                self.dealing.see(self.book.vault.read(event))
+        elif event.code is Code.SHUFFLED:
             self._take_shuffled(event.index)
-        elif self.dealing is not None and not self._let_out:
+        elif self.dealing is not None and not self.let_out:
             self.dealing.on_event(event)
         elif self.dealing is None:
             seen = sighting(event, doubled=False)
             if isinstance(seen, Broken):
                 self.broken(seen.reason)
 
-    def _keep(self, event: BoardEvent) -> None:
-        self._events.append(event)
-        if event.code == Code.RELEASED and not self._released.done():
-            self._released.set_result(None)
-
-    def on_reader_event(self, event: Event) -> None:
-        """Take an event of the reader board; the dealing loop learns the verdict on a READ."""
-        if event.attempt != self.number:
-            return
-        self._events.append(event)
-        if isinstance(event, Read) and self.dealing is not None:
-            self.dealing.see(self._at.bindings.vault.read(event))
-
     def line_lost(self, reason: str) -> None:
         """Take that a board is gone. Hands that are held wait for it to come back."""
         if not self.book.held:
             self.broken(reason)
 
+    @property
+    def why_broken(self) -> str | None:
+        """What ended the attempt from outside the cards; None where nothing did."""
+        return self._broken.result() if self._broken.done() else None
+
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards; hands that are out stay out."""
-        if self._let_out:
+        if self.let_out:
             return
         if not self._broken.done():
             self._broken.set_result(reason)
         if self.dealing is not None:
             self.dealing.broken(reason)
+
+    @property
+    def released(self) -> bool:
+        """Whether its hands are out, or may be."""
+        return self.let_out or self.book.has("released")
+
+    def hold(self) -> None:
+        """Stop the cards where they are, until `end_hold`."""
+        if self.dealing is not None and not self.over.is_set():
+            self.dealing.hold()
+
+    def end_hold(self) -> None:
+        """Let the cards go on that `hold` stopped."""
+        if self.dealing is not None:
+            self.dealing.end_hold()
 
     def resume(self) -> None:
         """Tell the boards again where to be, after a new session."""
@@ -163,15 +209,26 @@ class AttemptRun:
         """Deal until the hands are held, or the attempt has ended otherwise.
 
         `uncut` is the referee's reason to deal without a cut; `start` the order that
-        began the deal, answered once the commitment is out. Raises StorageFailed.
+        began the deal, answered once the commitment is out. Steps that an earlier run of
+        the daemon took are not taken again. Raises StorageFailed.
         """
+        if self.book.held:
+            return Outcome.OK
+        if self.book.outcome is not None:
+            return await self.end(*self.book.reasons)
         try:
-            await self._commit(start)
-            await self._take_cut(uncut)
-            self.dealing = self._new_dealing()
-            await self._begin()
+            self._still_whole()
+            if not self.book.has("committed"):
+                await self._commit(start)
+            if self.book.sealed:
+                raise Ended("POWER")
+            if not self.book.has("cut"):
+                await self._take_cut(uncut)
+            self.dealing = self.dealing or self._new_dealing()
+            if not self.book.has("begun"):
+                await self._begin()
             reasons = await self._deal()
-        except _Ended as ended:
+        except Ended as ended:
             reasons = ended.reasons
         finally:
             self._leave_nothing()
@@ -203,18 +260,20 @@ class AttemptRun:
 
     async def _one_cut(self) -> bool:
         """Take one order that may be the cut; return whether it was one."""
-        order = await self._unless_broken(self._at.desk.take("cut", "start_deal"))
-        cut, reason, legal = order.args.get("n"), None, self._profile.cuts()
+        order = await self.unless_broken(self._at.desk.take("cut", "start_deal"))
         if order.command.cmd == "start_deal":
-            cut, reason = None, uncut_reason(order)
+            cut, seat, reason = None, None, uncut_reason(order)
             if reason is None:
                 order.refuse("BAD_COMMAND", found="no reason", expected="uncut=true and a reason")
                 return False
-        elif type(cut) is not int or cut not in legal:
-            order.refuse("BAD_COMMAND", found=f"n={cut!r}", expected=f"{legal[0]}…{legal[-1]}")
-            return False
+        else:
+            cut, seat, reason = order.args.n, order.args.seat or self._at.cutter(), None
+            legal = self._profile.cuts()
+            if cut not in legal:
+                order.refuse("BAD_COMMAND", found=f"n={cut}", expected=f"{legal[0]}…{legal[-1]}")
+                return False
+        self.book.take_cut(cut, reason, seat)
         order.write({"cut": cut})
-        self.book.take_cut(cut, reason)
         await self._record.sync()
         order.done()
         return True
@@ -224,35 +283,22 @@ class AttemptRun:
         try:
             for board in (self._at.reader, self._at.dealer):
                 begin = partial(board.begin, self.number, cards, hand)
-                await self._unless_broken(_absolute(begin))
+                await self.unless_broken(absolute(begin))
         except Refused as refused:
-            raise _Ended(await self._why_refused(refused)) from refused
+            why, self._last_look = await why_refused(refused, self._at.dealer, held=False)
+            raise Ended(why) from refused
         except DriverError as error:
-            raise _Ended(fault_name(error)) from error
+            raise Ended(fault_name(error)) from error
         self._still_whole()
         self.book.begin()
         await self._record.sync()
-
-    async def _why_refused(self, refused: Refused) -> str:
-        """Return the fault behind a board's refusal, from what its sensors see."""
-        if refused.result is not Result.NOT_CLEAR:
-            return _REFUSALS.get(refused.result, "BOARD_REFUSED")
-        if self.book.held:
-            return "SENSOR_STUCK"  # of a lift that has lowered nothing and is not seen down
-        try:
-            status = await _absolute(self._at.dealer.status)
-        except DriverError as error:
-            return fault_name(error)
-        pockets_empty = not any(status.sees_pockets)
-        self._last_look = {"pockets_empty": pockets_empty, "path_empty": status.clear}
-        return "PATH_NOT_CLEAR" if pockets_empty else "POCKET_NOT_EMPTY"
 
     def _new_dealing(self) -> Dealing:
         at = self._at
         return Dealing(
             self.number,
             self.book.sequence,
-            self._profile.shuffles(self.book.deal),
+            self.book.plan.passes,
             dealer=at.dealer.link.post,
             reader=at.reader.link.post,
             stop=at.dealer.stop,
@@ -265,20 +311,26 @@ class AttemptRun:
         """Deal the cards; return why there are no right hands, nothing where there are."""
         assert self.dealing is not None
         self._still_whole()
-        self.dealing.see(Begun())
+        if self._record.state.pauses:
+            self.dealing.hold()
+        if self.dealing.quiet:
+            self.dealing.go_on()
+        else:
+            self.dealing.see(Begun())
         attempt = await self._dealt
         return attempt.reasons if attempt.stage is Stage.OVER else ()
 
     def _still_whole(self) -> None:
-        """Raise _Ended where something ended the attempt while its steps were written."""
+        """Raise Ended where something ended the attempt while its steps were written."""
         if self._broken.done():
-            raise _Ended(self._broken.result())
+            raise Ended(self._broken.result())
         if self._dealt.done():
-            raise _Ended(*self._dealt.result().reasons)
+            raise Ended(*self._dealt.result().reasons)
 
     def _take_shuffled(self, passes: int) -> None:
         """Go on behind the shuffle once; a board that is told twice says it twice."""
-        if self._aside is None and self.dealing is not None:
+        told = self.book.has("shuffled") or self._aside is not None
+        if not told and self.dealing is not None:
             self._do_aside(self._shuffled(passes))
 
     async def _shuffled(self, passes: int) -> None:
@@ -292,8 +344,8 @@ class AttemptRun:
         """Ask both boards and the vault for the final count."""
         assert self.dealing is not None
         try:
-            status = await _absolute(self._at.dealer.status)
-            read = await _absolute(self._at.reader.status)
+            status = await absolute(self._at.dealer.status)
+            read = await absolute(self._at.reader.status)
         except DriverError as error:
             self.dealing.broken(fault_name(error))
             return
@@ -304,7 +356,7 @@ class AttemptRun:
     def _set_faults(self) -> tuple[str, ...]:
         assert self._ledger is not None
         places = self._ledger.places()
-        return self._at.bindings.vault.set_verdict(places, self._profile.deck.cards)
+        return self.book.vault.set_verdict(places, self._profile.deck.cards)
 
     def _on_end(self, attempt: Attempt) -> None:
         if not self._dealt.done():
@@ -321,83 +373,31 @@ class AttemptRun:
         self.over.set()
         await self._at.wire_log.sync()
 
-    async def release(self) -> bool:
-        """Wait for the order, then let the hands out; False where they may not go any more.
-
-        Raises StorageFailed.
-        """
-        order: Order | None = None
-        try:
-            if not self._let_out:
-                order = await self._unless_broken(self._at.desk.take("release"))
-                order.write()
-                await self._record.sync()
-                await self._begin_lift(order)
-            await self._lift(order)
-        except _Ended as ended:
-            await self.end(*ended.reasons)
-            return False
-        self.book.release()
-        await self._record.sync()
-        if order is not None:
-            order.done()
-        return True
-
-    async def _begin_lift(self, order: Order) -> None:
-        """Have the lift start. Once the board may have heard it the hands count as out."""
-        try:
-            await self._unless_broken(_absolute(self._release))
-        except LineLost:
-            pass  # nobody knows whether the board heard it: asked again from here on
-        except (_Ended, DriverError) as error:
-            raise _Ended(await self._refused_release(order, error)) from error
-        self._let_out = True
-
-    async def _lift(self, order: Order | None) -> None:
-        """See the lift up, asking again whatever stops it, until the board says that it is."""
-        stuck: set[str] = set()
-        begun_s = self._loop.time()
-        while not self._released.done():
-            await asyncio.wait({self._released}, timeout=AGAIN_S)
-            if self._loop.time() - begun_s > LIFT_S:
-                stuck.add("STALL")
-            try:
-                await _absolute(self._release)
-            except Refused as refused:
-                if refused.result in _FORGOTTEN:
-                    raise _Ended(await self._refused_release(order, refused)) from refused
-                stuck.add(await self._why_refused(refused))
-            except DriverError as error:
-                stuck.add(fault_name(error))
-            for name in stuck:
-                self._record.latch(name)
-        for name in stuck:
-            self._record.clear(name)
-
-    async def _release(self) -> None:
-        await self._at.dealer.release(self.number)
-
-    async def _refused_release(self, order: Order | None, error: Exception) -> str:
-        """Answer a release that cannot be; return why."""
-        if isinstance(error, _Ended):
-            reason = error.reasons[0]
-        elif isinstance(error, Refused):
-            reason = await self._why_refused(error)
-        else:
-            reason = fault_name(error)
-        if order is not None:
-            order.refuse(reason)
-        return reason
-
     async def reveal(self) -> None:
         """Show seed and cut: the deal is over. Raises StorageFailed."""
         self.book.reveal()
         await self._record.sync()
         self.book.close()
 
+    async def recall(self, *reasons: str) -> None:
+        """Write that hands which were out are dealt again, and open the whole record.
+
+        Raises StorageFailed.
+        """
+        record = self.book.record(self._events, self._last_look)
+        self._at.wire_log.write()
+        self.book.recall(reasons)
+        self.book.reveal()
+        self.book.open(record)
+        await self._record.sync()
+        self.book.close()
+
     async def end(self, *reasons: str) -> Outcome:
-        """Write why there are no hands, and open the whole record. Raises StorageFailed."""
-        if "COUNT_SHORT" in reasons:
+        """Write why there are no hands, and open the whole record; return how it ended.
+
+        Raises StorageFailed.
+        """
+        if "COUNT_SHORT" in reasons and self._ledger is not None:
             reasons = tuple(dict.fromkeys([*reasons, *self._set_faults()]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
@@ -410,18 +410,18 @@ class AttemptRun:
         self.over.set()
         await self._at.wire_log.sync()
         self.book.close()
-        return outcome
+        return Outcome.VOID if self.book.outcome is Outcome.OK else outcome
 
     # What holds the steps together.
 
-    async def _unless_broken(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def unless_broken(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Return what `work` gives, or end the attempt when it is broken first.
 
         Nothing of `work` is done where it is broken already.
         """
         if self._broken.done():
             work.close()
-            raise _Ended(self._broken.result())
+            raise Ended(self._broken.result())
         waiting = self._loop.create_task(work)
         both: set[asyncio.Future[Any]] = {waiting, self._broken}
         try:
@@ -430,7 +430,7 @@ class AttemptRun:
                 return waiting.result()
         finally:
             waiting.cancel()
-        raise _Ended(self._broken.result())
+        raise Ended(self._broken.result())
 
     def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what an event asks for once the read callback has returned."""
@@ -446,11 +446,3 @@ class AttemptRun:
             self.dealing.close()
         if self._aside is not None and not self._aside.done():
             self._aside.cancel()
-
-
-async def _absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Do a command again once where its session ended: it says where to be, not what to do."""
-    try:
-        return await command()
-    except SessionRenewed:
-        return await command()

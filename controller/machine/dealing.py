@@ -10,13 +10,15 @@ from collections.abc import Callable
 from typing import Any
 
 from controller.deal import effects as todo
-from controller.deal.attempt import Attempt, Stage, new_attempt, step
-from controller.deal.ledger import OUTLETS
-from controller.deal.sightings import Broken, PairLate, Seen
+from controller.deal.attempt import Attempt, Stage, new_attempt, rerouted, step
+from controller.deal.ledger import OUTLETS, TRAY
+from controller.deal.sightings import Broken, Gated, PairLate, Seen
 from controller.machine.sightings import sighting
 from drivers.events import Code, Event, Outlet, Source
 from drivers.link import frames
 
+_MOVING = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitPair)
+"""What waits while the table is held; the end of an attempt does not."""
 PAIR_S = 0.3
 """A card that only one of window and reader saw goes to the tray after this long."""
 
@@ -28,6 +30,10 @@ class Dealing:
     motion. `on_check` is called when the last card has landed; its answer comes
     back through `see(Settled…)`. `on_end` is called once, when the lock holds or
     the attempt is refused; `on_change` after every event that moved a count.
+
+    While `quiet` nothing that is asked for is done: so an attempt of an earlier run of the
+    daemon is told what happened, until `go_on` does what is due now. While it is held (`hold`)
+    nothing that moves a card is done, whatever is seen.
     """
 
     def __init__(
@@ -45,6 +51,8 @@ class Dealing:
     ) -> None:
         self.number = number
         self.attempt = new_attempt(sequence, passes)
+        self.quiet = False
+        self._held = False
         self._dealer, self._reader, self._stop = dealer, reader, stop
         self._on_check, self._on_end, self._on_change = on_check, on_end, on_change
         self._loop = asyncio.get_running_loop()
@@ -70,36 +78,97 @@ class Dealing:
             return
         seen = sighting(event, doubled=event.index == self._doubled)
         if seen is not None:
-            self.see(seen)
+            (self._retell if self.quiet else self.see)(seen)
 
     def see(self, seen: Seen) -> None:
         """Let the attempt take a sighting, and do at once what it asks for."""
         self.attempt, effects = step(self.attempt, seen)
-        for effect in effects:
-            self._carry_out[type(effect)](effect)
+        for effect in () if self.quiet else effects:
+            if not (self._held and isinstance(effect, _MOVING)):
+                self._carry_out[type(effect)](effect)
         self._on_change()
 
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards."""
         self.see(Broken(reason))
 
+    def hold(self) -> None:
+        """Stop all motion; `end_hold` goes on from where it stands."""
+        self._held = True
+        self.close()
+        self._stop()
+
+    def end_hold(self) -> None:
+        """Let the cards go on that `hold` stopped."""
+        self._held = False
+        self.resume()
+
     def resume(self) -> None:
         """Say again where to be: after a new session, or when a board missed its host.
 
-        Commands are absolute, so that what was done already is not done twice.
+        Commands are absolute, so that what was done already is not done twice. A table that is
+        held stays so.
         """
         attempt = self.attempt
+        if self.quiet or self._held:
+            return
         if attempt.stage is Stage.SHUFFLING:
             self._dealer(frames.Shuffle(self.number, attempt.passes))
         if attempt.stage not in (Stage.DEALING, Stage.REFEEDING):
             return
         self._feed(todo.Feed(attempt.upto, tray=attempt.stage is Stage.REFEEDING))
-        waiting = attempt.ledger.cards[-1:]
-        for card in waiting:
-            if card.route is not None and card.gated is None:
-                self._route(todo.Route(card.index, card.route))
-            elif card.route is None:
+        if attempt.early is not None:
+            self._await_pair(todo.AwaitPair(attempt.early.index))
+            return
+        for card in attempt.ledger.cards[-1:]:
+            if card.route is None:
                 self._reader(frames.Reread(self.number, card.index))
+                self._await_pair(todo.AwaitPair(card.index))
+            elif card.gated is None:
+                self._route(todo.Route(card.index, card.route))
+
+    def _retell(self, seen: Seen) -> None:
+        """Let the attempt take a sighting that an earlier run may have acted on.
+
+        Only what the sensors saw was written down, not that a patience ended: a card that
+        went to the tray without a route waited for its look in vain.
+        """
+        if isinstance(seen, Gated) and seen.outlet == TRAY and self._routeless(seen.index):
+            self.see(PairLate(seen.index))
+        self.see(seen)
+
+    def adopt(self, index: int, outlet: str) -> bool:
+        """Take the route that the board has for the card it holds; False for a wrong one.
+
+        A board keeps the first route it was given, and the host that gave it is gone: it may
+        have lost patience with the card's look, which sends a card to the tray.
+        """
+        card = self.attempt.ledger.card(index)
+        if card is None or card.gated is not None or card.route == outlet:
+            return card is not None
+        if outlet != TRAY:
+            return False
+        if card.route is None:
+            self.see(PairLate(index))
+        else:
+            self.attempt = rerouted(self.attempt, index)
+        return True
+
+    def go_on(self) -> None:
+        """Be quiet no more: do what is due where the attempt stands now."""
+        self.quiet = False
+        attempt = self.attempt
+        if attempt.stage is Stage.OVER:
+            self._stop()
+            self._end()
+        elif attempt.stage is Stage.CHECKING:
+            self._on_check()
+        else:
+            self.resume()
+
+    def _routeless(self, index: int) -> bool:
+        card = self.attempt.ledger.card(index)
+        return card is not None and card.route is None
 
     def close(self) -> None:
         """Leave no timer behind."""

@@ -1,23 +1,28 @@
 """The table's front: buttons become orders and calls, the state becomes light."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
 
+from controller.machine.cut_counter import CutCounter
 from controller.machine.lamps import lamps
-from controller.machine.orders import OrderDesk
+from controller.machine.order.desk import OrderDesk
+from controller.machine.public.waiting import waiting_for
 from controller.machine.record import Record
-from controller.messages import Phase
+from controller.match.phase import BEFORE_RELEASE
+from controller.messages import Phase, Seat
 from drivers.panel import Act, Key, Lamps, Panel, PanelLost, PanelPins, Press, Switch
 
 _STOPS = {"lid": "LID_OPENED", "estop": "ESTOP_PRESSED"}
 _LATCHED = "PANEL_LOST"
+MEANT_MS = 3000
+"""So long hands are ready before a press lets them out (provisional)."""
 
 
 class Front:
-    """The panel, kept in step with the table. `broken` ends the attempt under way.
+    """The panel, kept in step with the table. `stopped` tells of an open lid or the e-stop.
 
-    Without its pins a table deals on: the boards sense lid and e-stop themselves. The
-    loss is shown, and the pins are tried again with the next start of the daemon.
+    `cutters` says who may cut now; () for anybody. Without its pins a table deals on: the
+    boards sense lid and e-stop themselves. The loss is shown, and the pins are tried again
+    with the next start of the daemon.
     """
 
     def __init__(
@@ -25,10 +30,14 @@ class Front:
         *,
         record: Record,
         desk: OrderDesk,
+        counter: CutCounter,
+        cutters: Callable[[], tuple[Seat, ...]],
         phase: Callable[[], Phase],
-        broken: Callable[[str], None],
+        stopped: Callable[[str], None],
     ) -> None:
-        self._record, self._desk, self._phase, self._broken = record, desk, phase, broken
+        self._record, self._desk, self._phase, self._stopped = record, desk, phase, stopped
+        self._counter, self._cutters = counter, cutters
+        self._number: int | None = None
         self._shown: Lamps | None = None
         self._panel: Panel | None = None
 
@@ -46,7 +55,7 @@ class Front:
 
     def show(self) -> None:
         """Let the lamps say how the table is."""
-        wanted = lamps(self._record.state, self._phase())
+        wanted = lamps(self._record.state, self._record.shown, self._phase())
         if self._panel is None or wanted == self._shown:
             return
         self._shown = wanted
@@ -62,24 +71,54 @@ class Front:
             self._panel = None
 
     def _press(self, press: Press) -> None:
-        if press.act is not Act.DOWN:
-            return
-        if press.key is Key.START:
+        if press.key is Key.GREEN and press.seat is not None:
+            self._green(press.seat, press.act)
+        elif press.act is Act.DOWN and press.key is Key.START:
             self._desk.press("start_deal")
-        elif press.key is Key.RED:
-            self._write("call", {"seat": press.seat, "reason": "button"})
-        elif any(call.seat == press.seat for call in self._record.state.calls):
-            self._write("call_ended", {"seat": press.seat})
+        elif press.act is Act.DOWN and press.seat is not None:
+            self._desk.press("call", seat=press.seat)
+
+    def _green(self, seat: Seat, act: Act) -> None:
+        """Take a green button. A cut is the number that stood there when it went down."""
+        if act is Act.DOWN:
+            self._number = self._counter.shown
+        elif act is Act.HELD:
+            self._desk.press("out", seat=seat)
+        elif any(call.seat == seat for call in self._record.state.calls):
+            self._record.write("call_ended", {"seat": seat}, deal=self._record.state.deal)
+            self._record.journal.flush()
+        else:
+            self._confirm(seat)
+
+    def _confirm(self, seat: Seat) -> None:
+        """Take a short press: the match's matter first, then the machine's step.
+
+        While a deal is played the next one may wait for its cut, by its cutter alone.
+        """
+        match, phase = self._record.play.match, self._phase()
+        of_the_machine = match is None or match.phase in BEFORE_RELEASE
+        asked = match is not None and not of_the_machine and seat in waiting_for(match)
+        cuts = phase is Phase.COMMITTED and (of_the_machine or seat in self._cutters())
+        if cuts and not asked and self._number is not None:
+            self._desk.press("cut", n=self._number, seat=seat)
+        elif of_the_machine and phase is Phase.HELD:
+            self._release()
+        elif match is not None:
+            self._desk.press("confirm", seat=seat)
+
+    def _release(self) -> None:
+        """Have the hands let out, but not by a press that was meant for the result before.
+
+        Hands that were dealt ahead are ready in the moment when the second side confirms.
+        """
+        play, now_ms = self._record.play, self._record.clock()
+        if play.match is None or now_ms - play.since_ms >= MEANT_MS:
+            self._desk.press("release")
 
     def _switch(self, switch: Switch) -> None:
         if switch.on:
-            self._broken(_STOPS[switch.what])
+            self._stopped(_STOPS[switch.what])
 
     def _lost(self, error: PanelLost) -> None:
         self.close()
         self._record.latch(_LATCHED, {"found": error.why})
-
-    def _write(self, kind: str, data: dict[str, Any]) -> None:
-        state = self._record.state
-        self._record.write(kind, data, deal=state.deal, attempt=None)
-        self._record.journal.flush()

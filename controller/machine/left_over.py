@@ -1,25 +1,41 @@
-"""What an earlier run of the daemon left open, and how its attempt is ended honestly.
+"""What an earlier run of the daemon left open, as its journal tells it.
 
-Held hands stay held where the dealer board still keeps them. Cards of an attempt in
-its middle are not known any more: it is void, its record opened with the key that
-outlived the process. With the power the key is gone too; then only the chief can
-open it (DESIGN §6).
+A daemon that was killed leaves its attempts' keys in memory (runtime_dir). Then the same
+attempt goes on, with the same commitment, wherever it stood: its events are taken through
+the same pure functions again, the boards repeat what the journal has not, and the next
+step follows. It is void where the boards cannot go on: BOARD_RESET for one that was reset
+meanwhile and knows nothing of it, RESTARTED for one that says other things than the
+journal. Its record is opened then, as any void's.
+
+With the power the keys are gone, too. An attempt that was not held is void: POWER. Hands
+that were held are still right where the dealer board kept its lock, and may go out, as long
+as nothing has to be said of their faces: where a release names a card (the turned-up one, or
+who holds the card that leads) they are void: POWER. Hands that are out stay out. But a
+machine that never saw them again answers no question about them: tributes and returns of
+such a deal are looked up by the referee. None of these can be opened by the machine any
+more; `sealed_to_chief` says so on the feed, for the chief alone has what opens the key that
+lies with the seed (entry `seed`, box `for_chief`).
 """
 
 import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, takewhile
-from typing import Any, Self
+from typing import Self
 
-from controller.deal.ledger import OUTLETS
-from controller.deal.sequence import NONCE_BYTES
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress, attempts
-from controller.journal.wire_group import READ, WireEvent, opened, unpack
+from controller.journal.wire_group import WireEvent, unpack
 from controller.machine.attempt_book import AttemptBook, Bindings
-from controller.messages import Outcome
-from controller.vault.sealing import AttemptKey
+from controller.machine.record import Record
+from controller.vault.sealing import AttemptKey, CannotUnseal
+from drivers.events import Back, Code, Event, Read
+
+
+def open_attempts(record: Record) -> tuple[int, ...]:
+    """Return the numbers of attempts that were committed to and have no end, in order."""
+    found = attempts(chained.entry for chained in record.journal.entries())
+    return tuple(number for number, progress in found.items() if _is_open(progress))
 
 
 @dataclass(frozen=True)
@@ -38,72 +54,62 @@ class LeftOver:
     def read(cls, bindings: Bindings, number: int) -> Self:
         """Read attempt `number` out of the journal, and its key out of its file."""
         entries = [chained.entry for chained in bindings.record.journal.entries()]
+        progress = attempts(entries)[number]
         raw = bindings.key_file.read(number)
+        key = None if raw is None else AttemptKey(raw, bindings.entropy)
         return cls(
             bindings,
-            attempts(entries)[number],
-            None if raw is None else AttemptKey(raw, bindings.entropy),
+            progress,
+            key if key is not None and _fits(key, progress) else None,
             _release_ordered(entries, number),
         )
 
     @property
-    def number(self) -> int:
-        """The attempt's number."""
-        return self.progress.attempt
+    def steps(self) -> frozenset[str]:
+        """The kinds of entries that the attempt has."""
+        return frozenset(self.progress.steps)
 
     def book(self) -> AttemptBook:
-        """Return the book of its held hands, to go on with."""
-        assert self.key is not None
-        return AttemptBook.of_held(self.bindings, self.progress, self.key)
+        """Return its book, to go on with."""
+        return AttemptBook.of_left(self.bindings, self.progress, self.key)
 
-    def events(self) -> list[WireEvent]:
-        """Return its board events, up to the first READ whose face stayed shut."""
-        key = self.key
-        unseal = None if key is None else key.unseal
+    def events(self) -> list[Event]:
+        """Return its board events as the boards told them.
+
+        They end before the first READ whose face stayed shut: what follows from it is not
+        known.
+        """
+        return [_as_told(event) for event in takewhile(_is_known, self._journalled())]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every event of it can be told again."""
+        return all(map(_is_known, self._journalled()))
+
+    def _journalled(self) -> Iterator[WireEvent]:
+        unseal = None if self.key is None else self.key.unseal
         groups = (unpack(entry.data, entry.attempt, unseal) for entry in self.progress.wire)
-        return list(takewhile(_is_open, chain.from_iterable(groups)))
+        return chain.from_iterable(groups)
 
-    def closing(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the entries (kind, data) that end it: released hands are over, others void."""
-        released = self.progress.data("released") is not None
-        if not released:
-            yield self._void()
-        if self.key is None:
-            if released:
-                yield "closed", {}
-            return
-        if self.progress.data("committed") is not None:
-            cut = self.progress.data("cut")
-            seed = self._unsealed("seed")
-            assert seed is not None
-            yield "revealed", {"seed": seed.hex(), "cut": cut["cut"] if cut else None}
-        if not released:
-            yield "record", self._record()
 
-    def _void(self) -> tuple[str, dict[str, Any]]:
-        reasons = ["POWER" if self.key is None else "RESTARTED"]
-        if self.progress.outcome is Outcome.OK:
-            return "withdrawn", {"reasons": reasons}
-        return "verdict", {
-            "outcome": Outcome.VOID.value,
-            "reasons": reasons,
-            "landed": dict.fromkeys(OUTLETS, 0),
-            "fed": 0,
-            "refed": 0,
-        }
+def _is_open(progress: Progress) -> bool:
+    """Tell whether an attempt still owes a step; one that promised nothing owes nothing."""
+    steps = set(progress.steps)
+    if "committed" not in steps or "sealed_to_chief" in steps:
+        return False
+    if "revealed" not in steps:
+        return True
+    gave_hands = "released" in steps and "recalled" not in steps
+    return not gave_hands and "record" not in steps
 
-    def _record(self) -> dict[str, Any]:
-        plain = self._unsealed("hands_box")
-        nonce, hands = (None, None)
-        if plain is not None:
-            nonce, hands = plain[:NONCE_BYTES].hex(), plain[NONCE_BYTES:].hex()
-        return {"nonce": nonce, "hands": hands, "events": opened(self.events())}
 
-    def _unsealed(self, kind: str) -> bytes | None:
-        data = self.progress.data(kind)
-        if data is None or self.key is None:
-            return None
-        return self.key.unseal(base64.b64decode(data["box"]))
+def _fits(key: AttemptKey, progress: Progress) -> bool:
+    """Tell whether a key file is this attempt's, and not one that was tampered with."""
+    try:
+        key.unseal(base64.b64decode(progress.steps["seed"].data["box"]))
+    except (CannotUnseal, KeyError, ValueError):
+        return False
+    return True
 
 
 def _release_ordered(entries: list[Entry], number: int) -> bool:
@@ -115,5 +121,24 @@ def _release_ordered(entries: list[Entry], number: int) -> bool:
     return bool(orders) and "refused" not in orders[-1]
 
 
-def _is_open(event: WireEvent) -> bool:
-    return event.code != READ or event.look is not None
+def _is_known(event: WireEvent) -> bool:
+    return event.code != Code.READ or event.look is not None
+
+
+def _as_told(event: WireEvent) -> Event:
+    """Return an event out of the journal as the driver handed it on."""
+    told = (
+        event.board,
+        event.boot,
+        event.number,
+        event.attempt,
+        Code(event.code),
+        event.seen,
+        event.landed,
+        event.index,
+        event.place,
+    )
+    look = event.look
+    if look is None:
+        return Event(*told)
+    return Read(*told, look.face, Back(look.back), bool(look.face_up), look.confidence)

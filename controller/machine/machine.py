@@ -7,8 +7,7 @@ differ.
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -17,13 +16,22 @@ from controller.config import TableConfig
 from controller.journal.errors import StorageFailed
 from controller.journal.fold import last_taken
 from controller.journal.journal import Journal
+from controller.machine.acts import TableActs
 from controller.machine.alerts import alert
 from controller.machine.attempt_book import Bindings
 from controller.machine.attempt_run import Fixtures
 from controller.machine.boards import BoardLine
+from controller.machine.cut_counter import CutCounter
+from controller.machine.deals import Custom, Deals
 from controller.machine.front import Front
-from controller.machine.orders import OrderDesk
-from controller.machine.public import About, public_state
+from controller.machine.metrics import Meter
+from controller.machine.order.desk import OrderDesk, Reading
+from controller.machine.order.match_desk import MatchDesk
+from controller.machine.order.opening import OpenedHands
+from controller.machine.order.transfers import Transfers
+from controller.machine.pace import Pace
+from controller.machine.patience import Limits, Waiting
+from controller.machine.public.state import About, public_state
 from controller.machine.publisher import Publisher
 from controller.machine.record import Record
 from controller.machine.table import Table
@@ -32,9 +40,8 @@ from controller.messages import Command, Event, Phase, Reply, State
 from controller.roster import Roster
 from controller.rules.profile import Profile
 from controller.vault.keyfile import KeyFile
-from controller.vault.vault import Vault
 from drivers.dealer import Dealer
-from drivers.events import Back, Board
+from drivers.events import Board
 from drivers.identity import Pinned, Welcome, check
 from drivers.link.link import Link
 from drivers.link.port import Port
@@ -61,6 +68,7 @@ class Surroundings:
     wall: Callable[[], str]
     boot: str
     publish: Callable[[State | Event], None]
+    meter: Meter = field(default_factory=Meter)
 
 
 class Machine:
@@ -74,16 +82,21 @@ class Machine:
             boot=given.boot,
             simulated=simulated,
             profile=profile.name,
-            card_set=config.card_set.id,
+            card_set=config.card_sets[0].id,
         )
         self._seq = 0
-        self.publisher = Publisher(self.publish_state)
+        self._pace = Pace()
+        self._loop = asyncio.get_running_loop()
+        self.publisher = Publisher(self.publish_state, given.meter.lag.add)
         self.record = Record(
             given.journal,
+            profile,
             table=config.table.id,
             simulated=simulated,
+            now=given.wall(),
             on_public=given.publish,
             on_state=self._changed,
+            on_entry=given.meter.take,
         )
         self._pinned: dict[Board, Pinned] = {
             "dealer": _pinned("dealer", config.dealer, simulated),
@@ -103,20 +116,56 @@ class Machine:
             given.table_key,
             boot=given.boot,
             phase=lambda: self.table.phase,
-            reading={"snapshot": self._snapshot, "events": self._events},
+            reading=self._reading(),
         )
-        self.table = Table(self._fixtures())
+        self.table = Table(self.record, self.dealer, self._wire_log, self._changed)
+        self.match = MatchDesk(self.record, profile, self.table.out.dealt)
+        custom = Custom(
+            practice=config.table.match,
+            sets={each.id: each.back for each in config.card_sets},
+            ahead=config.play.deal_ahead,
+        )
+        self.deals = Deals(self._fixtures(), self.table, custom)
+        boards = (self.dealer, self.reader)
+        opened = OpenedHands(self.record, given.roster, self.table.out.dealt, given.entropy)
+        self.transfers = Transfers(
+            self.record,
+            profile,
+            self.match,
+            busy=lambda: self.table.busy,
+            table_id=config.table.id,
+            table_key=given.table_key,
+            wall=given.wall,
+        )
+        self.desk.acts = TableActs(
+            self.record,
+            self.table,
+            self.deals,
+            self.match,
+            custom,
+            boards,
+            opened,
+            self.transfers,
+        )
+        self._counter = CutCounter(profile.cuts(), self.publisher.changed)
+        self._waiting = Waiting(self.record, _limits(config))
         self.front = Front(
             record=self.record,
             desk=self.desk,
+            counter=self._counter,
+            cutters=self.deals.cutters,
             phase=lambda: self.table.phase,
-            broken=self.table.broken,
+            stopped=self.deals.stopped,
         )
         self._lines = [
             self._line(self.dealer.link, config.dealer.port),
             self._line(self.reader.link, config.reader.port),
         ]
         self._connect()
+        self._looking = False
+        self.record.on_play = self._play_changed
+        self.meter = given.meter
+        self.meter.watch(self._wire_log, self.dealer.link, self.reader.link)
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         given.journal.on_failed = self._storage_failed
 
@@ -131,10 +180,12 @@ class Machine:
             "table_key": self._given.table_key,
             "simulated": about.simulated,
             "version": VERSION,
+            "sets": {each.id: each.back for each in self._config.card_sets},
         }
         self.record.write("opened", opened)
         await self.record.sync()
-        parts = [self.table.deal_on(), *(line.watch() for line in self._lines)]
+        self._play_changed()
+        parts = [self.deals.deal_on(), *(line.watch() for line in self._lines)]
         tasks: list[asyncio.Future[None]] = [asyncio.ensure_future(part) for part in parts]
         tasks.append(self._failed)
         try:
@@ -147,8 +198,9 @@ class Machine:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
             await self._wire_log.close()
-            self.publisher.close()
-            self.front.close()
+            for part in (self.publisher, self.front, self.match, self._waiting, self.deals):
+                part.close()
+            self._counter.run(wanted=False)
 
     async def order(self, command: Command) -> Reply:
         """Return the answer to a command, whoever sent it."""
@@ -161,11 +213,17 @@ class Machine:
         return public_state(
             self._about,
             self.record.state,
+            self.record.shown,
             self.table.phase,
             seq=self._seq,
             time=self._given.wall(),
+            now_ms=self.record.clock(),
             head=self.record.head,
             fed=run.fed if run is not None else 0,
+            counter=self._counter.shown,
+            card_set=self.deals.loaded.id,
+            cutters=self.deals.cutters(),
+            ready_in_s=self._pace.ready_in_s(self._profile.deck.cards),
         )
 
     def _storage_failed(self, failure: StorageFailed) -> None:
@@ -177,10 +235,26 @@ class Machine:
         self._given.publish(msgspec.structs.replace(state, machine=machine, alerts=alerts))
         if not self._failed.done():
             self._failed.set_exception(failure)
+            self._failed.exception()  # seen: `run` may end before it comes to look
 
     def _changed(self) -> None:
+        self._counter.run(wanted=self.table.phase is Phase.COMMITTED)
+        if (run := self.table.run) is not None:
+            self._pace.see(run.number, run.fed, self._loop.time())
         self.publisher.changed()
         self.front.show()
+
+    def _play_changed(self) -> None:
+        """Let every part look at the match, once what changed it is written whole."""
+        if not self._looking:
+            self._looking = True
+            self._loop.call_soon(self._look_at_play)
+
+    def _look_at_play(self) -> None:
+        self._looking = False
+        self.match.changed()
+        self.deals.changed()
+        self._waiting.changed()
 
     def publish_state(self) -> None:
         """Put the whole public state on the feed."""
@@ -188,17 +262,12 @@ class Machine:
 
     def _fixtures(self) -> Fixtures:
         config, given, profile = self._config, self._given, self._profile
-        back = Back[config.card_set.back]
         bindings = Bindings(
             record=self.record,
-            vault=Vault(profile.deck.composition(), back),
             key_file=given.key_file,
             chief=given.chief,
             profile=profile,
             table_key=given.table_key,
-            match_id=config.table.match,
-            card_set=config.card_set.id,
-            back=config.card_set.back,
             entropy=given.entropy,
         )
         return Fixtures(
@@ -207,6 +276,7 @@ class Machine:
             dealer=self.dealer,
             reader=self.reader,
             desk=self.desk,
+            cutter=lambda: next(iter(self.deals.cutters()), None),
             cut_s=config.limits.cut_s,
             on_change=self._changed,
         )
@@ -236,8 +306,8 @@ class Machine:
 
     def _connect(self) -> None:
         table = self.table
-        self.dealer.on_event = table.on_dealer_event
-        self.reader.on_event = table.on_reader_event
+        self.dealer.on_event = table.on_event
+        self.reader.on_event = table.on_event
         for link in (self.dealer.link, self.reader.link):
             link.on_renewed = lambda welcome: table.renewed()
             link.on_refused = table.refused
@@ -247,13 +317,25 @@ class Machine:
         link = self.dealer.link if board == "dealer" else self.reader.link
         link.kept(number, boot)
 
-    def _snapshot(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        snapshot: dict[str, Any] = msgspec.to_builtins(self.state())
-        return snapshot
+    def _reading(self) -> dict[str, Reading]:
+        """Return the commands that change nothing."""
+        return {
+            "snapshot": lambda args: dict(msgspec.to_builtins(self.state())),
+            "events": lambda args: {"events": self.record.public_events(args.since)},
+            "sheet": lambda args: self.match.sheet(self._about.table, self.record.head),
+            "rulings": lambda args: self.match.legal_rulings(args),
+            "document": lambda args: self.transfers.part(args),
+        }
 
-    def _events(self, args: Mapping[str, Any]) -> dict[str, Any]:
-        since = args.get("since", 0)
-        return {"events": self.record.public_events(since if type(since) is int else 0)}
+
+def _limits(config: TableConfig) -> Limits:
+    limits = config.limits
+    return Limits(
+        take_ms=round(limits.take_s * 1000),
+        out_ms=round(limits.out_s * 1000),
+        result_ms=round(limits.result_s * 1000),
+        slow_deal_ms=round(limits.slow_deal_s * 1000),
+    )
 
 
 def _pinned(kind: Board, board: BoardConfig, simulated: bool) -> Pinned:

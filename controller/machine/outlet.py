@@ -17,11 +17,13 @@ import structlog
 from controller.bridge import (
     GATEWAY_LINE,
     SOCKET_NAME,
+    AskMetricsMessage,
     BridgeError,
     CommandMessage,
     FromMachine,
     HelloMessage,
     Lines,
+    MetricsMessage,
     ReplyMessage,
     from_gateway,
     public,
@@ -40,7 +42,7 @@ class Outlet:
     """Serves one table's public words to whatever gateways are connected.
 
     `order` answers commands; `state` gives the whole public state, for a gateway
-    that has just come.
+    that has just come; `metrics` the machine's numbers, given the bytes that wait for gateways.
     """
 
     def __init__(
@@ -49,10 +51,12 @@ class Outlet:
         *,
         order: Callable[[Command], Awaitable[Reply]],
         state: Callable[[], State],
+        metrics: Callable[[int], MetricsMessage] | None = None,
     ) -> None:
         self._hello = hello
         self._order = order
         self._state = state
+        self._metrics = metrics
         self._gateways: set[_Gateway] = set()
 
     @asynccontextmanager
@@ -88,6 +92,12 @@ class Outlet:
     def left(self, gateway: "_Gateway") -> None:
         """Forget a gateway."""
         self._gateways.discard(gateway)
+
+    def tell_metrics(self, gateway: "_Gateway") -> None:
+        """Send a gateway the machine's numbers."""
+        if self._metrics is not None:
+            unsent = sum(each.unsent for each in self._gateways)
+            gateway.send(to_line(self._metrics(unsent)))
 
     async def answer(self, gateway: "_Gateway", message: CommandMessage) -> None:
         """Carry out a command and send its answer back."""
@@ -125,12 +135,20 @@ class _Gateway(asyncio.Protocol):
         try:
             for line in self._lines.take(data):
                 message = from_gateway(line)
+                if isinstance(message, AskMetricsMessage):
+                    self._outlet.tell_metrics(self)
+                    continue
                 task = asyncio.ensure_future(self._outlet.answer(self, message))
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
         except BridgeError as error:
             _log.warning("gateway let go", why=str(error))
             self.close()
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that it was sent and has not read."""
+        return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     def send(self, line: bytes) -> None:
         """Send a line, or let a gateway go that reads too slowly."""

@@ -8,10 +8,18 @@ SLOWEST_S = 1.0
 
 
 class Publisher:
-    """Calls `publish` as often as the feed promises; one timer, none once closed."""
+    """Calls `publish` as often as the feed promises; one timer, none once closed.
 
-    def __init__(self, publish: Callable[[], None]) -> None:
+    `on_late` is told by how many seconds the loop missed the timer: how busy it is.
+    """
+
+    def __init__(
+        self,
+        publish: Callable[[], None],
+        on_late: Callable[[float], None] = lambda late_s: None,
+    ) -> None:
         self._publish = publish
+        self._on_late = on_late
         self._loop = asyncio.get_running_loop()
         self._last = self._loop.time() - SLOWEST_S
         self._dirty = False
@@ -37,5 +45,6 @@ class Publisher:
     def _on_time(self) -> None:
         self._dirty = False
         self._last = self._loop.time()
+        self._on_late(max(0.0, self._last - self._timer.when()))
         self._arm(self._last + SLOWEST_S)
         self._publish()

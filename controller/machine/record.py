@@ -4,6 +4,7 @@ Nothing is public before it is in the journal: state and events follow the commi
 not the writing.
 """
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -13,38 +14,62 @@ import msgspec
 from controller.faults import fault
 from controller.journal.entries import Chained, Entry, public_event
 from controller.journal.journal import Journal
+from controller.machine import play as at_play
+from controller.machine.clock import TableClock, went_on
+from controller.machine.play import Play
 from controller.machine.state import FaultKey, TableState, fold
+from controller.match.events import MatchEvent, data_of
+from controller.match.unseen import keeps, kept_back
 from controller.messages import Event
+from controller.rules.profile import Profile
 
 EVENTS_AT_ONCE = 200
 """Events in one answer to `events`; the asker goes on behind the last of them."""
+
+
+def _nobody() -> None:
+    """Stands where its owner has set no callback."""
 
 
 class Record:
     """A journal, the state folded over it, and who hears of both.
 
     `on_public` gets every public entry once, in order, after its commit; `on_state`
-    is called whenever the state has changed.
+    is called whenever the state has changed, `on_entry` with every committed entry, those of
+    earlier runs first. `state` and `shown` are what is committed.
+    `play` is ahead of that: the match with everything that was written, so that two
+    people who act at once are not both told yes; `on_play` is called when it changed.
     """
 
     def __init__(
         self,
         journal: Journal,
+        profile: Profile,
         *,
         table: str,
         simulated: bool,
+        now: str,
         on_public: Callable[[Event], None],
         on_state: Callable[[], None],
+        on_entry: Callable[[Entry], None] = lambda entry: None,
     ) -> None:
+        """Fold what the journal has; `now` is the wall's stamp."""
         self.journal = journal
         self.state = TableState()
+        self.play = self.shown = Play()
         self.head = bytes(32)
+        self.on_play: Callable[[], None] = _nobody
+        self._profile = profile
         self._table, self._simulated = table, simulated
-        self._on_public, self._on_state = on_public, on_state
+        self._on_public, self._on_state, self._on_entry = on_public, on_state, on_entry
         self._latched: dict[FaultKey, Mapping[str, Any]] = {}
+        self._plays: deque[tuple[int, Play]] = deque()
         for chained in journal.entries():
             self._fold(chained)
             self._remember_fault(chained.entry)
+            self.play = at_play.fold(self.play, chained.entry, profile)
+        self.shown = self.play
+        self.clock = TableClock(went_on((each.entry for each in journal.entries()), now))
         journal.on_committed = self._committed
 
     def write(
@@ -57,7 +82,37 @@ class Record:
         public: bool = True,
     ) -> None:
         """Append an entry; `sync` or `flush` makes it last."""
-        self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
+        if kind in at_play.TIMED:
+            data = {**data, "at_ms": self.clock()}
+        chained = self.journal.append(kind, data, deal=deal, attempt=attempt, public=public)
+        play = at_play.fold(self.play, chained.entry, self._profile)
+        if play is not self.play:
+            self.play = play
+            self._plays.append((chained.entry.n, play))
+            self.on_play()
+
+    def happened(self, event: MatchEvent) -> None:
+        """Append what happened in the match; `sync` or `flush` makes it last.
+
+        What may only be seen with the rest of it is kept back until `tell_kept`.
+        """
+        after = at_play.happened(self.play, event).match
+        public = after is None or not kept_back(after, event)
+        kind = "match" if public else "match_kept"
+        self._write_of_match(kind, data_of(event), public=public)
+
+    def tell_kept(self) -> None:
+        """Append what was kept back of the match, once it may be seen."""
+        play = self.play
+        if play.kept and play.match is not None and not keeps(play.match):
+            told = [{"n": one.n, "event": dict(one.event)} for one in play.kept]
+            self._write_of_match("match_told", {"told": told}, public=True)
+            self.journal.flush()
+
+    def _write_of_match(self, kind: str, data: Mapping[str, Any], *, public: bool) -> None:
+        match = self.play.match
+        deal = None if match is None else match.deal or None
+        self.write(kind, data, deal=deal, attempt=self.play.attempt, public=public)
 
     async def sync(self) -> None:
         """Return when all that was written is durable, folded and on its way to the feed.
@@ -75,6 +130,13 @@ class Record:
         self._latched[key] = known
         self.write("fault", {"code": fault(name).code, "name": name, "evidence": known})
         self.journal.flush()
+
+    def show(self, name: str, wrong: bool, evidence: Mapping[str, str] | None = None) -> None:
+        """Latch a fault while it is there, and clear it while it is not."""
+        if wrong:
+            self.latch(name, evidence)
+        else:
+            self.clear(name)
 
     def clear(self, name: str, board: str = "") -> None:
         """Take a fault down again; one that is not up is no matter."""
@@ -99,6 +161,7 @@ class Record:
         return frozenset(self._latched)
 
     def _fold(self, chained: Chained) -> None:
+        self._on_entry(chained.entry)
         self.state = fold(self.state, chained.entry)
         self.head = chained.head
 
@@ -114,6 +177,8 @@ class Record:
     def _committed(self, entries: Sequence[Chained]) -> None:
         for chained in entries:
             self._fold(chained)
+            while self._plays and self._plays[0][0] <= chained.entry.n:
+                _, self.shown = self._plays.popleft()
             if chained.entry.public:
                 self._on_public(public_event(chained, self._table, self._simulated))
         self._on_state()

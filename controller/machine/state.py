@@ -1,7 +1,7 @@
 """The table's state as a fold over its journal: one function per kind of entry.
 
 Nothing else changes it. What runs live beside it (cards fed so far) is put on
-top when the state is published (public.py).
+top when the state is published (public/state.py).
 """
 
 from collections.abc import Callable
@@ -9,11 +9,15 @@ from typing import Any
 
 import msgspec
 
+from controller.faults import fault
 from controller.journal.entries import Entry
 from controller.machine.alerts import alert
+from controller.machine.card_sets import Out, mixed_with
+from controller.machine.waited import Waited, waited_in
 from controller.messages import (
     Alert,
     Call,
+    CardSetState,
     Counters,
     Fairness,
     Landed,
@@ -23,6 +27,7 @@ from controller.messages import (
     Seat,
 )
 
+_FOREIGN = "FOREIGN_BACK"
 SHOWN_PROOFS = 8
 """Attempts whose proofs stand in the public state; the others are in the event log."""
 REMEMBERED_ANSWERS = 1000
@@ -31,15 +36,31 @@ REMEMBERED_ANSWERS = 1000
 FaultKey = tuple[str, str]
 
 
+class Opened(msgspec.Struct, frozen=True, gc=False):
+    """Somebody saw a hand of an attempt: whose key asked for it, and his name."""
+
+    attempt: int | None
+    key: str
+    by: str
+
+
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
     """Where the table is. `attempts` is the highest number ever given to an attempt.
 
-    `misdeals_in_a_row` counts the attempts of the present deal that gave no hands.
-    `faults` are latched, by name and board; `calls` are seats that wait for the referee;
-    `answers` are by signer and id of a command.
+    `match` is what the present attempt was committed for. `misdeals_in_a_row` counts the
+    attempts of the present deal without right hands since its last right ones; hands that were
+    out and are dealt again count, too (as the match counts them). `faults` are latched, by name
+    and board; `calls` are seats that wait for the referee; `answers` are by signer and id of a
+    command.
+    `sets` by id, `loaded` the one that was dealt with last or said to be loaded, `used` the one
+    whose hands were the last to go out in the match `meeting` (None once somebody said which
+    one is loaded), `out` whose hands the players hold, `waited` how long for; `dealt_with` the
+    one of each attempt whose proof is shown. `pauses`: why the machine begins nothing, and who
+    stopped it. `opened`: hands that the chief looked at.
     """
 
     phase: Phase = Phase.EMPTY
+    match: str | None = None
     deal: int | None = None
     attempt: int | None = None
     attempts: int = 0
@@ -54,6 +75,16 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     faults: dict[FaultKey, Alert] = {}
     calls: tuple[Call, ...] = ()
     answers: dict[tuple[str, str], dict[str, Any]] = {}
+    sets: dict[str, CardSetState] = {}
+    loaded: str | None = None
+    used: str | None = None
+    out: Out | None = None
+    meeting: str | None = None
+    waited: Waited | None = None
+    dealt_with: dict[int, str] = {}
+    pauses: dict[str, str] = {}
+    taken: frozenset[str] = frozenset()
+    opened: tuple[Opened, ...] = ()
     counters: Counters = Counters()
 
     @property
@@ -84,11 +115,13 @@ def _committed(state: TableState, entry: Entry) -> TableState:
     return _with(
         state,
         phase=Phase.COMMITTED,
+        match=entry.data["match"],
         deal=entry.deal,
         attempt=entry.attempt,
         attempts=entry.attempt,
         outcome=None,
-        misdeals_in_a_row=state.misdeals_in_a_row if entry.deal == state.deal else 0,
+        misdeals_in_a_row=state.misdeals_in_a_row if _same_deal(state, entry) else 0,
+        **_attempted(state, entry),
         fed=0,
         refed=0,
         landed=None,
@@ -119,13 +152,99 @@ def _verdict(state: TableState, entry: Entry) -> TableState:
         state,
         phase=Phase.HELD if ok else Phase.EMPTY,
         outcome=outcome,
-        misdeals_in_a_row=state.misdeals_in_a_row + (not ok),
+        misdeals_in_a_row=0 if ok else state.misdeals_in_a_row + 1,
         fed=data["fed"],
         refed=data["refed"],
         landed=msgspec.convert(data["landed"], Landed),
         proofs=_proof(state, outcome=outcome, reasons=list(data["reasons"])),
         counters=changed,
+        sets=_judged(state, entry),
     )
+
+
+def _same_deal(state: TableState, entry: Entry) -> bool:
+    return (state.match, state.deal) == (entry.data["match"], entry.deal)
+
+
+def _attempted(state: TableState, entry: Entry) -> dict[str, Any]:
+    """Return the changes that an attempt with a set makes to the sets."""
+    name = entry.data["set"]
+    known = state.sets.get(name, CardSetState(id=name, back=entry.data["back"]))
+    used = msgspec.structs.replace(known, attempts=known.attempts + 1)
+    dealt_with = {**state.dealt_with, entry.attempt or 0: name}
+    return {
+        "sets": state.sets | {name: used},
+        "loaded": name,
+        "dealt_with": dict(list(dealt_with.items())[-SHOWN_PROOFS:]),
+    }
+
+
+def _set_of(state: TableState, entry: Entry) -> CardSetState | None:
+    """Return the set that an attempt was dealt with; another one may be loaded by now."""
+    return state.sets.get(state.dealt_with.get(entry.attempt or 0, ""))
+
+
+def _judged(state: TableState, entry: Entry) -> dict[str, CardSetState]:
+    """Return the sets with the attempt's own one barred, where its count is in doubt."""
+    doubts = [name for name in entry.data["reasons"] if not fault(name).counts_hold]
+    known = _set_of(state, entry)
+    if known is None:
+        return state.sets
+    barred = list(dict.fromkeys([*known.barred, *doubts]))
+    sets = _set_changed(state, known, barred=barred, misdeals=known.misdeals + bool(doubts))
+    mixed = mixed_with(sets, known) if _FOREIGN in doubts else ()
+    return sets | {name: _barred(sets[name], _FOREIGN) for name in mixed}
+
+
+def _barred(known: CardSetState, why: str) -> CardSetState:
+    """Return a set that may not be dealt with until a person has counted it."""
+    return msgspec.structs.replace(known, barred=list(dict.fromkeys([*known.barred, why])))
+
+
+def _set_changed(state: TableState, known: CardSetState, **changes: Any) -> dict[str, CardSetState]:
+    return state.sets | {known.id: msgspec.structs.replace(known, **changes)}
+
+
+def _set_loaded(state: TableState, entry: Entry) -> TableState:
+    name, back = entry.data["set"], entry.data["back"]
+    known = state.sets.get(name, CardSetState(id=name, back=back))
+    return _with(state, loaded=name, used=None, sets=_set_changed(state, known, back=back))
+
+
+def _set_cleared(state: TableState, entry: Entry) -> TableState:
+    known = state.sets.get(entry.data["set"])
+    if known is None:
+        return state
+    return _with(state, sets=_set_changed(state, known, barred=[], cleared=known.cleared + 1))
+
+
+def _recalled(state: TableState, entry: Entry) -> TableState:
+    counters = msgspec.structs.replace(state.counters, redeals=state.counters.redeals + 1)
+    reasons = list(entry.data["reasons"])
+    proofs = tuple(
+        msgspec.structs.replace(proof, recalled=reasons)
+        if proof.attempt == entry.attempt
+        else proof
+        for proof in state.proofs
+    )
+    now = entry.attempt == state.attempt  # else the next deal is under way already
+    return _with(
+        state,
+        counters=counters,
+        proofs=proofs,
+        sets=_judged(state, entry),
+        misdeals_in_a_row=state.misdeals_in_a_row + now,
+        out=_still_out(state, entry),
+    )
+
+
+def _pause(state: TableState, entry: Entry) -> TableState:
+    return _with(state, pauses=state.pauses | {entry.data["reason"]: entry.data["by"]})
+
+
+def _pause_ended(state: TableState, entry: Entry) -> TableState:
+    ended = entry.data["reason"]
+    return _with(state, pauses={why: by for why, by in state.pauses.items() if why != ended})
 
 
 def _withdrawn(state: TableState, entry: Entry) -> TableState:
@@ -136,6 +255,7 @@ def _withdrawn(state: TableState, entry: Entry) -> TableState:
         phase=Phase.EMPTY,
         outcome=Outcome.VOID,
         misdeals_in_a_row=state.misdeals_in_a_row + 1,
+        sets=_judged(state, entry),
         proofs=_proof(state, outcome=Outcome.VOID, reasons=reasons),
         counters=counters,
     )
@@ -143,19 +263,53 @@ def _withdrawn(state: TableState, entry: Entry) -> TableState:
 
 def _released(state: TableState, entry: Entry) -> TableState:
     counters = msgspec.structs.replace(state.counters, deals=state.counters.deals + 1)
+    known = _set_of(state, entry)
     return _with(
         state,
         phase=Phase.RELEASED,
-        misdeals_in_a_row=0,
         counters=counters,
+        sets=state.sets if known is None else _set_changed(state, known, **_played(known, state)),
         leader=entry.data.get("leader"),
         turned_up=entry.data.get("turned_up"),
+        out=None if known is None else Out(entry.attempt or 0, known.id),
+        used=state.loaded if state.meeting == state.match else state.used,
+        waited=waited_in(entry.data),
     )
+
+
+def _still_out(state: TableState, entry: Entry) -> Out | None:
+    """Return whose hands are out once an attempt is over."""
+    return None if state.out is not None and state.out.attempt == entry.attempt else state.out
+
+
+def _played(known: CardSetState, state: TableState) -> dict[str, Any]:
+    """Return what a release adds to its set's history."""
+    return {"deals": known.deals + 1, "last_match": state.match, "last_deal": state.deal}
 
 
 def _revealed(state: TableState, entry: Entry) -> TableState:
     reveal = Reveal(seed=entry.data["seed"], cut=entry.data["cut"])
-    return _with(state, phase=Phase.EMPTY, proofs=_proof(state, reveal=reveal))
+    proofs = tuple(
+        msgspec.structs.replace(proof, reveal=reveal) if proof.attempt == entry.attempt else proof
+        for proof in state.proofs
+    )
+    return _with(state, phase=_ended(state, entry), proofs=proofs, out=_still_out(state, entry))
+
+
+def _sealed(state: TableState, entry: Entry) -> TableState:
+    return _with(state, phase=_ended(state, entry), out=_still_out(state, entry))
+
+
+def _opened_by_daemon(state: TableState, entry: Entry) -> TableState:
+    """Take the table's sets by its configuration; what is known of one stays."""
+    backs = entry.data.get("sets", {})
+    fresh = {name: CardSetState(id=name, back=back) for name, back in backs.items()}
+    return _with(state, sets=fresh | state.sets)
+
+
+def _ended(state: TableState, entry: Entry) -> Phase:
+    """Return the phase once an attempt is over; another one may be on its way by then."""
+    return Phase.EMPTY if entry.attempt == state.attempt else state.phase
 
 
 def _fault(state: TableState, entry: Entry) -> TableState:
@@ -193,6 +347,21 @@ def _command(state: TableState, entry: Entry) -> TableState:
     return _with(state, answers=answers)
 
 
+def _answer(state: TableState, entry: Entry) -> TableState:
+    """Add to a command's answer what only its asker may read."""
+    signed = (entry.data["key"], entry.data["id"])
+    known = state.answers.get(signed)
+    if known is None:
+        return state
+    result = {**known["result"], "sealed": entry.data["sealed"]}
+    return _with(state, answers=state.answers | {signed: {**known, "result": result}})
+
+
+def _opened_hand(state: TableState, entry: Entry) -> TableState:
+    opened = Opened(entry.attempt, entry.data["key"], entry.data["by"])
+    return _with(state, opened=(*state.opened, opened))
+
+
 _CHANGES: dict[str, Callable[[TableState, Entry], TableState]] = {
     "committed": _committed,
     "cut": _cut,
@@ -203,10 +372,22 @@ _CHANGES: dict[str, Callable[[TableState, Entry], TableState]] = {
     "withdrawn": _withdrawn,
     "released": _released,
     "revealed": _revealed,
-    "closed": lambda state, entry: _with(state, phase=Phase.EMPTY),
+    # A seed that was never committed to uses its number up, too.
+    "seed": lambda state, entry: _with(state, attempts=max(state.attempts, entry.attempt or 0)),
+    "sealed_to_chief": _sealed,
+    "opened": _opened_by_daemon,
+    "meeting": lambda state, entry: _with(state, meeting=entry.data["match"]),
+    "recalled": _recalled,
+    "set_loaded": _set_loaded,
+    "set_cleared": _set_cleared,
+    "pause": _pause,
+    "pause_ended": _pause_ended,
+    "taken_over": lambda state, entry: _with(state, taken=state.taken | {entry.data["digest"]}),
     "fault": _fault,
     "fault_cleared": _fault_cleared,
     "call": _call,
     "call_ended": _call_ended,
     "command": _command,
+    "answer": _answer,
+    "opened_hand": _opened_hand,
 }

@@ -6,7 +6,7 @@ told that it is synced, so that a group which is lost with the process comes aga
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from controller.journal.journal import Journal
 from controller.journal.wire_group import GROUP, groups, pack
@@ -25,6 +25,7 @@ class WireLog:
 
     `seal(attempt)` returns what closes the faces of an attempt, or None where its
     key is gone. `kept(board, boot, number)` tells a board what it may forget.
+    `on_written`, which may be set at any time, gets each run of events that was appended.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class WireLog:
         seal: Callable[[int], Callable[[bytes], bytes] | None],
         kept: Callable[[str, int, int], None],
     ) -> None:
+        self.on_written: Callable[[Sequence[Event]], None] = lambda events: None
         self._journal = journal
         self._seal = seal
         self._kept = kept
@@ -43,6 +45,11 @@ class WireLog:
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._syncing: asyncio.Task[None] | None = None
+
+    @property
+    def waiting(self) -> int:
+        """How many events are not appended yet."""
+        return len(self._waiting)
 
     def add(self, event: Event) -> None:
         """Take an event; cheap, called inside the read callback."""
@@ -62,6 +69,7 @@ class WireLog:
             )
         self._unsynced += len(events)
         self._newest |= {event.board: event for event in events}
+        self.on_written(events)
 
     async def sync(self) -> None:
         """Make all of it durable and let the boards forget it. Raises StorageFailed."""

@@ -9,5 +9,7 @@ A deal's way: opening.py (seats, cut), hands.py (dealt, released, counted), exch
 (tribute and return), finishing.py (places, result), course.py (the next deal, or the end,
 by judging.py), closing.py (corrections, signatures). sheet.py has the rows and what they
 make together, rows.py writes a deal's. Beside it: timing.py and clocks/ (they propose),
-desk.py, rulings.py, enforcing.py and authority.py (people decide), bigtwo.py.
+desk.py, rulings.py, enforcing.py and authority.py (people decide), bigtwo.py. For the table
+around it: presses.py (what a button means now), time_due.py (when to tick next), needs.py
+(whom a match waits for), `events.data_of` and `event_of` (how a journal keeps an event).
 """

@@ -15,7 +15,7 @@ from controller.match.effects import (
 from controller.match.judging import judged
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.sheet import EndRow, SheetRow, advanced
-from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.match.state import BigTwoMatch, GuandanMatch, Match, SignedVersion
 from controller.messages import Seat
 from controller.rules.ceremony import Duties, duties
 from controller.rules.ending import MoreNeeded, Verdict
@@ -49,6 +49,7 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
             extra=extra,
             exchange=None,
             order=(),
+            outs=(),
             dead=(),
         )
     elif isinstance(fresh, BigTwoMatch):
@@ -101,7 +102,7 @@ def next_row(match: GuandanMatch) -> int:
 
 def go_on(match: GuandanMatch, at_ms: int) -> Stepped:
     """Return what comes after a row was written: the next deal, a name, or the end."""
-    match = changed(match, begun=False)
+    match = changed(match, begun=False, outs=())
     end = judged(match, at_ms)
     if isinstance(end, Verdict):
         return ended(match, end, at_ms)
@@ -141,6 +142,7 @@ def ended(match: GuandanMatch, end: Verdict, at_ms: int) -> Stepped:
         verdict=end,
         score=score,
         begun=False,
+        outs=(),
         clocks=(),
         suspended=None,
         claimed=None,
@@ -154,8 +156,15 @@ def hands_void(match: Match, reason: str) -> tuple[HandsVoid, ...]:
 
 
 def unsigned(match: GuandanMatch) -> GuandanMatch:
-    """Return a match that was over with its sheet as a new version, to be signed anew."""
-    return changed(match, signatures=(), version=match.version + 1) if match.verdict else match
+    """Return a match that was over with its sheet as a new version, to be signed anew.
+
+    The version before it stays, with its signatures.
+    """
+    if not match.verdict:
+        return match
+    rows = max(row.row for row in match.sheet if isinstance(row, EndRow))
+    old = SignedVersion(match.version, rows, match.signatures)
+    return changed(match, signatures=(), version=match.version + 1, replaced=(*match.replaced, old))
 
 
 def reopened(match: GuandanMatch, at_ms: int) -> Stepped:
@@ -201,6 +210,7 @@ _NOTHING_YET: dict[str, Any] = {
     "cut": None,
     "turned_up": None,
     "turned_to": None,
+    "let_go": False,
     "first_drawer": None,
     "leader": None,
     "led": False,

@@ -4,6 +4,8 @@ Effects are told once. Nothing here is done by the match itself, and no penalty 
 applied that a person did not decide.
 """
 
+from typing import Literal
+
 import msgspec
 
 from controller.match.clocks.due import Due
@@ -13,6 +15,17 @@ from controller.match.sheet import SheetRow
 from controller.messages import Seat
 from controller.rules.ceremony import Duties
 from controller.rules.tribute import Plan
+
+Why = Literal[
+    "wrong_player",
+    "count",
+    "second_count",
+    "misdeals_in_a_row",
+    "name_leader",
+    "added_time",
+    "extra_deal",
+]
+"""What a referee is called for, but for clocks: those say it themselves."""
 
 
 class Effect(msgspec.Struct, frozen=True, tag_field="effect", tag=True):
@@ -66,7 +79,7 @@ class LeaderKnown(Effect, frozen=True):
 class RefereeNeeded(Effect, frozen=True):
     """A person has to come; `why` names the situation."""
 
-    why: str
+    why: Why
     seat: Seat | None = None
 
 

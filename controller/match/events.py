@@ -4,7 +4,8 @@ Every event carries `at_ms`, the milliseconds of one clock that only goes forwar
 has no other time. Faces come in only where everybody at the table may see them.
 """
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -44,10 +45,15 @@ class Shuffled(Event, frozen=True):
 
 
 class Cut(Event, frozen=True):
-    """`seat` took a packet of `n` cards off; None: the deal goes on uncut, for a reason."""
+    """`seat` took a packet of `n` cards off; None: the deal goes on uncut, for a reason.
+
+    `ahead`: it was taken while the deal before was played, when nobody knew yet whose the
+    cut would be; then anybody's counts (provisional).
+    """
 
     seat: Seat | None = None
     n: int | None = None
+    ahead: bool = False
 
 
 class TurnedUp(Event, frozen=True):
@@ -59,7 +65,8 @@ class TurnedUp(Event, frozen=True):
 class Dealt(Event, frozen=True):
     """Four right hands are there. In a first deal `turned_to` got the turned-up card.
 
-    Big Two: `turned_to` holds the card that leads.
+    Big Two: `turned_to` holds the card that leads. A machine may keep both for itself until
+    the hands are released.
     """
 
     turned_to: Seat | None = None
@@ -72,8 +79,18 @@ class Misdealt(Event, frozen=True):
     reasons: tuple[str, ...]
 
 
+class ReleaseOrdered(Event, frozen=True):
+    """The order to release the held hands was given; they are on their way to the players."""
+
+
 class Released(Event, frozen=True):
-    """The hands were handed out: the deal has begun."""
+    """The hands were handed out: the deal has begun.
+
+    `turned_to`, `turned_up`: as in `Dealt`, where they were not told before.
+    """
+
+    turned_to: Seat | None = None
+    turned_up: str | None = None
 
 
 class Counted(Event, frozen=True):
@@ -92,10 +109,12 @@ class Recounted(Event, frozen=True):
     """The referee counted four hands, after a search.
 
     `found`: the counts were made right by a card that lay on the floor or in a pocket.
+    `by`: who counted.
     """
 
     counts: dict[Seat, int]
     found: bool = False
+    by: str = "referee"
 
 
 class DealVoided(Event, frozen=True):
@@ -108,7 +127,10 @@ class DealVoided(Event, frozen=True):
 
 
 class AntiAnswered(Event, frozen=True):
-    """Whether the payers hold both big jokers; nobody learns who holds which."""
+    """Whether the payers hold both big jokers; nobody learns who holds which.
+
+    Answered otherwise before a card is laid or led, it corrects what was said.
+    """
 
     stands: bool
 
@@ -153,6 +175,12 @@ class Led(Event, frozen=True):
     """The first lead of the deal lies on the table: from now on there is no redeal."""
 
 
+class OutSaid(Event, frozen=True):
+    """`seat` says that he has played his last card; it counts when an opponent confirms it."""
+
+    seat: Seat
+
+
 class Out(Event, frozen=True):
     """`seat` has played his last card; an opponent confirmed it."""
 
@@ -160,7 +188,7 @@ class Out(Event, frozen=True):
 
 
 class OutWithdrawn(Event, frozen=True):
-    """`seat` still has cards: his place was pressed by mistake."""
+    """`seat` still has cards: his place was pressed, or said, by mistake."""
 
     seat: Seat
 
@@ -331,6 +359,7 @@ MatchEvent = (
     | TurnedUp
     | Dealt
     | Misdealt
+    | ReleaseOrdered
     | Released
     | Counted
     | CountClaimed
@@ -344,6 +373,7 @@ MatchEvent = (
     | ReturnCorrected
     | ReturnsSwapped
     | Led
+    | OutSaid
     | Out
     | OutWithdrawn
     | ResultEntered
@@ -369,3 +399,16 @@ MatchEvent = (
     | VerbalConfirmed
     | Signed
 )
+
+
+def data_of(event: MatchEvent) -> dict[str, Any]:
+    """Return an event as a journal keeps it: text, whole numbers, truth values, lists, maps."""
+    return cast(dict[str, Any], msgspec.json.decode(msgspec.json.encode(event)))
+
+
+def event_of(data: Mapping[str, Any]) -> MatchEvent:
+    """Return the event that a journal kept as `data`.
+
+    Raises msgspec.ValidationError, a ValueError, where it is none.
+    """
+    return cast(MatchEvent, msgspec.convert(data, MatchEvent))

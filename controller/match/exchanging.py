@@ -50,14 +50,30 @@ def after_count(match: GuandanMatch, at_ms: int) -> Stepped:
 
 
 def anti_answered(match: GuandanMatch, event: AntiAnswered) -> Stepped:
-    """Let UP lead where anti-tribute stands, else open the tribute (seed 000 A10.3)."""
-    exchange = _exchange(match)
+    """Let UP lead where anti-tribute stands, else open the tribute (seed 000 A10.3).
+
+    Said otherwise before a card is laid or led, it corrects what was said.
+    """
+    exchange = _open_exchange(match)
+    if match.phase is not Phase.ANTI_CHECK:
+        _require_other_answer(exchange, event)
+    waiting, _ = countdown.done(match.clocks, "tribute", event.at_ms)
+    waiting, _ = countdown.done(waiting, "play", event.at_ms)
+    match = _with(changed(match, clocks=waiting, leader=None), anti=False, plan=None)
     if event.stands:
         stands = anti_plan(match.profile, _owed(match))
         assert stands.leader is not None  # UP leads
         return _to_play(_with(match, anti=True, plan=stands), stands.leader)
     clocks = (*match.clocks, *tribute_clocks(match.profile, exchange.payers, event.at_ms))
     return changed(match, phase=Phase.TRIBUTE, clocks=clocks), ()
+
+
+def _require_other_answer(exchange: Exchange, event: AntiAnswered) -> None:
+    """Refuse what was answered already, and an answer after a card was laid."""
+    if exchange.laid:
+        refuse("TWICE", " / ".join(exchange.laid))
+    if event.stands == exchange.anti:
+        refuse("TWICE")
 
 
 def tribute_laid(match: GuandanMatch, event: TributeLaid) -> Stepped:

@@ -18,6 +18,7 @@ from controller.match.events import (
     ExtraDealOrdered,
     LeaderNamed,
     Out,
+    OutSaid,
     OutWithdrawn,
     ResultEntered,
 )
@@ -32,21 +33,41 @@ from controller.rules.result import Finish, FinishError, Forfeited, finish, with
 from controller.rules.seats import SIDES, side
 
 
+def out_said(match: GuandanMatch, event: OutSaid) -> Stepped:
+    """Note who says that he is out; an opponent has to confirm it (provisional)."""
+    _require_place(match, event.seat)
+    if event.seat in match.outs:
+        refuse("TWICE", event.seat)
+    return changed(match, outs=(*match.outs, event.seat)), ()
+
+
 def out(match: GuandanMatch, event: Out) -> Stepped:
     """Note who has no cards left; the deal ends when the rest follows (seed 000 A6.4)."""
-    if event.seat in match.order:
-        refuse("TWICE", event.seat)
-    if event.seat in match.dead:
-        refuse("NO_FINISH_ORDER", f"the cards of {event.seat} are dead: he is last")
+    _require_place(match, event.seat)
     return place_taken(changed(match, order=(*match.order, event.seat)))
 
 
+def _require_place(match: GuandanMatch, seat: Seat) -> None:
+    if seat in match.order:
+        refuse("TWICE", seat)
+    if seat in match.dead:
+        refuse("NO_FINISH_ORDER", f"the cards of {seat} are dead: he is last")
+
+
+def _without(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
+    return tuple(seat for seat in seats if seat != gone)
+
+
 def out_withdrawn(match: GuandanMatch, event: OutWithdrawn) -> Stepped:
-    """Take a place back that was pressed by mistake; who came behind moves up."""
+    """Take a place back that was pressed by mistake; who came behind moves up.
+
+    One that was only said is gone without a trace.
+    """
+    if event.seat in match.outs:
+        return changed(match, outs=_without(match.outs, event.seat)), ()
     if event.seat not in match.order:
         refuse("NO_FINISH_ORDER", f"{event.seat} is not out")
-    order = tuple(seat for seat in match.order if seat != event.seat)
-    return place_taken(changed(match, order=order), match.ended_ms)
+    return place_taken(changed(match, order=_without(match.order, event.seat)), match.ended_ms)
 
 
 def place_taken(match: GuandanMatch, ended_ms: int | None = None) -> Stepped:
@@ -54,12 +75,14 @@ def place_taken(match: GuandanMatch, ended_ms: int | None = None) -> Stepped:
 
     `ended_ms`: when the last card was played, if not now; not before the hands were released.
     """
-    match = changed(lead_made(match), confirmed=())
+    places = {*match.order, *match.dead}
+    outs = tuple(seat for seat in match.outs if seat not in places)
+    match = changed(lead_made(match), confirmed=(), outs=outs)
     if finished(match) is None:
         return changed(match, phase=Phase.PLAY, ended_ms=None), ()
     ended_ms = match.now_ms if ended_ms is None else min(match.now_ms, ended_ms)
     ended_ms = max(ended_ms, match.began_ms or 0)
-    return changed(match, phase=Phase.RESULT, clocks=(), ended_ms=ended_ms), ()
+    return changed(match, phase=Phase.RESULT, outs=(), clocks=(), ended_ms=ended_ms), ()
 
 
 def finished(match: GuandanMatch) -> Finish | None:
@@ -92,7 +115,7 @@ def confirmed(match: GuandanMatch, event: Confirmed) -> Stepped:
     """
     if event.by in match.confirmed:
         refuse("TWICE", event.by)
-    if _ended_by_time(match):
+    if ended_by_time(match):
         refuse("TIME_ENDED_IT")
     match = changed(match, confirmed=(*match.confirmed, event.by))
     if event.by != "referee" and not set(match.confirmed) >= set(SIDES):
@@ -131,7 +154,7 @@ def extra_deal_ordered(match: GuandanMatch, event: ExtraDealOrdered) -> Stepped:
     return begin_deal(match, extra=True)
 
 
-def _ended_by_time(match: GuandanMatch) -> bool:
+def ended_by_time(match: GuandanMatch) -> bool:
     """Tell whether time was up before the deal's last card, where that ends it (A14.2.3–4)."""
     ended_ms = match.now_ms if match.ended_ms is None else match.ended_ms
     return not match.extra and stops_deal(match.clock, ended_ms)
@@ -140,7 +163,7 @@ def _ended_by_time(match: GuandanMatch) -> bool:
 def deal_stopped(match: GuandanMatch, event: DealStopped) -> Stepped:
     """End a deal that time has overtaken, by the letter (seed 000 A14.2.3–4); it does not count."""
     require("deal_stopped", event.role)
-    if not _ended_by_time(match):
+    if not ended_by_time(match):
         refuse("NOT_STOPPED_BY_TIME")
     row = StoppedRow(row=next_row(match), at_ms=event.at_ms, deal=match.deal, reason=event.reason)
     noted, effects = written(changed(match, clocks=(), suspended=None, claimed=None), row)

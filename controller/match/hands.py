@@ -4,12 +4,15 @@ from controller.cards import face_text, parse_face
 from controller.match.authority import Act, require
 from controller.match.clocks.duties import opening_clock, sort_clock
 from controller.match.course import (
+    M,
     Stepped,
     as_it_stands,
     begin_attempt,
     changed,
     go_on,
     instead_of_deal,
+    next_row,
+    written,
 )
 from controller.match.effects import LeaderKnown, RefereeNeeded
 from controller.match.events import (
@@ -21,11 +24,13 @@ from controller.match.events import (
     Misdealt,
     Recounted,
     Released,
+    ReleaseOrdered,
 )
 from controller.match.exchanging import after_count
 from controller.match.judging import no_more_deals, time_open
 from controller.match.phase import Phase
 from controller.match.refusals import refuse
+from controller.match.sheet import RedealtRow
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.match.timing import lead_made
 from controller.messages import Seat
@@ -38,26 +43,30 @@ MISDEALS_TO_CALL = 2
 
 
 def dealt(match: Match, event: Dealt) -> Stepped:
-    """Take note of four right hands, and of who got the card that was turned up."""
-    assert match.duties is not None  # a deal is due in this phase
-    leads = isinstance(match, BigTwoMatch)
-    if isinstance(match, GuandanMatch):
-        leads = match.follows is None
-    if leads and event.turned_to is None:
-        refuse("TURNED_TO_MISSING")
+    """Take note of four right hands; drawn by hand, they are with the players at once.
+
+    That a machine has dealt is a fact, whether the table stands still or not.
+    """
+    if match.suspended is not None and match.by_hand:
+        refuse("SUSPENDED")
+    there = changed(_turned(match, event), phase=Phase.HELD, in_a_row=0)
+    return _taken(there, event.at_ms) if match.by_hand else (there, ())
+
+
+def _turned(match: M, event: Dealt | Released) -> M:
+    """Return the match with what is told of the card that decides who leads, if one does."""
+    assert match.duties is not None  # a deal is due in these phases
     turned_up = _turned_up(match, event) if match.duties.turnup else None
-    match = changed(
-        match,
-        phase=Phase.HELD,
-        in_a_row=0,
-        turned_to=event.turned_to if leads else None,
-        turned_up=turned_up,
-    )
-    return _taken(match, event.at_ms) if match.by_hand else (match, ())
+    turned_to = (event.turned_to or match.turned_to) if _card_leads(match) else None
+    return changed(match, turned_to=turned_to, turned_up=turned_up)
 
 
-def _turned_up(match: Match, event: Dealt) -> str | None:
-    """Return the card as faces are written; a person may have turned it up before."""
+def _card_leads(match: Match) -> bool:
+    return not isinstance(match, GuandanMatch) or match.follows is None
+
+
+def _turned_up(match: Match, event: Dealt | Released) -> str | None:
+    """Return the card as faces are written; it may have been told before."""
     if event.turned_up is None:
         return match.turned_up
     try:
@@ -74,20 +83,44 @@ def misdealt(match: Match, event: Misdealt) -> Stepped:
     return _again(match, event.at_ms)
 
 
+def release_ordered(match: Match, event: ReleaseOrdered) -> Stepped:
+    """Let the held hands go: from now on they are the players', whatever the time is."""
+    if match.let_go:
+        refuse("TWICE")
+    if instead := _instead_of_release(match, event.at_ms):
+        return instead
+    return changed(match, let_go=True), ()
+
+
 def released(match: Match, event: Released) -> Stepped:
-    """Begin the deal: its hands are with the players."""
+    """Begin the deal: its hands are with the players.
+
+    After the order to release them that is a fact, whether the table stands still or not.
+    """
+    if not match.let_go:
+        if match.suspended is not None:
+            refuse("SUSPENDED")
+        if instead := _instead_of_release(match, event.at_ms):
+            return instead
+    return _taken(_turned(match, event), event.at_ms)
+
+
+def _instead_of_release(match: Match, at_ms: int) -> Stepped | None:
+    """Return what comes instead of a further deal; None: it may begin. Raises RefusedError."""
     if match.clock.watch is not None and match.clock.watch.stands:
         refuse("AREA_STOPPED")
-    if isinstance(match, GuandanMatch) and no_more_deals(match, event.at_ms):
-        if time_open(match, event.at_ms):
-            refuse("ADDED_TIME_DUE")
-        return go_on(match, event.at_ms)
-    return _taken(match, event.at_ms)
+    if not isinstance(match, GuandanMatch) or not no_more_deals(match, at_ms):
+        return None
+    if time_open(match, at_ms):
+        refuse("ADDED_TIME_DUE")
+    return go_on(match, at_ms)
 
 
 def _taken(match: Match, at_ms: int) -> Stepped:
+    if _card_leads(match) and match.turned_to is None:
+        refuse("TURNED_TO_MISSING")
     if isinstance(match, BigTwoMatch):
-        assert match.turned_to is not None  # `dealt` asks for it
+        assert match.turned_to is not None  # asked for just now
         rules = match.profile.bigtwo
         choices = begin_opening(rules.open_hand, rules.doubling, match.turned_to, at_ms)
         return changed(
@@ -136,7 +169,7 @@ def recounted(match: Match, event: Recounted) -> Stepped:
         refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
     going = changed(match, suspended=None, claimed=None)
     if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
-        return _again(going, event.at_ms)
+        return _dealt_again(going, "count", event.by, event.at_ms, claimed=match.claimed)
     return going, ()
 
 
@@ -158,7 +191,8 @@ def deal_voided(match: Match, event: DealVoided) -> Stepped:
     """Deal again what has begun: the chief's, whether led to or not (provisional)."""
     act: Act = "void_deal" if match.led else "redeal_after_release"
     require(act, event.role, verbal=event.verbal)
-    return _again(changed(match, suspended=None, claimed=None), event.at_ms)
+    stopped = changed(match, suspended=None, claimed=None)
+    return _dealt_again(stopped, event.reason, event.by, event.at_ms)
 
 
 def demanded_counts(match: Match) -> dict[Seat, int]:
@@ -180,11 +214,31 @@ def led(match: Match, event: Led) -> Stepped:
     return lead_made(match), ()
 
 
+def _dealt_again(
+    match: Match, reason: str, by: str, at_ms: int, *, claimed: Seat | None = None
+) -> Stepped:
+    """Write on the sheet that hands which were out are dealt again, and begin an attempt."""
+    if not isinstance(match, GuandanMatch):
+        return _again(match, at_ms)
+    row = RedealtRow(
+        row=next_row(match), at_ms=at_ms, deal=match.deal, reason=reason, by=by, claimed=claimed
+    )
+    noted, effects = written(match, row)
+    again, more = _again(noted, at_ms)
+    return again, (*effects, *more)
+
+
 def _again(match: Match, at_ms: int) -> Stepped:
     """Begin another attempt, by what the sheet says now: no hands are with the players."""
-    failed = changed(match, misdeals=match.misdeals + 1, in_a_row=match.in_a_row + 1, began_ms=None)
+    failed = changed(
+        match,
+        misdeals=match.misdeals + 1,
+        in_a_row=match.in_a_row + 1,
+        began_ms=None,
+        let_go=False,
+    )
     if isinstance(failed, GuandanMatch):
-        failed = as_it_stands(changed(failed, exchange=None, order=(), dead=()))
+        failed = as_it_stands(changed(failed, exchange=None, order=(), outs=(), dead=()))
         if instead := instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):

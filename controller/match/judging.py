@@ -38,8 +38,11 @@ def no_more_deals(match: Match, at_ms: int) -> bool:
     """Tell whether time is up for new deals; an extra deal is beyond time.
 
     A deal that had begun and is dealt again is no new one (seed 003 N4.4), but by the
-    letter of seed 000 A14.2.3–4 time ends that, too.
+    letter of seed 000 A14.2.3–4 time ends that, too. Hands on their way to the players
+    were ordered in time.
     """
+    if match.on_its_way:
+        return False
     if match.begun and not match.clock.stops_deals:
         return False
     if isinstance(match, GuandanMatch) and match.extra:
@@ -66,6 +69,8 @@ def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
     The word is a referee's on the time the table lost. An extra deal has no part in this:
     it is there because time is up.
     """
+    if match.on_its_way:
+        return False
     if not match.extra:
         if match.begun and not match.clock.stops_deals:
             return False

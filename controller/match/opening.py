@@ -81,7 +81,8 @@ def cut(match: Match, event: Cut) -> Stepped:
     if event.n is not None:
         if problem := cut_problem(match.profile, event.n):
             refuse("ILLEGAL_CUT", problem)
-        if event.seat not in match.duties.cutters:
+        anybody = event.ahead and event.seat is not None and not match.by_hand
+        if event.seat not in match.duties.cutters and not anybody:
             refuse("NOT_HIS_DUTY", _seats(match.duties.cutters))
     by_hand = match.by_hand and match.duties.turnup
     then = Phase.TURNUP if by_hand else Phase.DEALING

@@ -4,7 +4,7 @@ It takes every rulebook's matches, never raises, and changes nothing where it re
 is the event's. Which event is legal when stands in one table.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import msgspec
@@ -68,6 +68,16 @@ def match_of(profile: Profile, meeting: Meeting, record: Record = ()) -> Match:
     )
 
 
+def replayed(
+    profile: Profile, meeting: Meeting, record: Record, happened: Iterable[MatchEvent]
+) -> Match:
+    """Return a match as its events left it: how it is moved to another table (转台)."""
+    match = match_of(profile, meeting, record)
+    for event in happened:
+        match, _ = step(match, event)
+    return match
+
+
 def step(match: Match, event: MatchEvent) -> Stepped:
     """Return the match after an event, and what that leads to.
 
@@ -110,6 +120,7 @@ _NO_CLOCK = MatchClock(
 _ALWAYS = frozenset(Phase)
 _PLAYING = BEFORE_RELEASE | AT_THE_TABLE
 _ATTEMPT = frozenset({Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
+_ANTI = frozenset({Phase.ANTI_CHECK, Phase.TRIBUTE, Phase.PLAY})
 _EXCHANGED = frozenset({Phase.TRIBUTE, Phase.RETURN, Phase.PLAY})
 _BEFORE_LEAD = AT_THE_TABLE - {Phase.RESULT}
 _WRITTEN = _PLAYING | {Phase.FORFEIT, Phase.MATCH_CHECK, Phase.OVER, Phase.SIGNED}
@@ -126,14 +137,15 @@ _RULES: dict[type[events.Event], Rule] = {
     events.Shuffled: Rule(opening.shuffled, _in(Phase.SHUFFLE), GuandanMatch),
     events.Cut: Rule(opening.cut, _in(Phase.CUT)),
     events.TurnedUp: Rule(opening.turned_up, _in(Phase.TURNUP), GuandanMatch),
-    events.Dealt: Rule(hands.dealt, _in(Phase.DEALING)),
+    events.Dealt: Rule(hands.dealt, _in(Phase.DEALING), suspended=True),
     events.Misdealt: Rule(hands.misdealt, _ATTEMPT, suspended=True),
-    events.Released: Rule(hands.released, _in(Phase.HELD)),
+    events.ReleaseOrdered: Rule(hands.release_ordered, _in(Phase.HELD)),
+    events.Released: Rule(hands.released, _in(Phase.HELD), suspended=True),
     events.Counted: Rule(hands.counted, _in(Phase.COUNT_CHECK), GuandanMatch),
     events.CountClaimed: Rule(hands.count_claimed, _BEFORE_LEAD),
     events.Recounted: Rule(hands.recounted, _BEFORE_LEAD, suspended=True),
     events.DealVoided: Rule(hands.deal_voided, AT_THE_TABLE, suspended=True),
-    events.AntiAnswered: Rule(exchanging.anti_answered, _in(Phase.ANTI_CHECK), GuandanMatch),
+    events.AntiAnswered: Rule(exchanging.anti_answered, _ANTI, GuandanMatch),
     events.TributeLaid: Rule(exchanging.tribute_laid, _in(Phase.TRIBUTE), GuandanMatch),
     events.TributeValued: Rule(exchanging.tribute_valued, _EXCHANGED, GuandanMatch),
     events.TributeChosen: Rule(exchanging.tribute_chosen, _in(Phase.RETURN), GuandanMatch),
@@ -143,6 +155,7 @@ _RULES: dict[type[events.Event], Rule] = {
     ),
     events.ReturnsSwapped: Rule(exchanging.returns_swapped, _in(Phase.PLAY), GuandanMatch),
     events.Led: Rule(hands.led, _in(Phase.PLAY)),
+    events.OutSaid: Rule(finishing.out_said, _in(Phase.PLAY), GuandanMatch),
     events.Out: Rule(finishing.out, _in(Phase.PLAY), GuandanMatch),
     events.OutWithdrawn: Rule(finishing.out_withdrawn, _in(Phase.PLAY, Phase.RESULT), GuandanMatch),
     events.ResultEntered: Rule(

@@ -35,8 +35,8 @@ def row_of_deal(match: GuandanMatch, result: Result, at_ms: int) -> DealRow:
         leader=match.leader,
         turned_up=match.turned_up,
         anti=exchange is not None and exchange.anti,
-        tribute=() if exchange is None else _tribute(exchange, match.level),
-        returns=() if exchange is None else _returns(match, exchange),
+        tribute=() if exchange is None else tribute_told(exchange, match.level),
+        returns=() if exchange is None else returns_told(match, exchange),
         dead=match.dead,
         misdeals=match.misdeals,
         began_ms=match.began_ms,
@@ -60,7 +60,8 @@ def _first_drawer(match: GuandanMatch) -> Seat | None:
     return match.first_drawer or match.duties.first_drawer
 
 
-def _tribute(exchange: Exchange, level: Grade) -> tuple[Payment, ...]:
+def tribute_told(exchange: Exchange, level: Grade) -> tuple[Payment, ...]:
+    """Tributes with what they had to be; none before all who owe one have laid theirs."""
     if exchange.plan is None:
         return ()
     return tuple(
@@ -69,7 +70,7 @@ def _tribute(exchange: Exchange, level: Grade) -> tuple[Payment, ...]:
     )
 
 
-def _returns(match: GuandanMatch, exchange: Exchange) -> tuple[Payment, ...]:
+def returns_told(match: GuandanMatch, exchange: Exchange) -> tuple[Payment, ...]:
     """Returns are secret in some rulebooks (暗还, seed 004 CN5): then without their card."""
     owed = owing(match.profile, match.follows)
     if exchange.plan is None or owed is None:

@@ -128,6 +128,19 @@ class StoppedRow(Row, frozen=True, tag="stopped"):
     reason: str
 
 
+class RedealtRow(Row, frozen=True, tag="redealt"):
+    """The hands of `deal` were with the players, and it is dealt again; it moves nothing.
+
+    `reason`: "count" after a wrong count (seed 000 A5.2), else the chief's words. `by`: whose
+    word it was; `claimed`: who claimed the count.
+    """
+
+    deal: int
+    reason: str
+    by: str
+    claimed: Seat | None = None
+
+
 class EndRow(Row, frozen=True, tag="end"):
     """The match is over; a later one replaces it after a correction."""
 
@@ -136,7 +149,15 @@ class EndRow(Row, frozen=True, tag="end"):
 
 
 SheetRow = (
-    DealRow | LeaderRow | ShiftRow | RulingRow | OverturnedRow | CorrectionRow | StoppedRow | EndRow
+    DealRow
+    | LeaderRow
+    | ShiftRow
+    | RulingRow
+    | OverturnedRow
+    | CorrectionRow
+    | StoppedRow
+    | RedealtRow
+    | EndRow
 )
 Sheet = tuple[SheetRow, ...]
 

@@ -33,10 +33,19 @@ class Signature(msgspec.Struct, frozen=True, gc=False):
     at_ms: int
 
 
+class SignedVersion(msgspec.Struct, frozen=True, gc=False):
+    """A version of the sheet that was replaced: how many rows it had, and who had signed it."""
+
+    version: int
+    rows: int
+    signatures: tuple[Signature, ...]
+
+
 class Match(msgspec.Struct, frozen=True, kw_only=True):
     """What a match of any rulebook has.
 
-    `suspended`: why the table stands still. `duties`: who does what before the present deal.
+    `suspended`: why the table stands still. `let_go`: the order to release the held hands
+    was given. `duties`: who does what before the present deal.
     `turned_to`: who got the card that decides the lead. `misdeals`: attempts of the present
     deal that came to nothing; `in_a_row`: since the last right one. `began_ms`: when the
     hands of the deal were released; `begun`: they were once, though it is dealt again now;
@@ -44,7 +53,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     a referee has answered for with added time, or none. `claims`: who claimed a wrong count
     in this match. `record`: every penalty of these pairs in earlier matches: it travels with
     them. `version`: of the sheet, one more each time it changes after the
-    match was over.
+    match was over; `replaced`: the versions before it.
     """
 
     profile: Profile
@@ -59,6 +68,7 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     by_hand: bool = False
     misdeals: int = 0
     in_a_row: int = 0
+    let_go: bool = False
     duties: Duties | None = None
     shuffler: Seat | None = None
     cutter: Seat | None = None
@@ -82,6 +92,12 @@ class Match(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict | None = None
     signatures: tuple[Signature, ...] = ()
     version: int = 1
+    replaced: tuple[SignedVersion, ...] = ()
+
+    @property
+    def on_its_way(self) -> bool:
+        """Tell whether held hands are being released: time alone does not keep them any more."""
+        return self.let_go and self.phase is Phase.HELD
 
     @property
     def under_way(self) -> bool:
@@ -107,6 +123,8 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 class GuandanMatch(Match, frozen=True, kw_only=True):
     """A match of Guandan. `order`: who went out in this deal. `dead`: whose hands are dead.
 
+    `outs`: who said that he is out, oldest first, and nobody has confirmed it yet.
+
     `level` and `owner`: what is played in the present deal; `follows`: the result that its
     leader and tribute follow from. All three are facts from the release on, whatever is
     corrected afterwards.
@@ -121,6 +139,7 @@ class GuandanMatch(Match, frozen=True, kw_only=True):
     extra: bool = False
     exchange: Exchange | None = None
     order: tuple[Seat, ...] = ()
+    outs: tuple[Seat, ...] = ()
     dead: tuple[Seat, ...] = ()
     score: MatchScore | None = None
 

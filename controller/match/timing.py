@@ -49,14 +49,26 @@ def _moved_by_time(
     assert isinstance(match, GuandanMatch)  # there are two kinds
     if any(due.kind == "sort_over" for due in dues) and match.phase is Phase.COUNT_CHECK:
         return after_count(match, at_ms)
-    if match.suspended is not None or not _waits_for_deal(match):
-        return match, ()
-    if not no_more_deals(match, at_ms):
+    if not _out_of_time(match, at_ms):
         return match, ()
     if time_open(match, at_ms):
         asked = any(due.kind in ("time_up", "last_deal") for due in announced)
         return match, (RefereeNeeded("added_time"),) if asked else ()
     return go_on(match, at_ms)
+
+
+def ends_by_time(match: Match, at_ms: int) -> bool:
+    """Tell whether time takes a further deal away at `at_ms`, nobody having to say a word."""
+    if not isinstance(match, GuandanMatch) or not _out_of_time(match, at_ms):
+        return False
+    return not time_open(match, at_ms)
+
+
+def _out_of_time(match: GuandanMatch, at_ms: int) -> bool:
+    """Tell whether a further deal is due and there is no time for it."""
+    if match.suspended is not None or not _waits_for_deal(match):
+        return False
+    return no_more_deals(match, at_ms)
 
 
 def _waits_for_deal(match: GuandanMatch) -> bool:
@@ -75,7 +87,7 @@ def clocks_kept(match: Match) -> Stepped:
 
     When a stop of the table is over, a referee is asked about the time it cost.
     """
-    keep = countdown.pause_all if _stands(match) else countdown.resume_all
+    keep = countdown.pause_all if stands(match) else countdown.resume_all
     clocks = keep(match.clocks, match.now_ms)
     reason = _stands_for(match)
     if reason is not None:
@@ -87,7 +99,8 @@ def clocks_kept(match: Match) -> Stepped:
     return changed(match, clocks=clocks, clock=clock), (AddedTimeDue(lost),) if lost else ()
 
 
-def _stands(match: Match) -> bool:
+def stands(match: Match) -> bool:
+    """Tell whether the clocks of seats stand still: the table's stop, or the whole area's."""
     area = match.clock.watch is not None and match.clock.watch.stands
     return match.suspended is not None or area
 
@@ -107,7 +120,7 @@ def lead_made(match: M) -> M:
 
 def _choices_stood(match: BigTwoMatch, at_ms: int) -> BigTwoMatch:
     """Return a match of Big Two whose choices wait while the table or the area stands."""
-    if match.choices is None or not _stands(match):
+    if match.choices is None or not stands(match):
         return match
     return changed(match, choices=stood(match.choices, at_ms - match.now_ms))
 

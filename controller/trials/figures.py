@@ -10,20 +10,24 @@ from pathlib import Path
 
 from controller.cards import composition
 from controller.deal.sequence import sequence
+from controller.messages import Role
 from controller.rules.combos.judge import judge
 from controller.rules.combos.notation import parse_play
 from controller.rules.combos.recognise import contained, readings
 from controller.rules.order import natural
 from controller.rules.rulebooks import load_profile
 from controller.trials.bench import figure
+from controller.trials.flood import flooded, reading
 from controller.trials.hall import HallPlan, hall
 from controller.trials.mechanical import mechanical_s
 from controller.trials.players import Dealt, players
+from controller.trials.waiting import waiting
 from drivers.firmware.codec import Decoder, encode
 from sim.mechanics.settings import Settings
 
 _FRAMES = 1000
 _PAYLOAD = bytes(range(40))
+_FLOOD_PER_S = 1000
 
 
 def _python_alone() -> None:
@@ -76,6 +80,20 @@ class _OneDeal:
                 return await people.deal()
 
 
+class _FloodedDeal(_OneDeal):
+    """The same while another client sends a thousand commands a second."""
+
+    async def _deal(self) -> Dealt:
+        with tempfile.TemporaryDirectory() as folder:
+            async with (
+                hall(HallPlan(Path(folder))) as (table,),
+                players(table) as people,
+                table.client(Role.OBSERVER) as stranger,
+                flooded(stranger, _FLOOD_PER_S, reading),
+            ):
+                return await people.deal()
+
+
 _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
 _SET = composition(2, jokers=True)
@@ -117,10 +135,29 @@ def read_plays() -> None:
         contained(faces, 2)
 
 
-_one_deal = _OneDeal()
+_one_deal, _flooded_deal = _OneDeal(), _FloodedDeal()
 
 
 @figure("deal", floor=_one_deal.mechanics_alone, most=3.0, rounds=5)
 def deal() -> float:
     """A deal at 100 ms a card, boards, journal, CURVE and feed on, against its mechanics alone."""
     return _one_deal.wall_s
+
+
+@figure("flood", floor=_flooded_deal.mechanics_alone, most=3.0, rounds=2)
+def deal_under_flood() -> float:
+    """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
+    return _flooded_deal.wall_s
+
+
+_WAITING_DEALS = 8
+
+
+def _waits_for_the_machine() -> float:
+    return waiting(_WAITING_DEALS, ahead=False).hands.median_s
+
+
+@figure("waiting", floor=_waits_for_the_machine, most=0.5, rounds=1)
+def wait_for_hands() -> float:
+    """From a deal's being due to the order for its hands, with deal-ahead against without."""
+    return waiting(_WAITING_DEALS, ahead=True).hands.median_s

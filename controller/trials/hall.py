@@ -11,16 +11,19 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
 from controller.cli.reach import client_in, command_ids
+from controller.config import CardSet, Limits
 from controller.gateway.client import Client
 from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
 from controller.messages import Role
+from controller.rules.profile import Profile
+from controller.rules.rulebooks import load_profile
 
 MEMORY = Path("/dev/shm")
 POLL_S = 0.02
@@ -35,7 +38,11 @@ class HallError(Exception):
 @dataclass(frozen=True)
 class HallPlan:
     """What a hall is made of. `port`: the first table's feed is there, its commands one above,
-    the next table's behind; None takes free ones."""
+    the next table's behind; None takes free ones.
+
+    `profile`, `event` (the file of an event's own regulations), `card_sets`, `deal_ahead` and
+    `limits` are each table's; the sets lie at it, packed as the profile says.
+    """
 
     state_dir: Path
     tables: int = 1
@@ -44,6 +51,16 @@ class HallPlan:
     firmware: str = "cpython"
     faults: Sequence[str] = ()
     port: int | None = None
+    profile: str = "international-000"
+    event: Path | None = None
+    card_sets: tuple[CardSet, ...] = (CardSet(id="S1", back="A"),)
+    deal_ahead: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def rules(self) -> Profile:
+        """The profile itself, with the event's regulations. Raises ProfileError."""
+        return load_profile(self.profile, self.event)
 
 
 class Control:
@@ -69,12 +86,15 @@ class Control:
 
 
 class RunningTable:
-    """One table of a hall: where it is, who may talk to it, whose hands move it."""
+    """One table of a hall: where it is, its rules, who may talk to it, whose hands move it."""
 
-    def __init__(self, info: dict[str, Any], state_dir: Path, config: Path) -> None:
+    def __init__(
+        self, info: dict[str, Any], state_dir: Path, config: Path, profile: Profile
+    ) -> None:
         self.id: str = info["table"]
         self.state_dir = state_dir
         self.config = config
+        self.profile = profile
         self.control = Control(info["control"])
         self.daemon: asyncio.subprocess.Process | None = None
 
@@ -126,7 +146,7 @@ async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[Run
     """Run the sim process alone, and give its tables, configured but without daemons."""
     faults = [word for fault in plan.faults for word in ("--fault", fault)]
     config = runtime_dir / "sim.toml"
-    config.write_text(f"[mechanics]\nseed = {plan.seed}\n", encoding="utf-8")
+    config.write_text(_simulated(plan), encoding="utf-8")
     sim = await _start(
         "sim",
         *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
@@ -168,12 +188,16 @@ def _configured(
     if plan.port is not None:
         ports = (str(plan.port + 2 * number), str(plan.port + 2 * number + 1))
     config = state_dir / "table.toml"
+    event = "" if plan.event is None else f'event = "{plan.event.absolute()}"\n'
+    limits = "\n".join(
+        f"{key} = {limit_s}" for key, limit_s in msgspec.structs.asdict(plan.limits).items()
+    )
     config.write_text(
         f"""\
 [table]
 id = "{name}"
-profile = "international-000"
-backend = "sim"
+profile = "{plan.profile}"
+{event}backend = "sim"
 state_dir = "."
 runtime_dir = "{runtime_dir / f"{name}.run"}"
 
@@ -188,17 +212,39 @@ id = "{info["reader_id"]}"
 [panel]
 pins = "unix:{info["pins"]}"
 
-[card_set]
-id = "S1"
-back = "A"
-
+{_sets(plan)}
 [gateway]
 feed = "tcp://127.0.0.1:{ports[0]}"
 commands = "tcp://127.0.0.1:{ports[1]}"
+
+[play]
+deal_ahead = {"true" if plan.deal_ahead else "false"}
+
+[limits]
+{limits}
 """,
         encoding="utf-8",
     )
-    return RunningTable(info, state_dir, config)
+    return RunningTable(info, state_dir, config, plan.rules)
+
+
+def _simulated(plan: HallPlan) -> str:
+    """Return the sim.toml of a hall: its sets are packed as its profile says."""
+    deck = plan.rules.deck
+    return f"""\
+[mechanics]
+seed = {plan.seed}
+packs = {deck.packs}
+jokers = {"true" if deck.jokers else "false"}
+
+{_sets(plan)}"""
+
+
+def _sets(plan: HallPlan) -> str:
+    return "\n".join(
+        f'[[card_set]]\nid = "{card_set.id}"\nback = "{card_set.back}"\n'
+        for card_set in plan.card_sets
+    )
 
 
 async def _start(

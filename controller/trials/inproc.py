@@ -8,7 +8,8 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,35 +17,38 @@ from typing import Any
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.config import Board, CardSet, Panel, TableConfig
+from controller.commands import COMMANDS
+from controller.config import Board, CardSet, Limits, Panel, Play, TableConfig
 from controller.config import Table as TableSection
 from controller.journal.committer import InlineCommitter
+from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import Store
+from controller.machine.lasting import LastingMachine
 from controller.machine.machine import Machine, Surroundings
 from controller.messages import Command, Event, Phase, Reply, Role, State
 from controller.roster import Certificate, Roster
+from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from controller.signing import sign
+from controller.trials.at_table import PATIENCE_S, AtTable
 from controller.vault.keyfile import KeyFile
 from sim.inproc import DEALER_ID, READER_ID, InprocTable
-from sim.mechanics.settings import Settings
+from sim.mechanics.settings import BACKS, Settings
+from sim.mechanics.settings import CardSet as PhysicalSet
 
 TABLE_KEY = "T" * 40
-PATIENCE_S = 300.0
-"""How long a trial waits for anything, in virtual seconds: many deals."""
-
+_BEGINNING = datetime(2027, 1, 1, tzinfo=UTC)
+"""What a wall clock shows when virtual time begins."""
 
 IMPATIENCE_S = 0.2
 """How long a referee waits before an order that was refused is given again."""
 
 
 @dataclass
-class Trial:
-    """A table in process. `events` and `states` are what its feed carried so far."""
+class Trial(AtTable):
+    """A table in process, and its people. `events` and `states` are what its feed carried."""
 
-    sim: InprocTable
-    machine: Machine
     signers: Mapping[Role, bytes]
     events: list[Event] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
@@ -74,19 +78,52 @@ class Trial:
         """Wait for a phase."""
         return await self.until(lambda state: state.machine.phase is phase)
 
-    async def order(self, role: Role, cmd: str, **args: Any) -> Reply:
-        """Give a signed order about the present attempt."""
+    def command(
+        self,
+        role: Role,
+        cmd: str,
+        *,
+        about: tuple[int | None, int | None] | None = None,
+        **args: Any,
+    ) -> Command:
+        """Return a signed command; `about` is the deal and attempt that it names.
+
+        Where that is not said: those that such a command is bound to, as the last state has
+        them.
+        """
         self._orders += 1
-        state = self.machine.record.state
-        deal, attempt = (None, None) if cmd == "start_deal" else (state.deal, state.attempt)
+        deal, attempt = self._present(cmd) if about is None else about
         command = Command(id=str(self._orders), cmd=cmd, deal=deal, attempt=attempt, args=args)
-        return await self.machine.order(sign(command, TABLE_KEY, self.signers[role]))
+        return sign(command, TABLE_KEY, self.signers[role])
+
+    async def order(
+        self,
+        role: Role,
+        cmd: str,
+        *,
+        about: tuple[int | None, int | None] | None = None,
+        **args: Any,
+    ) -> Reply:
+        """Give a signed order, as `command` makes it."""
+        return await self.lasting.order(self.command(role, cmd, about=about, **args))
+
+    def _present(self, cmd: str) -> tuple[int | None, int | None]:
+        bound = COMMANDS[cmd].bound if cmd in COMMANDS else "none"
+        if bound == "match":
+            match = self.states[-1].match
+            return match.deal, match.attempt
+        state = self.machine.record.state
+        return (state.deal, state.attempt) if bound == "machine" else (None, None)
 
     async def deal(self, cut: int = 40) -> State:
         """Play one attempt as people would, up to held hands or its refusal."""
         ready = await self.until(
             lambda state: state.machine.phase in (Phase.EMPTY, Phase.COMMITTED)
         )
+        if any(alert.name == "SET_BARRED" for alert in ready.alerts):
+            cards = len(self.sim.world.truth().hopper)  # somebody has counted them
+            await self.order(Role.REFEREE, "clear_set", set=ready.machine.card_set, cards=cards)
+            ready = await self.until(lambda state: state.machine.phase is not Phase.FAULT)
         if ready.machine.phase is Phase.EMPTY:
             await self.order(Role.REFEREE, "start_deal")
         committed = await self.phase(Phase.COMMITTED)
@@ -103,9 +140,9 @@ class Trial:
             await asyncio.sleep(IMPATIENCE_S)
             answer = await self.order(Role.REFEREE, "release")
         await self.phase(Phase.RELEASED)
-        self.sim.world.people.take_hands()
-        await self.until(lambda state: not self.sim.world.truth().lift_up)
-        self.sim.world.people.load()
+        await self.take_hands()
+        await self.seen(lambda truth: truth.lift_down)
+        await self.load()
         return await self.until(lambda state: state.fairness[-1].reveal is not None)
 
 
@@ -120,57 +157,43 @@ async def trial(
     state_dir: Path = Path("nowhere"),
     ids: tuple[str, str] = (DEALER_ID, READER_ID),
     sim: InprocTable | None = None,
+    profile: Profile | None = None,
+    card_sets: tuple[CardSet, ...] = (CardSet(id="S1", back="A"),),
+    deal_ahead: bool = False,
+    limits: Limits | None = None,
+    signers: Mapping[Role, bytes] | None = None,
+    reopen: Callable[[], Store] | None = None,
+    table_id: str = "T01",
 ) -> AsyncIterator[Trial]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
     `runtime_dir` lies in memory; `store` is a journal in memory where none is given;
     `ids` are the unique ids that the dealer and the reader board really have; `sim` is a
     table that was there before and stays, with its boards and cards as they are.
-    The mechanics' randomness and the machine's come from `seed`, apart.
+    The mechanics' randomness and the machine's come from `seed`, apart. A `profile` is a
+    rulebook with or without an event's regulations, international-000 where none is given;
+    the sets of `card_sets` lie at the table, packed as it says. `signers` are people's
+    secret keys, fresh ones where none are given. `reopen` opens the journal again after
+    its disk refused a write.
     """
     loop = asyncio.get_running_loop()
     chance = random.Random(f"machine {seed}")
     mechanics = random.Random(f"mechanics {seed}")
     boots = random.Random(f"boots {seed}")
+    profile = profile or load_profile("international-000")
     table = sim or InprocTable(
-        settings, mechanics, boots=partial(boots.getrandbits, 32), ids=ids, delay_ms=delay_ms
+        _packed(settings, profile, card_sets),
+        mechanics,
+        boots=partial(boots.getrandbits, 32),
+        ids=ids,
+        delay_ms=delay_ms,
     )
-    store = store or Store.in_memory()
-    signers = {role: chance.randbytes(32) for role in Role}
-    profile = load_profile("international-000")
-    boot = chance.randbytes(4).hex()
-    given = Surroundings(
-        journal=Journal(
-            store, InlineCommitter(store), wall=lambda: f"{loop.time():.3f}", boot=boot
-        ),
-        ports={"dealer": table.port("dealer"), "reader": table.port("reader")},
-        roster=_roster(signers),
-        table_key=TABLE_KEY,
-        chief=bytes(PrivateKey(chance.randbytes(32)).public_key),
-        key_file=KeyFile(runtime_dir, state_dir),
-        entropy=chance.randbytes,
-        wall=lambda: f"{loop.time():.3f}",
-        boot=boot,
-        publish=lambda value: at.publish(value),
-    )
-    at = Trial(table, Machine(_config(runtime_dir, state_dir), profile, given), signers)
-    running = asyncio.ensure_future(at.machine.run())
-    try:
-        yield at
-    finally:
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
-        if sim is None:
-            table.close()
-        await given.journal.close()
-
-
-def _config(runtime_dir: Path, state_dir: Path) -> TableConfig:
-    return TableConfig(
+    first = store or Store.in_memory()
+    signers = signers or {role: chance.randbytes(32) for role in Role}
+    config = TableConfig(
         table=TableSection(
-            id="T01",
-            profile="international-000",
+            id=table_id,
+            profile=profile.name,
             backend="sim",
             state_dir=state_dir,
             runtime_dir=runtime_dir,
@@ -178,7 +201,64 @@ def _config(runtime_dir: Path, state_dir: Path) -> TableConfig:
         dealer=Board(port="dealer pipe", id=DEALER_ID),
         reader=Board(port="reader pipe", id=READER_ID),
         panel=Panel(pins="mock"),
-        card_set=CardSet(id="S1", back="A"),
+        card_sets=card_sets,
+        play=Play(deal_ahead=deal_ahead),
+        limits=limits or Limits(),
+    )
+
+    def wall() -> str:
+        return (_BEGINNING + timedelta(seconds=loop.time())).isoformat(timespec="milliseconds")
+
+    opened = iter([first])
+
+    def open_again() -> Store:
+        if reopen is None:
+            raise JournalError("this journal cannot be opened again")
+        return reopen()
+
+    chief = bytes(PrivateKey(chance.randbytes(32)).public_key)
+    key_file = KeyFile(runtime_dir, state_dir)
+
+    async def build() -> Machine:
+        store = next(opened, None) or open_again()
+        boot = chance.randbytes(4).hex()
+        given = Surroundings(
+            journal=Journal(store, InlineCommitter(store), wall=wall, boot=boot),
+            ports={"dealer": table.port("dealer"), "reader": table.port("reader")},
+            roster=_roster(signers),
+            table_key=TABLE_KEY,
+            chief=chief,
+            key_file=key_file,
+            entropy=chance.randbytes,
+            wall=wall,
+            boot=boot,
+            publish=lambda value: at.publish(value),
+        )
+        return Machine(config, profile, given)
+
+    lasting = LastingMachine(build, lambda state: at.publish(state))
+    await lasting.start()
+    at = Trial(table, lasting, signers)
+    running = asyncio.ensure_future(lasting.run())
+    try:
+        yield at
+    finally:
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running
+        at.close()
+        if sim is None:
+            table.close()
+        await lasting.close()
+
+
+def _packed(settings: Settings, profile: Profile, card_sets: tuple[CardSet, ...]) -> Settings:
+    """Return the settings with the sets of a table, packed as its rulebook says."""
+    return replace(
+        settings,
+        packs=profile.deck.packs,
+        jokers=profile.deck.jokers,
+        sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in card_sets),
     )
 
 
@@ -190,7 +270,7 @@ def _roster(signers: Mapping[Role, bytes]) -> Roster:
                 role=role,
                 curve="C" * 40,
                 verify=bytes(SigningKey(seed).verify_key),
-                seal=None,
+                seal=bytes(PrivateKey(seed).public_key),
             )
             for role, seed in signers.items()
         )

@@ -36,7 +36,7 @@ async def _attempt(settings: Settings, profile: Profile, sequence: str, seed: in
     sessions = iter(range(1, 1000)).__next__
     dealer = Dealer(Link(table.port("dealer"), "dealer", session_ids=sessions))
     reader = Reader(Link(table.port("reader"), "reader", session_ids=sessions))
-    vault = Vault(profile.deck.composition(), settings.back)
+    vault = Vault(profile.deck.composition(), settings.sets[0].back)
     ended: asyncio.Future[Attempt] = loop.create_future()
     dealing = Dealing(
         1,

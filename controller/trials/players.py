@@ -11,10 +11,11 @@ from typing import Any
 
 import msgspec
 
-from controller.cards import POCKETS
+from controller.cards import FACES, POCKETS
 from controller.deal.ledger import SEATS
 from controller.gateway.client import Client
 from controller.messages import Fairness, Landed, Outcome, Phase, Role, State
+from controller.rules.profile import Profile
 from controller.trials.hall import RunningTable
 
 CUT = 41
@@ -80,7 +81,10 @@ class Players:
             if failed is not None and failed.attempt not in misdeals:
                 misdeals[failed.attempt] = _misdeal(failed)
                 await self._clear_up(failed.reasons)
-            if machine.phase is Phase.EMPTY and state.counters.deals == before:
+            if any(alert.name == "SET_BARRED" for alert in state.alerts):
+                counted = {"set": machine.card_set, "cards": self.table.profile.deck.cards}
+                await self._referee.ask("clear_set", counted)
+            elif machine.phase is Phase.EMPTY and state.counters.deals == before:
                 await self._referee.ask("start_deal")
             elif machine.phase is Phase.COMMITTED:
                 await self._player.ask(
@@ -92,7 +96,7 @@ class Players:
             elif machine.phase is Phase.RELEASED:
                 await self._take_and_return()
             elif proof is not None and proof.reveal is not None and held is not None:
-                return _dealt(self.table.id, state, held, list(misdeals.values()))
+                return _dealt(self.table, state, held, list(misdeals.values()))
         raise AssertionError("a feed does not end")
 
     async def _states(self) -> AsyncIterator[State]:
@@ -140,12 +144,14 @@ def _misdeal(proof: Fairness) -> Misdeal:
     )
 
 
-def _dealt(table: str, state: State, truth: dict[str, Any], misdeals: list[Misdeal]) -> Dealt:
+def _dealt(
+    table: RunningTable, state: State, truth: dict[str, Any], misdeals: list[Misdeal]
+) -> Dealt:
     proof = state.fairness[-1]
     assert proof.reveal is not None
     landed = {pocket: len(cards) for pocket, cards in zip(POCKETS, truth["pockets"], strict=True)}
     return Dealt(
-        table=table,
+        table=table.id,
         deal=proof.deal,
         attempt=proof.attempt,
         outcome=Outcome.OK,
@@ -156,18 +162,20 @@ def _dealt(table: str, state: State, truth: dict[str, Any], misdeals: list[Misde
         seed=proof.reveal.seed,
         cut=proof.reveal.cut,
         wall_s=round(truth["last_landing_s"] - truth["first_feed_s"], 4),
-        wrong=_wrong(state, truth, landed),
+        wrong=_wrong(table.profile, state, truth, landed),
     )
 
 
-def _wrong(state: State, truth: dict[str, Any], landed: dict[str, int]) -> str | None:
+def _wrong(
+    profile: Profile, state: State, truth: dict[str, Any], landed: dict[str, int]
+) -> str | None:
     """Return what does not fit between the table's word and the mechanics; None: all fits."""
     said = state.machine.landed
     if said is None or msgspec.to_builtins(said) != landed:
         return f"the table says {said}, the mechanics {landed}"
     faces = Counter(card["face"] for pocket in truth["pockets"] for card in pocket)
-    if len(faces) != 54 or set(faces.values()) != {2}:
-        return "the hands are no two packs"
-    if {len(truth["pockets"][seat]) for seat in range(len(SEATS))} != {27}:
-        return f"the hands are not of 27 cards: {landed}"
+    if tuple(faces[face] for face in range(FACES)) != profile.deck.composition():
+        return f"the hands are no set of {profile.deck.cards} cards"
+    if {len(truth["pockets"][seat]) for seat in range(len(SEATS))} != {profile.hand}:
+        return f"the hands are not of {profile.hand} cards: {landed}"
     return None

@@ -69,7 +69,11 @@ class Link:
     STATUS and post anew. `on_refused` gets the refusal of a posted command.
     `on_down` is called once when an open link is gone for good: port closed, no
     timer left, every waiting command ended with LineLost; open() may be called
-    again. The four may be set at any time.
+    again. `on_posted` is called when a posted command was written, or is next to be.
+    The five may be set at any time.
+
+    `hearing_since` is when the bytes arrived (seconds of the loop) whose read callback is
+    running, None outside of one. `welcome` is the last session's.
 
     `session_ids` returns random 32-bit numbers. `check` is given the WELCOME
     before anything else of the board counts, and raises a DriverError to refuse
@@ -88,12 +92,16 @@ class Link:
         on_renewed: Callable[[Welcome], None] = lambda welcome: None,
         on_refused: Callable[[Refused], None] = lambda refused: None,
         on_down: Callable[[LineLost], None] = lambda error: None,
+        on_posted: Callable[[Command], None] = lambda command: None,
     ) -> None:
         self.board: Board = board
         self.on_event = on_event
         self.on_renewed = on_renewed
         self.on_refused = on_refused
         self.on_down = on_down
+        self.on_posted = on_posted
+        self.hearing_since: float | None = None
+        self.welcome: Welcome | None = None
         self._port = port
         self._session_ids = session_ids
         self._timing = timing or Timing()
@@ -130,6 +138,11 @@ class Link:
         return self._phase is _Phase.UP
 
     @property
+    def taken(self) -> int:
+        """Number of the last event taken of the board's present boot."""
+        return self._intake.seen
+
+    @property
     def counters(self) -> Counters:
         """What the line has done so far."""
         decoder = self._decoder
@@ -156,7 +169,7 @@ class Link:
         self._listening = self._stop_again = False
         self._deadlines = Deadlines(self._timing)
         self._decoder.feed(b"\x00")  # what a lost line left behind is no beginning of a frame
-        self._port.open(self._on_bytes, self._on_port_lost)
+        self._port.open(self._on_readable, self._on_port_lost)
         self._phase = _Phase.OPENING
         self._opened = self._loop.create_future()
         self._begin_session()
@@ -177,6 +190,7 @@ class Link:
         """
         if self._phase is _Phase.UP:
             self._put(Pending(command))
+            self.on_posted(command)
 
     async def do(self, command: Command) -> Reply:
         """Send a command and return its acknowledgement.
@@ -222,6 +236,13 @@ class Link:
         self._end(LineLost(self.board, "the link was closed"))
 
     # What comes in.
+
+    def _on_readable(self, data: bytes) -> None:
+        self.hearing_since = self._loop.time()
+        try:
+            self._on_bytes(data)
+        finally:
+            self.hearing_since = None
 
     def _on_bytes(self, data: bytes) -> None:
         heard = False
@@ -281,6 +302,7 @@ class Link:
         if self._phase is _Phase.OPENING:
             self._take_first_welcome(welcome)
         elif not self._is_reset(welcome.boot) and self._phase is _Phase.RENEWING:
+            self.welcome = welcome
             self._session_is_up()
             self._fail_pending(SessionRenewed, self._renewed_for)
             self.on_renewed(welcome)
@@ -292,6 +314,7 @@ class Link:
         except DriverError as error:
             self._go_down(error)
             return
+        self.welcome = welcome
         self._session_is_up()
         if self._opened is not None and not self._opened.done():
             self._opened.set_result(welcome)

@@ -2,7 +2,11 @@
 
 from dataclasses import dataclass
 
-from drivers.firmware.wire import BACK_A, FACES
+from drivers.firmware.wire import FACES
+
+JOKERS = 2
+CARDS = FACES - JOKERS
+"""Cards of a pack without its jokers; the jokers' faces come after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,6 @@ class PhysicalCard:
 Cards = tuple[PhysicalCard, ...]
 
 
-def new_set(first_id: int, count: int = 2 * FACES, back: int = BACK_A) -> Cards:
-    """Return `count` cards as they come from the box: pack after pack, in order."""
-    return tuple(PhysicalCard(first_id + n, n % FACES, back) for n in range(count))
+def new_set(first_id: int, count: int, back: int, faces: int = FACES) -> Cards:
+    """Return `count` cards as they come from the box: pack after pack of `faces`, in order."""
+    return tuple(PhysicalCard(first_id + n, n % faces, back) for n in range(count))

@@ -1,11 +1,14 @@
 """What people's hands do with the machine and its cards."""
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from drivers.firmware.wire import BACK_A
+from drivers.firmware.wire import HOPPER
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
+from sim.mechanics.settings import Settings
 from sim.mechanics.spoil import SPOILS, spoil
 
 if TYPE_CHECKING:
@@ -23,15 +26,29 @@ class OutOfReach(ValueError):
 class People:
     """The hands at one machine.
 
-    `hands` holds what the four players took, `box` the cards that are out of play.
-    Whoever gathers the cards also frees what was jammed and turns every card's face
-    down.
+    `hands` holds what the four players took, `table` what they laid down as played,
+    `beside` the sets that lie beside the machine, `backs` their backs by name, `box` the
+    cards that are out of play.
+    A set is known by its name and told by its back, as people do: what is mixed into a
+    pile stays there until somebody sorts it. Whoever empties the machine also frees what
+    was jammed and turns every card's face down.
     """
 
-    def __init__(self, world: "World") -> None:
+    def __init__(self, world: "World", settings: Settings) -> None:
         self._world = world
+        self._size, self._faces = settings.set_size, settings.faces
+        self.backs = {card_set.name: card_set.back for card_set in settings.sets}
         self.hands: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(TRAY))
+        self.table: list[PhysicalCard] = []
+        self.beside: dict[str, list[PhysicalCard]] = {name: [] for name in self.backs}
         self.box: list[PhysicalCard] = []
+
+    def unpack(self) -> None:
+        """Put the first set into the hopper and lay the others beside the machine."""
+        first, *others = self.backs
+        self.fill(self._world.new_set(self._size, self.backs[first], self._faces))
+        for name in others:
+            self.beside[name] += self._world.new_set(self._size, self.backs[name], self._faces)
 
     def take_hands(self) -> None:
         """Let each player take the cards of the own pocket; raises OutOfReach below the table."""
@@ -45,34 +62,95 @@ class People:
                 taken = taken[:-1]
             hand.extend(taken)
 
-    def load(self) -> None:
-        """Put the cards that the players hold into the hopper."""
-        cards = tuple(card for hand in self.hands for card in hand)
+    def lay_down(self) -> None:
+        """Lay what the players hold on the table: the deal is played."""
         for hand in self.hands:
+            self.table += _face_down(hand)
             hand.clear()
-        self.fill(cards)
 
-    async def collect(self) -> None:
-        """Open the lid, put every card of the machine and the hands into the hopper, close it."""
-        clock = self._world.clock
-        self._world.set_lid(True)
-        await clock.pass_ms(GATHER_MS)
-        self.fill(self.gather())
-        await clock.pass_ms(LID_MS)
-        self._world.set_lid(False)
+    def gather(self, card_set: str) -> None:
+        """Square up what was played and lay it beside the machine as that set.
 
-    async def change_set(self, back: int = BACK_A, count: int = 108) -> None:
-        """Open the lid, put all cards into the box and a new set into the hopper, close it."""
-        clock = self._world.clock
-        self._world.set_lid(True)
-        await clock.pass_ms(GATHER_MS)
-        self.box.extend(self.gather())
-        self.fill(self._world.new_set(count, back))
-        await clock.pass_ms(LID_MS)
-        self._world.set_lid(False)
+        Raises OutOfReach where nothing was played, or what was is another set by its backs.
+        """
+        if not self._is_mostly(self.table, card_set):
+            raise OutOfReach(f"set {card_set} does not lie on the table")
+        self.beside[card_set] += self.table
+        self.table.clear()
 
-    def gather(self) -> Cards:
-        """Take every card out of the machine, from the floor and from the players; mend it."""
+    def load(self, card_set: str | None = None) -> None:
+        """Put a set into the hopper: the one of that name, else what was played or is held.
+
+        A named set is taken from beside the machine and from what was played, never out of
+        the players' hands. Raises OutOfReach where it is not there, or the hopper not free.
+        """
+        if card_set is None:
+            self.fill(self._take_from(*self.hands, self.table))
+            return
+        self._need(card_set)
+        if self._world.feeders[HOPPER].occupied or self._world.shuffler.cards:
+            raise OutOfReach("the hopper is not free: other cards lie in it")
+        self.fill(self._take(card_set))
+
+    def mix(self, card_set: str, n: int) -> None:
+        """Put `n` cards of a set among those of another one, by mistake.
+
+        Both piles lie beside the machine, on the table or in the hopper, else OutOfReach.
+        """
+        pile = self._within_reach(card_set)
+        others = [self._within_reach(name) for name in self.backs if name != card_set]
+        if not others or not 0 < n <= len(pile):
+            raise OutOfReach(f"there are no {n} cards to mix into another set")
+        for _ in range(n):
+            strayed = pile.pop(self._world.rng.randrange(len(pile)))
+            others[0].insert(self._world.rng.randrange(len(others[0])), strayed)
+        self._world.hopper_changed()
+
+    async def collect(self, card_set: str | None = None) -> None:
+        """Open the lid, put cards into the hopper, close the lid.
+
+        Without a name: every card of the machine, the hands and the table. With one: the
+        cards of the machine and of that set's pile, sorted by their backs; what has another
+        back goes to its own set beside the machine, or into the box.
+        """
+        if card_set is not None:
+            self._back(card_set)
+        await self._open_lid()
+        cards = self.empty_machine()
+        if card_set is None:
+            self.fill((*cards, *_face_down(self._take_from(*self.hands, self.table))))
+        else:
+            cards, back = (*cards, *self._take(card_set)), self._back(card_set)
+            self._put_away(card for card in cards if card.back != back)
+            self.fill(tuple(card for card in cards if card.back == back))
+        await self._close_lid()
+
+    async def change_set(
+        self, back: int | None = None, count: int | None = None, card_set: str | None = None
+    ) -> None:
+        """Open the lid, put another set into the hopper, close the lid.
+
+        With a name: that set, from beside the machine or from the table; what was in the
+        machine is laid beside it, sorted by its backs. Raises OutOfReach where the set is
+        not there. Without: a new one from a shop, and all other cards go into the box.
+        """
+        if card_set is not None:
+            self._need(card_set)
+        await self._open_lid()
+        cards = self.empty_machine()
+        if card_set is None:
+            self.box.extend((*cards, *self._take_from(*self.hands, self.table)))
+            back = next(iter(self.backs.values())) if back is None else back
+            count = self._size if count is None else count
+            self.fill(self._world.new_set(count, back, self._faces))
+        else:
+            taken = self._take(card_set)
+            self._put_away(cards, instead_of=card_set)
+            self.fill(taken)
+        await self._close_lid()
+
+    def empty_machine(self) -> Cards:
+        """Take every card out of the machine and from the floor; mend it."""
         world = self._world
         cards: list[PhysicalCard] = []
         for outlet in range(OUTLETS):
@@ -81,21 +159,17 @@ class People:
             cards.extend(feeder.empty())
         cards.extend(world.window.empty())
         cards.extend(world.shuffler.empty())
-        for pile in (world.hopper, world.pockets.floor, *self.hands):
-            cards.extend(pile)
-            pile.clear()
+        cards.extend(self._take_from(world.hopper, world.pockets.floor))
         for feeder in world.feeders:
             feeder.stack_changed()
         for motor in world.motors.values():
             motor.free()
         world.dealer.mend()
-        return tuple(PhysicalCard(card.id, card.face, card.back) for card in cards)
+        return _face_down(cards)
 
     def square_up(self) -> None:
         """Take the cards out of the hopper and put them back."""
-        cards = tuple(self._world.hopper)
-        self._world.hopper.clear()
-        self.fill(cards)
+        self.fill(self._take_from(self._world.hopper))
 
     def fill(self, cards: Cards) -> None:
         """Lay `cards` into the hopper; what is wrong with the set happens here."""
@@ -113,3 +187,63 @@ class People:
         world.hopper.extend(cards)
         world.tally.reset()
         world.hopper_changed()
+
+    async def _open_lid(self) -> None:
+        self._world.set_lid(True)
+        await self._world.clock.pass_ms(GATHER_MS)
+
+    async def _close_lid(self) -> None:
+        await self._world.clock.pass_ms(LID_MS)
+        self._world.set_lid(False)
+
+    def _back(self, card_set: str) -> int:
+        if card_set not in self.backs:
+            known = ", ".join(self.backs)
+            raise OutOfReach(f"no set is called {card_set!r}; there are {known}")
+        return self.backs[card_set]
+
+    def _is_mostly(self, pile: list[PhysicalCard], card_set: str) -> bool:
+        """Whether a pile looks like a set to somebody who sees its backs."""
+        back = self._back(card_set)
+        return bool(pile) and Counter(card.back for card in pile).most_common(1)[0][0] == back
+
+    def _within_reach(self, card_set: str) -> list[PhysicalCard]:
+        """Return the pile that people take for a set. Raises OutOfReach."""
+        if self.beside.get(card_set):
+            return self.beside[card_set]
+        for pile in (self._world.hopper, self.table):
+            if self._is_mostly(pile, card_set):
+                return pile
+        raise OutOfReach(f"set {card_set} is not within reach")
+
+    def _need(self, card_set: str) -> None:
+        """Raise OutOfReach unless a set lies beside the machine or on the table."""
+        self._back(card_set)
+        if not (self.beside[card_set] or self._is_mostly(self.table, card_set)):
+            raise OutOfReach(f"set {card_set} lies neither beside the machine nor on the table")
+
+    def _take(self, card_set: str) -> Cards:
+        """Take a set from beside the machine and, if it looks like it, from the table."""
+        played = [self.table] if self._is_mostly(self.table, card_set) else []
+        return self._take_from(self.beside[card_set], *played)
+
+    def _put_away(self, cards: Iterable[PhysicalCard], instead_of: str | None = None) -> None:
+        """Lay cards beside the machine by their backs, foreign ones into the box.
+
+        Of two sets with one back, the cards are those of the one that is not loaded instead.
+        """
+        for card in cards:
+            names = [name for name, back in self.backs.items() if back == card.back]
+            names.sort(key=lambda name: name == instead_of)
+            (self.beside[names[0]] if names else self.box).append(card)
+
+    @staticmethod
+    def _take_from(*piles: list[PhysicalCard]) -> Cards:
+        cards = tuple(card for pile in piles for card in pile)
+        for pile in piles:
+            pile.clear()
+        return cards
+
+
+def _face_down(cards: Iterable[PhysicalCard]) -> Cards:
+    return tuple(PhysicalCard(card.id, card.face, card.back) for card in cards)

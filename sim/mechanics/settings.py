@@ -2,7 +2,20 @@
 
 from dataclasses import dataclass
 
+from drivers.firmware.wire import BACK_A, BACK_B
+from sim.mechanics.cards import CARDS, JOKERS
 from sim.mechanics.faults import Fault
+
+BACKS = {"A": BACK_A, "B": BACK_B}
+"""The backs that the reader tells apart, as a configuration names them."""
+
+
+@dataclass(frozen=True)
+class CardSet:
+    """A set of this table, as people know it: by its name and by its back (0 A, 1 B)."""
+
+    name: str = "S1"
+    back: int = BACK_A
 
 
 @dataclass(frozen=True)
@@ -12,10 +25,15 @@ class Settings:
     One card takes about 100: feed 62, read 15, gate at most 15, pass 15; its flight
     of 40 goes on while the next card is fed. `speed` divides all of them, and
     nothing else: no board's limit, heartbeat or clock.
+
+    Each of `sets` has `packs` packs, with jokers or without, or the first `cards` of
+    that, round and round. The first set lies in the hopper, the others beside the machine.
     """
 
-    cards: int = 108
-    back: int = 0
+    packs: int = 2
+    jokers: bool = True
+    cards: int | None = None
+    sets: tuple[CardSet, ...] = (CardSet(),)
     speed: float = 1.0
     feed_ms: float = 62.0
     feed_spread_ms: float = 5.0
@@ -27,3 +45,13 @@ class Settings:
     shuffle_ms: float = 1000.0
     lift_ms: float = 1500.0
     faults: tuple[Fault, ...] = ()
+
+    @property
+    def faces(self) -> int:
+        """How many different faces a set has: 52, or 54 with jokers."""
+        return CARDS + (JOKERS if self.jokers else 0)
+
+    @property
+    def set_size(self) -> int:
+        """How many cards a set has."""
+        return self.packs * self.faces if self.cards is None else self.cards

@@ -9,9 +9,10 @@ class Truth(msgspec.Struct, frozen=True):
     """One look at the whole table from above.
 
     `pockets`: N W S E tray. `path`: in a chute, falling or stuck. `hands`: what the
-    players took out, N W S E, until they load it again. `box`: cards that are out of
-    play. A lift that is neither up nor down is between the two. Times are the loop's,
-    in seconds, of this filling of the hopper.
+    players took out, N W S E, until they lay it down or load it. `table`: the cards that
+    were played; `beside`: sets that lie beside the machine, by name. `box`: cards that
+    are out of play. A lift that is neither up nor down is between the two. Times are the
+    loop's, in seconds, of this filling of the hopper.
     """
 
     hopper: Cards
@@ -22,6 +23,8 @@ class Truth(msgspec.Struct, frozen=True):
     pockets: tuple[Cards, ...]
     floor: Cards
     hands: tuple[Cards, ...]
+    table: Cards
+    beside: dict[str, Cards]
     box: Cards
     gate: int | None
     lift_up: bool
@@ -45,6 +48,8 @@ class Truth(msgspec.Struct, frozen=True):
             + sum(self.pockets, ())
             + self.floor
             + sum(self.hands, ())
+            + self.table
+            + sum(self.beside.values(), ())
             + self.box
         )
 

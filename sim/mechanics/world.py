@@ -53,10 +53,10 @@ class World:
         self.estop = False
         self.cards_made = 0
         self._build(settings)
-        self.people = People(self)
+        self.people = People(self, settings)
         for fault in settings.faults:
             self.add_fault(fault)
-        self.people.fill(self.new_set(settings.cards, settings.back))
+        self.people.unpack()
 
     def set(self, name: str, value: int) -> None:
         """Take an output of the dealer or the reader board; raises KeyError for no output."""
@@ -97,9 +97,9 @@ class World:
         self._cut_power()
         self.dealer.put("estop", int(pressed))
 
-    def new_set(self, count: int, back: int) -> Cards:
+    def new_set(self, count: int, back: int, faces: int) -> Cards:
         """Return a set that nobody has seen yet, as it comes from the box."""
-        cards = new_set(self.cards_made, count, back)
+        cards = new_set(self.cards_made, count, back, faces)
         self.cards_made += count
         return cards
 
@@ -126,6 +126,8 @@ class World:
             pockets=tuple(map(tuple, pockets.stacks)),
             floor=tuple(pockets.floor),
             hands=tuple(map(tuple, self.people.hands)),
+            table=tuple(self.people.table),
+            beside={name: tuple(pile) for name, pile in self.people.beside.items()},
             box=tuple(self.people.box),
             gate=self.gate.position,
             lift_up=self.lift.up,

@@ -94,7 +94,7 @@ def config(state_dir: Path, runtime_dir: Path) -> TableConfig:
             "dealer": {"port": "/dev/null", "id": "00000000000000d1"},
             "reader": {"port": "/dev/zero", "id": "00000000000000e1"},
             "panel": {"pins": "mock"},
-            "card_set": {"id": "S1", "back": "A"},
+            "card_set": [{"id": "S1", "back": "A"}],
             "gateway": {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"},
         },
         TableConfig,

@@ -8,7 +8,14 @@ from pathlib import Path
 import msgspec
 
 from controller import bridge
-from controller.bridge import CommandMessage, HelloMessage, Lines, ReplyMessage
+from controller.bridge import (
+    AskMetricsMessage,
+    CommandMessage,
+    HelloMessage,
+    Lines,
+    MetricsMessage,
+    ReplyMessage,
+)
 from controller.gateway.client import Client, Identity
 from controller.gateway.line import Line, LineState
 from controller.messages import Event, Reply, State
@@ -21,13 +28,16 @@ Connect = Callable[..., Client]
 class ScriptedMachine:
     """The machine's end of the Unix socket. Greets with hello and `state`, answers by `script`.
 
-    `script` turns a command into the replies it gets, none while the machine is slow.
+    `script` turns a command into the replies it gets, none while the machine is slow;
+    `metrics` are its numbers, None while it does not say them.
     """
 
     def __init__(self, path: Path, state: State) -> None:
         self.state = state
         self.hello = HelloMessage("T01", simulated=True)
         self.commands: list[CommandMessage] = []
+        self.metrics: MetricsMessage | None = None
+        self.asked_metrics = 0
         self.connected = asyncio.Event()
         self.left = asyncio.Event()
         self.got_command = asyncio.Event()
@@ -72,10 +82,19 @@ class ScriptedMachine:
         with suppress(ConnectionError):
             while data := await reader.read(65536):
                 for line in lines.take(data):
-                    self._take(bridge.from_gateway(line))
+                    message = bridge.from_gateway(line)
+                    if isinstance(message, AskMetricsMessage):
+                        self._say_metrics()
+                    else:
+                        self._take(message)
         self.connected.clear()
         self.left.set()
         writer.close()
+
+    def _say_metrics(self) -> None:
+        self.asked_metrics += 1
+        if self.metrics is not None:
+            self.say(bridge.to_line(self.metrics))
 
     def _take(self, message: CommandMessage) -> None:
         self.commands.append(message)

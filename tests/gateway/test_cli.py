@@ -230,6 +230,24 @@ async def test_send_signs_and_names_the_present_deal_and_attempt(
     assert command.args == {"n": 40, "why": "the 4th"}
 
 
+async def test_send_names_the_deal_of_the_match_for_what_the_match_decides(
+    machine: ScriptedMachine,
+    endpoints: Endpoints,
+    state_dir: Path,
+    dealtable: Dealtable,
+    make_state: MakeState,
+) -> None:
+    state = make_state(Machine(phase=Phase.COMMITTED, deal=4, attempt=8))
+    match = msgspec.structs.replace(state.match, deal=3, attempt=7)
+    present = msgspec.to_builtins(msgspec.structs.replace(state, match=match))
+    machine.script = lambda message: [Reply(id=message.body.id, ok=True, result=present)]
+
+    code, _, _ = await dealtable("send", "out", "seat=N", "--as", "table", "--state-dir", state_dir)
+
+    command = machine.commands[-1].body
+    assert (code, command.cmd, command.deal, command.attempt) == (0, "out", 3, 7)
+
+
 async def test_send_takes_the_deal_and_attempt_it_is_given(
     machine: ScriptedMachine, endpoints: Endpoints, state_dir: Path, dealtable: Dealtable
 ) -> None:

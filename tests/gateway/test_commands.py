@@ -1,6 +1,7 @@
 """The commands: through to the machine and back, whatever clients and machine do."""
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 
 import msgspec
@@ -15,6 +16,7 @@ from controller.gateway.commands import MOST_WAITING
 from controller.gateway.endpoints import Endpoints
 from controller.gateway.gateway import open_gateway
 from controller.gateway.line import LineState
+from controller.gateway.rates import BURST
 from controller.gateway.requests import HARD_LARGEST, LARGEST, BadCommand, parse
 from controller.messages import Command, Reply
 from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code, identity
@@ -218,6 +220,17 @@ async def test_a_message_beyond_the_hard_limit_ends_its_connection_and_no_other(
     assert (await connect("observer").ask("snapshot")).ok
 
 
+async def test_our_own_client_refuses_what_the_gateway_would_hang_up_on(
+    machine: ScriptedMachine, connect: Connect
+) -> None:
+    reply = await connect("referee").ask("hold", {"reason": "x" * 10_000_000})
+
+    assert code(reply) == "BAD_COMMAND"
+    assert reply.error is not None
+    assert f"at most {LARGEST}" in reply.error.message
+    assert machine.commands == []
+
+
 async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served(
     machine: ScriptedMachine, connect: Connect, raw: Raw
 ) -> None:
@@ -228,7 +241,7 @@ async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served
         await raw.send(msgspec.json.encode(Command(id=str(number), cmd="snapshot")))
     refused = [await raw.receive() for _ in range(flood - MOST_WAITING)]
 
-    assert {code(reply) for reply in refused} == {"BAD_COMMAND"}
+    assert {code(reply) for reply in refused} == {"TOO_MANY"}
     assert len(machine.commands) == MOST_WAITING
     assert (await connect("referee").ask("hold")).ok
 
@@ -237,6 +250,21 @@ async def test_a_flood_is_refused_beyond_what_may_wait_and_the_others_are_served
     assert {(await raw.receive()).ok for _ in range(MOST_WAITING)} == {True}
     await raw.send(msgspec.json.encode(Command(id="after", cmd="hold")))
     assert (await raw.receive()).ok
+
+
+async def test_what_a_key_sends_beyond_its_rate_is_refused_and_never_reaches_the_machine(
+    machine: ScriptedMachine, connect: Connect, raw: Raw
+) -> None:
+    """Answered at once, so that nothing waits: it is the number that is too high."""
+    answers: Counter[str | None] = Counter()
+    flood = int(BURST) + 300
+    for number in range(flood):
+        await raw.send(msgspec.json.encode(Command(id=str(number), cmd="snapshot")))
+        answers[code(await raw.receive())] += 1
+
+    assert set(answers) == {None, "TOO_MANY"}
+    assert len(machine.commands) == answers[None] < flood
+    assert (await connect("referee").ask("hold")).ok
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))

@@ -16,6 +16,7 @@ from controller.journal.chain import Row
 from controller.journal.committer import InlineCommitter
 from controller.journal.entries import public_event
 from controller.journal.journal import Journal
+from controller.journal.kinds import KINDS
 from controller.journal.store import STORE_NAME, Store
 from controller.journal.wire_group import (
     AT_READER,
@@ -36,6 +37,7 @@ from controller.rules.rulebooks import load_profile
 TABLE_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 PROFILE = load_profile("international-000")
 CARDS = PROFILE.deck.cards
+ABOUT: dict[str, Any] = {"simulated": True, "version": "0.1.0", "sets": {"S1": "A"}}
 DEALER_BOOT, READER_BOOT = 0xD0D0D0D0, 0x0E0E0E0E
 TRAY = 4
 
@@ -51,7 +53,7 @@ class ScriptedTable:
         self.numbers = {"dealer": 0, "reader": 0}
 
     def open(self) -> None:
-        self.write("opened", table="T01", table_key=TABLE_KEY, simulated=True, version="0.1.0")
+        self.write("opened", table="T01", table_key=TABLE_KEY, **ABOUT)
 
     def write(self, kind: str, *, public: bool = True, bound: bool = False, **data: Any) -> None:
         deal, attempt = (self.deal, self.attempt) if bound else (None, None)
@@ -77,6 +79,7 @@ class ScriptedTable:
             set="S1",
             back="A",
             deck=deck,
+            passes=3,
         )
         self.step("cut", cut=cut)
         self.step("begun")
@@ -84,6 +87,8 @@ class ScriptedTable:
         return fair.sequence(self.commitment, self.seed, cut, CARDS)
 
     def step(self, kind: str, *, public: bool = True, **data: Any) -> None:
+        if "at_ms" in KINDS[kind].always:
+            data["at_ms"] = 1000 * self.attempt
         self.write(kind, public=public, bound=True, **data)
 
     def event(self, board: Any, code: int, index: int, place: int, **more: Any) -> WireEvent:
@@ -128,8 +133,17 @@ class ScriptedTable:
             refed=0,
         )
 
-    def play(self, cut: int | None = 41, open_hands: bool = False) -> None:
-        """One right deal, from its commitment to its reveal."""
+    def play(
+        self,
+        cut: int | None = 41,
+        open_hands: bool = False,
+        recalled: str | None = None,
+        sealed: Callable[[], None] | None = None,
+    ) -> None:
+        """One right deal, from its commitment to its reveal.
+
+        `recalled`: why its hands are dealt again; `sealed`: the power goes while they are out.
+        """
         order = self.commit(cut)
         faces = self.faces()
         events = [
@@ -144,6 +158,12 @@ class ScriptedTable:
         self.step("held", hands=fair.hands(self.commitment, nonce, record).hex())
         self.verdict("ok")
         self.step("released")
+        if sealed is not None:
+            sealed()
+            self.step("sealed_to_chief", reason="POWER")
+            return
+        if recalled is not None:
+            self.step("recalled", reasons=[recalled])
         self.step("revealed", seed=self.seed.hex(), cut=cut)
         if open_hands:
             self.step("record", nonce=nonce.hex(), hands=record.hex())

@@ -58,7 +58,7 @@ async def test_a_strange_board_is_named_with_both_ids(table: Tables) -> None:
         assert DEALER_ID in alert.cause
 
 
-async def test_a_daemon_that_starts_again_voids_what_it_left_open_and_opens_its_record(
+async def test_an_attempt_whose_boards_were_reset_too_is_void_and_its_record_opened(
     table: Tables, tmp_path: Path
 ) -> None:
     async with table(store=Store.open(tmp_path), state_dir=tmp_path) as trial:
@@ -71,7 +71,7 @@ async def test_a_daemon_that_starts_again_voids_what_it_left_open_and_opens_its_
             lambda state: bool(state.fairness) and state.fairness[0].reveal is not None
         )
         assert voided.fairness[0].outcome is Outcome.VOID
-        assert voided.fairness[0].reasons == ["RESTARTED"]
+        assert voided.fairness[0].reasons == ["BOARD_RESET"]
         assert [e.kind for e in trial.events if e.attempt == 1] == ["verdict", "revealed", "record"]
         await trial.sim.world.people.collect()
         again = await trial.deal()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from controller.machine.lamps import lamps
+from controller.machine.play import Play
 from controller.machine.state import TableState
 from controller.messages import Phase, Role
 from drivers.panel import Lamps, Light, PanelLost, PanelPins
@@ -88,4 +89,4 @@ async def test_a_table_without_its_panel_says_so_and_deals_on(table: Tables) -> 
     ],
 )
 async def test_each_phase_has_its_light(phase: Phase, shown: Lamps) -> None:
-    assert lamps(TableState(), phase) == shown
+    assert lamps(TableState(), Play(), phase) == shown

@@ -17,7 +17,8 @@ from controller.bridge import (
     to_line,
 )
 from controller.machine.outlet import Outlet
-from controller.machine.public import About, public_state
+from controller.machine.play import Play
+from controller.machine.public.state import About, public_state
 from controller.machine.state import TableState
 from controller.messages import Command, Phase, Reply, State
 
@@ -25,7 +26,18 @@ ABOUT = About(table="T01", boot="00", simulated=True, profile="p", card_set="S1"
 
 
 def state() -> State:
-    return public_state(ABOUT, TableState(), Phase.EMPTY, seq=1, time="now", head=bytes(32), fed=0)
+    return public_state(
+        ABOUT,
+        TableState(),
+        Play(),
+        Phase.EMPTY,
+        seq=1,
+        time="now",
+        now_ms=0,
+        head=bytes(32),
+        fed=0,
+        counter=None,
+    )
 
 
 async def answer(command: Command) -> Reply:

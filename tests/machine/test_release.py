@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from controller.cards import parse_face
 from controller.messages import Command, Outcome, Phase, Role
+from controller.rules.rulebooks import load_profile
 from controller.signing import sign
 from controller.trials.inproc import TABLE_KEY
 
@@ -115,3 +117,31 @@ async def test_a_lift_that_does_not_rise_is_shown_and_goes_on_once_it_is_free(
         assert stuck.machine.phase is Phase.HELD
         trial.sim.world.motors["lift"].free()
         assert (await releasing).ok
+
+
+async def test_hands_that_are_recalled_are_told_with_their_reason_and_opened(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.deal()
+        assert (await trial.order(Role.REFEREE, "release")).ok
+        await trial.phase(Phase.RELEASED)
+        run = trial.machine.table.out.run or trial.machine.table.run
+        await run.recall("COUNT_WRONG")
+        told = {event.kind: event for event in trial.events}
+        assert told["recalled"].data["reasons"] == ["COUNT_WRONG"]
+        assert told["record"].data["hands"]
+        assert told["recalled"].n < told["revealed"].n < told["record"].n
+
+
+async def test_in_big_two_the_release_names_who_holds_the_card_that_leads_and_no_card(
+    table: Tables,
+) -> None:
+    async with table(profile=load_profile("bigtwo-2017-002")) as trial:
+        await trial.deal(cut=20)
+        assert (await trial.order(Role.REFEREE, "release")).ok
+        await trial.phase(Phase.RELEASED)
+        (released,) = [event for event in trial.events if event.kind == "released"]
+        assert set(released.data) <= {"leader", "at_ms"}
+        pocket = "NWSE".index(released.data["leader"])
+        assert parse_face("♦3") in trial.sim.world.truth().faces(pocket)

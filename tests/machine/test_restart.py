@@ -1,4 +1,7 @@
-"""A daemon that was killed or stopped, and what the next one makes of its table."""
+"""A daemon that was killed or stopped, and what the next one makes of its table.
+
+Deaths behind every entry are those of tests/crash.
+"""
 
 import asyncio
 import random
@@ -54,6 +57,62 @@ async def test_held_hands_are_still_held_and_released_by_the_next_daemon(
     assert not verify(tmp_path, None).findings
 
 
+async def test_an_attempt_that_stood_still_in_mid_deal_goes_on_with_its_commitment(
+    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+) -> None:
+    async with daemon(1) as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        before = await trial.until(lambda state: state.machine.fed >= 30)
+    async with daemon(2) as trial:
+        held = await trial.phase(Phase.HELD)
+        assert held.machine.attempt == before.machine.attempt == 1
+        assert held.fairness[-1].commitment == before.fairness[-1].commitment
+        assert [len(cards) for cards in sim.world.truth().pockets] == [27, 27, 27, 27, 0]
+        await trial.take_and_return()
+    assert not verify(tmp_path, None).findings
+
+
+@pytest.mark.parametrize("board", ["dealer", "reader"])
+async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
+    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path, board: Any
+) -> None:
+    async with daemon(1) as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        await trial.until(lambda state: state.machine.fed >= 30)
+    sim.kill(board)
+    sim.start(board)
+    async with daemon(2) as trial:
+        voided = await trial.until(
+            lambda state: bool(state.fairness) and state.fairness[0].reveal is not None
+        )
+        assert voided.fairness[0].reasons == ["BOARD_RESET"]
+        assert "record" in {event.kind for event in trial.events}
+    assert not verify(tmp_path, None).findings
+
+
+async def test_an_attempt_that_was_stopped_by_a_person_stands_still_in_the_next_run_too(
+    daemon: Callable[[int], Any], sim: InprocTable
+) -> None:
+    async with daemon(1) as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        await trial.until(lambda state: state.machine.fed >= 30)
+        assert (await trial.order(Role.REFEREE, "hold", reason="look")).ok
+    async with daemon(2) as trial:
+        await asyncio.sleep(5)
+        arrived = sim.world.truth().arrived
+        await asyncio.sleep(5)
+        assert sim.world.truth().arrived == arrived < 108
+        assert (await trial.order(Role.REFEREE, "resume")).ok
+        held = await trial.phase(Phase.HELD)
+        assert held.machine.attempt == 1
+
+
 async def test_hands_that_were_touched_meanwhile_are_void(
     daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
 ) -> None:
@@ -64,7 +123,7 @@ async def test_hands_that_were_touched_meanwhile_are_void(
         voided = await trial.until(
             lambda state: bool(state.fairness) and state.fairness[0].outcome is Outcome.VOID
         )
-        assert voided.fairness[0].reasons == ["RESTARTED"]
+        assert voided.fairness[0].reasons == ["LID_OPENED"]
         again = await trial.deal()
         assert (again.machine.deal, again.machine.attempt) == (1, 2)
     assert not verify(tmp_path, None).findings

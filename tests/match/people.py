@@ -170,6 +170,8 @@ class People:
         if self.rng.random() < 0.1:
             return events.Cut(at_ms=at_ms)
         n = self.rng.randrange(match.profile.deck.cards)
+        if self.rng.random() < 0.1:
+            return events.Cut(at_ms=at_ms, seat=self.rng.choice(ALL), n=n, ahead=True)
         return events.Cut(at_ms=at_ms, seat=self.rng.choice(cutters or ALL), n=n)
 
     def turnup(self, match: Match, at_ms: int) -> MatchEvent:
@@ -181,7 +183,11 @@ class People:
     def held(self, match: Match, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.1:  # after a stop somebody may wait for that
             return events.TimeAdded(at_ms=at_ms, seconds=0, role=Role.REFEREE)
-        return events.Released(at_ms=at_ms)
+        if not match.let_go:
+            return events.ReleaseOrdered(at_ms=at_ms)
+        if self.rng.random() < 0.05:
+            return events.Misdealt(at_ms=at_ms, reasons=("LIFT",))
+        return events.Released(at_ms=at_ms, turned_to=self.rng.choice(ALL), turned_up="♠7")
 
     def counting(self, match: Match, at_ms: int) -> MatchEvent:
         return events.Counted(at_ms=at_ms, seat=self._one_of(ALL, match.counted))
@@ -231,6 +237,7 @@ class People:
                     events.OutWithdrawn(at_ms=at_ms, seat=self.rng.choice(ALL)),
                     events.ReturnCorrected(at_ms=at_ms, seat=self.rng.choice(ALL), value=4),
                     events.ReturnsSwapped(at_ms=at_ms),
+                    events.AntiAnswered(at_ms=at_ms, stands=self.rng.random() < 0.5),
                     events.TributeValued(at_ms=at_ms, values=self._values(match)),
                     events.DealVoided(at_ms=at_ms, reason="seen", by="chief", role=Role.CHIEF),
                     events.ResultEntered(at_ms=at_ms, order=self._order()),
@@ -238,7 +245,10 @@ class People:
                 )
             )
         assert isinstance(match, GuandanMatch)
-        return events.Out(at_ms=at_ms, seat=self._one_of(ALL, match.order))
+        if match.outs and self.rng.random() < 0.8:
+            return events.Out(at_ms=at_ms, seat=match.outs[0])
+        says = events.OutSaid if self.rng.random() < 0.5 else events.Out
+        return says(at_ms=at_ms, seat=self._one_of(ALL, match.order))
 
     def result(self, match: Match, at_ms: int) -> MatchEvent:
         if self.rng.random() < 0.1:

@@ -206,7 +206,19 @@ class Table:
         """The hands are with the players."""
         if self.phase in BEFORE_RELEASE - {Phase.HELD}:
             self.dealt()
-        return self.does(events.Released) if self.phase is Phase.HELD else self
+        if self.phase is not Phase.HELD:  # drawn by hand, they are there
+            return self
+        if not self.state.let_go:
+            self.does(events.ReleaseOrdered)
+        return self.does(events.Released)
+
+    def says_out(self, seats: str) -> Self:
+        """Players say that they are out, and nobody confirms it."""
+        if self.phase is not Phase.PLAY:
+            self.in_play()
+        for seat in seats:
+            self.does(events.OutSaid, seat=seat)
+        return self
 
     def counted(self) -> Self:
         """All four have counted right hands."""

@@ -41,8 +41,13 @@ def deal(table: Table, out: Seat) -> Table:
 def test_who_holds_the_leading_card_leads() -> None:
     table = choosing("S")
     assert (table.effect(LeaderKnown).seat, table.phase) == ("S", Phase.CHOICES)
-    without = Table(BIG_TWO).started().cut(20).happens(events.Dealt)
-    assert without.refused == "TURNED_TO_MISSING"
+
+
+def test_a_machine_may_say_at_the_release_who_holds_the_leading_card() -> None:
+    table = Table(BIG_TWO).started().cut(20).does(events.Dealt).does(events.ReleaseOrdered)
+    assert table.happens(events.Released).refused == "TURNED_TO_MISSING"
+    table.does(events.Released, turned_to="W")
+    assert (table.effect(LeaderKnown).seat, table.big_two.leader) == ("W", "W")
 
 
 def test_hands_are_opened_at_once_and_doubled_in_turn_from_the_first_hand() -> None:

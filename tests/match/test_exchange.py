@@ -41,6 +41,46 @@ def test_anti_tribute_lets_up_lead_without_saying_who_holds_the_jokers() -> None
     assert (row.anti, row.tribute, row.returns) == (True, (), ())
 
 
+def test_anti_tribute_that_was_answered_wrongly_is_corrected_before_a_card_is_laid() -> None:
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    clocks = table.match.clocks
+    assert clocks
+    table.does(events.AntiAnswered, stands=True)
+    assert table.said == (LeaderKnown("N"),)
+    assert (table.phase, table.match.clocks) == (Phase.PLAY, ())
+    table.does(events.AntiAnswered, stands=False)
+    assert (table.phase, table.match.leader) == (Phase.TRIBUTE, None)
+    assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
+    for seat in ("W", "E"):
+        table.does(events.TributeLaid, seat=seat)
+    row = table.valued().played("NS").row
+    assert (row.anti, len(row.tribute)) == (False, 2)
+
+
+def test_nobodys_play_is_counted_for_while_tribute_is_open_after_all() -> None:
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
+    table.does(events.PlayCalled, seat="N").does(events.AntiAnswered, stands=False)
+    assert [clock.duty for clock in table.match.clocks] == ["tribute", "tribute"]
+
+
+def test_the_same_answer_on_anti_tribute_is_no_correction() -> None:
+    for stands in (False, True):
+        table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=stands)
+        assert table.happens(events.AntiAnswered, stands=stands).refused == "TWICE"
+
+
+def test_anti_tribute_is_not_answered_any_more_once_a_card_is_laid_or_led() -> None:
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
+    table.does(events.TributeLaid, seat="W")
+    assert table.happens(events.AntiAnswered, stands=True).refused == "TWICE"
+    table = Table().started().played("NS").returned()
+    assert table.happens(events.AntiAnswered, stands=True).refused == "TWICE"
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
+    assert table.does(events.Led).happens(events.AntiAnswered, stands=False).refused == "AFTER_LEAD"
+    table = Table().started().in_play()
+    assert table.happens(events.AntiAnswered, stands=True).refused == "NO_CHOICE"
+
+
 def test_a_double_tribute_is_asked_for_once_both_have_laid() -> None:
     table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
     assert table.does(events.TributeLaid, seat="E").effects(AskTribute) == []

@@ -117,9 +117,33 @@ def test_only_the_first_deals_sheet_has_a_turned_up_card() -> None:
 
 def test_without_a_turn_up_somebody_must_still_say_who_leads() -> None:
     profile = varied(INTL, turnup={"deal1": False})
-    table = Table(profile).started().cut().happens(events.Dealt)
-    assert table.refused == "TURNED_TO_MISSING"
-    assert table.dealt("W").in_play().match.leader == "W"
+    table = Table(profile).started().does(events.DealtByHand, reason="jam").cut()
+    assert table.happens(events.Dealt).refused == "TURNED_TO_MISSING"
+    assert table.does(events.Dealt, turned_to="W").in_play().match.leader == "W"
+
+
+def test_a_cut_taken_ahead_is_anybodys_and_stands_on_the_sheet_as_his() -> None:
+    table = Table().started().played("NS").happens(events.Cut, seat="W", n=40)
+    assert table.refused == "NOT_HIS_DUTY"  # UP cuts
+    table.does(events.Cut, seat="W", n=40, ahead=True).played("NS")
+    assert (table.row.cutter, table.row.cut) == ("W", 40)
+
+
+def test_a_cut_taken_ahead_is_somebodys_and_within_the_rules() -> None:
+    table = Table().started().played("NS")
+    assert table.happens(events.Cut, n=40, ahead=True).refused == "NOT_HIS_DUTY"
+    assert table.happens(events.Cut, seat="W", n=5, ahead=True).refused == "ILLEGAL_CUT"
+
+
+def test_by_hand_nothing_is_cut_ahead() -> None:
+    table = Table().started().played("NS").does(events.DealtByHand, reason="jam")
+    duties = table.state.duties
+    assert duties is not None
+    table.does(events.Shuffled, seat=duties.shufflers[0])
+    duties = table.state.duties
+    assert duties is not None
+    other = next(seat for seat in "NWSE" if seat not in duties.cutters)
+    assert table.happens(events.Cut, seat=other, n=40, ahead=True).refused == "NOT_HIS_DUTY"
 
 
 def test_hands_drawn_by_hand_are_sorted_while_they_are_drawn() -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from controller.match import events
-from controller.match.effects import DealDue, RefereeNeeded
+from controller.match.effects import DealDue, RefereeNeeded, Written
 from controller.match.phase import Phase
-from controller.match.sheet import CorrectionRow, DealRow, EndRow, StoppedRow
+from controller.match.sheet import CorrectionRow, DealRow, EndRow, RedealtRow, StoppedRow, replay
 from controller.messages import Role
 
 from .table import BIG_TWO, INTL, Table, from_level, knockout, timed, varied
@@ -27,8 +27,9 @@ def test_the_chief_has_a_deal_dealt_again_whatever_was_done_in_it(steps: str) ->
     voided(table)
     assert (table.phase, table.effect(DealDue).deal) == (Phase.CUT, 2)
     assert (table.match.misdeals, table.match.exchange, table.match.began_ms) == (1, None, None)
-    for kept in ("standing", "sheet", "level", "owner", "follows"):
+    for kept in ("standing", "level", "owner", "follows"):
         assert getattr(table.match, kept) == getattr(before, kept), kept
+    assert table.match.sheet == (*before.sheet, *table.rows(RedealtRow))
     assert table.played("WE").levels == (5, 5)
 
 
@@ -37,7 +38,7 @@ def test_a_deal_that_was_led_to_may_be_void_too() -> None:
     voided(table)
     assert (table.phase, table.match.order, table.match.led) == (Phase.CUT, (), False)
     assert (table.match.confirmed, table.match.ended_ms) == ((), None)
-    assert table.match.sheet == ()
+    assert [type(row) for row in table.match.sheet] == [RedealtRow]
 
 
 @pytest.mark.parametrize("steps", ["released", "in_play"])
@@ -47,6 +48,34 @@ def test_a_deal_dealt_again_is_the_chiefs(steps: str) -> None:
     assert voided(table, Role.REFEREE).refused == "NEEDS_CHIEF"
     assert voided(table, Role.TABLE).refused == "NOT_A_REFEREE"
     assert voided(table, Role.REFEREE, verbal=True).phase is Phase.CUT
+
+
+def test_the_sheet_says_which_deal_was_dealt_again_why_and_by_whose_word() -> None:
+    table = voided(Table().started().played("NS").released())
+    row = table.effect(Written).row
+    assert (
+        row
+        == table.match.sheet[-1]
+        == RedealtRow(row=2, at_ms=table.at_ms, deal=2, reason="seen", by="x")
+    )
+    assert replay(table.rules, table.match.sheet) == table.match.standing
+
+
+def test_the_sheet_says_after_whose_claim_a_deal_was_dealt_again() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="W")
+    table.recounted(W=26, E=28)
+    (row,) = table.rows(RedealtRow)
+    assert (row.deal, row.reason, row.by, row.claimed) == (1, "count", "referee", "W")
+    table.released().does(events.CountClaimed, seat="E")
+    counts = {"N": 26, "W": 27, "S": 27, "E": 28}
+    table.does(events.Recounted, counts=counts, by="Ren")
+    assert [(row.row, row.by) for row in table.rows(RedealtRow)] == [(1, "referee"), (2, "Ren")]
+
+
+def test_what_was_never_with_the_players_leaves_no_row() -> None:
+    table = Table().started().dealt().does(events.Misdealt, reasons=("JAM",))
+    table.released().does(events.CountClaimed, seat="W").recounted()
+    assert (table.phase, table.match.sheet) == (Phase.COUNT_CHECK, ())
 
 
 def test_a_deal_that_has_not_begun_or_is_written_is_not_voided() -> None:

@@ -1,18 +1,60 @@
-"""A daemon that is killed in mid-deal, and started again."""
+"""Processes of a daemon that are killed in mid-deal: the same attempt goes on."""
 
-import base64
+import asyncio
 import json
 import os
 import signal
 
-from controller.messages import Outcome, Role
+import pytest
+
+from controller.gateway.endpoints import NoEndpoints, read_endpoints, remove_endpoints
+from controller.messages import Outcome, State
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import SPEED, Dealtable
-from tests.processes.people import People
-from tests.processes.processes import children
+from tests.processes.people import PATIENCE_S, People
+from tests.processes.processes import LOOK_S, children
 
 
-async def test_a_daemon_killed_in_mid_deal_voids_what_it_left_and_opens_its_record(
+def part_of(table: RunningTable, part: str) -> int:
+    """Return the process id of a part of a table's daemon."""
+    assert table.daemon is not None
+    parts = children(table.daemon.pid)
+    (pid,) = [pid for words, pid in parts.items() if f"run {part}" in words]
+    return pid
+
+
+async def another_gateway(table: RunningTable) -> None:
+    """Wait until a gateway says where it listens."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                read_endpoints(table.state_dir)
+            except NoEndpoints:
+                await asyncio.sleep(LOOK_S)
+            else:
+                return
+
+
+async def held_after_all(people: People, before: State) -> State:
+    """See the attempt of `before` through to held hands, at full speed again."""
+    await people.table.control.do("speed", value=SPEED)
+    held = await people.held()
+    (proof,) = held.fairness
+    assert (proof.attempt, proof.outcome) == (1, Outcome.OK)
+    assert proof.commitment == before.fairness[-1].commitment
+    assert await people.pockets() == [27, 27, 27, 27, 0]
+    return held
+
+
+async def nothing_is_found(table: RunningTable, dealtable: Dealtable) -> None:
+    """Verify the journal: one attempt, right in the end."""
+    checked = await dealtable("verify", table.state_dir, "--json")
+    report = json.loads(checked.out)
+    assert (checked.code, report["findings"]) == (0, [])
+    assert [attempt["outcome"] for attempt in report["attempts"]] == ["ok"]
+
+
+async def test_a_daemon_killed_in_mid_deal_goes_on_with_the_same_attempt(
     table: RunningTable, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
@@ -23,39 +65,50 @@ async def test_a_daemon_killed_in_mid_deal_voids_what_it_left_and_opens_its_reco
 
     await table.start_daemon()
     async with People(table) as people:
-        voided = await people.until(
-            lambda s: bool(s.fairness) and s.fairness[-1].reveal is not None
-        )
-        assert voided.boot != before.boot
-        (proof,) = voided.fairness
-        assert (proof.commitment, proof.attempt) == (before.fairness[-1].commitment, 1)
-        assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["RESTARTED"])
-        told = await people.order(Role.OBSERVER, "events", since=0)
-        assert told.result is not None
-        record = next(event for event in told.result["events"] if event["kind"] == "record")
-        assert record["attempt"] == 1
-        looks = [base64.b64decode(group["looks"]) for group in record["data"]["events"]]
-        assert any(looks)
-
-        await table.control.do("speed", value=SPEED)
-        await table.control.do("collect")
-        again = await people.held()
-        assert (again.machine.deal, again.machine.attempt) == (1, 2)
-        assert again.fairness[-1].outcome is Outcome.OK
-        assert await people.pockets() == [27, 27, 27, 27, 0]
-
-    checked = await dealtable("verify", table.state_dir, "--json")
-    report = json.loads(checked.out)
-    assert (checked.code, report["findings"]) == (0, [])
-    assert [attempt["outcome"] for attempt in report["attempts"]] == ["void", "ok"]
-    assert report["attempts"][0]["gates"]
+        held = await held_after_all(people, before)
+        assert held.boot != before.boot
+    await nothing_is_found(table, dealtable)
 
 
-async def test_a_daemon_whose_machine_is_killed_ends_and_says_so(table: RunningTable) -> None:
+async def test_a_machine_killed_in_mid_deal_is_started_again_and_goes_on_with_its_attempt(
+    table: RunningTable, dealtable: Dealtable
+) -> None:
+    async with People(table) as people:
+        before = await people.mid_deal()
+        os.kill(part_of(table, "machine"), signal.SIGKILL)
+        # The gateway lives on, and its clients keep their connections.
+        held = await held_after_all(people, before)
+        assert held.boot != before.boot
+        numbers = [event.n for event in people.events]
+        assert numbers == sorted(set(numbers))
+    log = (table.state_dir / "daemon.log").read_text()
+    assert "killed and is started again" in log
+    await nothing_is_found(table, dealtable)
+
+
+async def test_a_gateway_killed_in_mid_deal_is_started_again_and_the_machine_deals_on(
+    table: RunningTable, dealtable: Dealtable
+) -> None:
+    async with People(table) as people:
+        before = await people.mid_deal()
+        remove_endpoints(table.state_dir)
+        os.kill(part_of(table, "gateway"), signal.SIGKILL)
+    await another_gateway(table)
+    async with People(table) as people:
+        held = await held_after_all(people, before)
+        assert held.boot == before.boot
+    await nothing_is_found(table, dealtable)
+
+
+@pytest.mark.timeout(120)
+async def test_a_part_that_is_killed_over_and_over_ends_the_daemon(table: RunningTable) -> None:
     assert table.daemon is not None
-    parts = children(table.daemon.pid)
-    (machine,) = [pid for words, pid in parts.items() if "run machine" in words]
-    os.kill(machine, signal.SIGKILL)
-    assert await table.daemon.wait() == 1
+    while table.daemon.returncode is None:
+        parts = children(table.daemon.pid)
+        for words, pid in parts.items():
+            if "run gateway" in words:
+                os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(LOOK_S)
+    assert table.daemon.returncode == 1
     log = (table.state_dir / "daemon.log").read_text()
     assert "a part of the table ended" in log

@@ -7,9 +7,8 @@ import zmq.auth
 from click.testing import CliRunner
 
 from controller.cli.keys import command
-from controller.commands import COMMANDS, may, refusal
 from controller.gateway.certificates import create_client, create_keys
-from controller.messages import Phase, Role
+from controller.messages import Role
 from controller.roster import ADMITTED, Roster, RosterError, read_certificate
 
 
@@ -106,47 +105,6 @@ def test_one_key_cannot_have_two_roles(state_dir: Path) -> None:
 
 def test_a_table_nobody_is_admitted_to_obeys_nobody(tmp_path: Path) -> None:
     assert Roster.load(tmp_path).clients == ()
-
-
-# The table of commands.
-
-ALLOWED = {
-    "snapshot": set(Role),
-    "events": set(Role),
-    "start_deal": {Role.REFEREE, Role.CHIEF},
-    "release": {Role.REFEREE, Role.CHIEF},
-    "cut": {Role.TABLE, Role.REFEREE, Role.CHIEF},
-}
-
-
-@pytest.mark.parametrize("role", list(Role))
-def test_each_role_may_do_what_the_table_says_and_nothing_else(role: Role) -> None:
-    assert {cmd for cmd in COMMANDS if may(role, cmd)} == {
-        cmd for cmd, roles in ALLOWED.items() if role in roles
-    }
-    assert not may(role, "open_the_safe")
-
-
-def test_a_technician_never_touches_a_deal() -> None:
-    changing = [cmd for cmd, order in COMMANDS.items() if order.signed]
-    assert not any(may(Role.TECHNICIAN, cmd) for cmd in changing)
-
-
-def test_whatever_changes_anything_is_signed() -> None:
-    assert {cmd for cmd, order in COMMANDS.items() if not order.signed} == {"snapshot", "events"}
-
-
-def test_a_refusal_names_the_roles_and_the_phases() -> None:
-    role = refusal("release", Role.TABLE, Phase.HELD)
-    phase = refusal("release", Role.CHIEF, Phase.DEALING)
-    unknown = refusal("sing", Role.CHIEF, Phase.HELD)
-    assert role is not None
-    assert (role.code, role.action) == ("WRONG_ROLE", "ask one of: referee, chief")
-    assert phase is not None
-    assert (phase.code, phase.action) == ("WRONG_PHASE", "possible while it is: held")
-    assert unknown is not None
-    assert unknown.code == "UNKNOWN_COMMAND"
-    assert refusal("release", Role.CHIEF, Phase.HELD) is None
 
 
 # The command line.

@@ -409,7 +409,7 @@ async def test_the_machine_says_how_long_its_mechanics_took(machine: Machine) ->
     taken = bench.world.truth().mechanical_s
     assert taken is not None
     assert 0.2 < taken < 0.35
-    bench.world.people.gather()
+    bench.world.people.empty_machine()
 
 
 async def test_a_closed_world_leaves_no_timer(machine: Machine) -> None:

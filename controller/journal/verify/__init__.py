@@ -17,6 +17,7 @@ from controller.journal.verify.course import Course, course
 from controller.journal.verify.evidence import Evidence, back_number, disproved, unshown
 from controller.journal.verify.findings import Finding, Grade, Report, Standing
 from controller.journal.verify.heads import check_heads, read_heads
+from controller.journal.verify.kept import check_told
 from controller.journal.verify.proof import (
     Unproved,
     cards_of,
@@ -26,7 +27,9 @@ from controller.journal.verify.proof import (
     check_hands,
     check_turned_up,
     drawn_sequence,
+    unknown_rules,
 )
+from controller.journal.verify.rulebooks import Rulebooks
 from controller.journal.verify.sources import read
 from controller.journal.verify.steps import check_attempts, check_entries
 from controller.journal.wire_group import WireEvent, unpack, unpack_opened
@@ -34,11 +37,14 @@ from controller.journal.wire_group import WireEvent, unpack, unpack_opened
 __all__ = ["Finding", "JournalError", "Report", "Standing", "verify"]
 
 
-def verify(path: Path, head_file: Path | None = None) -> Report:
+def verify(path: Path, head_file: Path | None = None, events: Sequence[Path] = ()) -> Report:
     """Check a state directory or a file of events; `head_file` holds heads kept elsewhere.
 
-    Raises JournalError for files that are no journal, no events or no heads.
+    `events` are events' own regulations (event.toml) that deals may have been dealt under.
+    Raises JournalError for files that are no journal, no events or no heads, ProfileError
+    for regulations that are none.
     """
+    rulebooks = Rulebooks(events)
     source = read(path)
     findings = list(source.findings)
     if head_file is not None:
@@ -46,11 +52,12 @@ def verify(path: Path, head_file: Path | None = None) -> Report:
     entries = [chained.entry for chained in source.entries]
     findings.extend(_check_tables(entries))
     findings.extend(check_entries(entries, whole=source.whole))
+    findings.extend(check_told(entries))
     progresses = list(attempts(entries).values())
     findings.extend(check_attempts(progresses, whole=source.whole))
     standings = []
     for progress in progresses:
-        standing, wrong = _check_attempt(progress)
+        standing, wrong = _check_attempt(progress, rulebooks)
         standings.append(standing)
         findings.extend(wrong)
     opened = next((entry for entry in entries if entry.kind == "opened"), None)
@@ -75,18 +82,20 @@ def _check_tables(entries: Sequence[Entry]) -> Iterator[Finding]:
         whose = whose or key
 
 
-def _check_attempt(progress: Progress) -> tuple[Standing, list[Finding]]:
+def _check_attempt(progress: Progress, rulebooks: Rulebooks) -> tuple[Standing, list[Finding]]:
     """Compute one attempt again, as far as it was opened."""
     findings: list[Finding] = []
     grade: Grade | None = None
     seen: Course | None = None
     unproved: list[str] = []
+    strange: str | None = None
     try:
         seen, wrong = _course(progress)
         findings.extend(wrong)
         drawn = None
         if {"committed", "revealed", "verdict"} <= set(progress.steps):
-            findings.extend(check_commitment(progress))
+            findings.extend(check_commitment(progress, rulebooks))
+            strange = unknown_rules(progress, rulebooks)
             drawn = drawn_sequence(progress)
             findings.extend(check_turned_up(progress, drawn))
             grade = "sequence"
@@ -105,16 +114,20 @@ def _check_attempt(progress: Progress) -> tuple[Standing, list[Finding]]:
         n = next(iter(progress.steps.values())).n
         what = f"attempt {progress.attempt} has an entry that lacks something: {error!r}"
         findings.append(Finding(n, what, "this attempt cannot be proved"))
-    return _standing(progress, grade, seen, unproved), findings
+    return _standing(progress, grade, seen, unproved, strange), findings
 
 
 def _standing(
-    progress: Progress, grade: Grade | None, seen: Course | None, unproved: list[str]
+    progress: Progress,
+    grade: Grade | None,
+    seen: Course | None,
+    unproved: list[str],
+    strange: str | None,
 ) -> Standing:
     verdict = progress.data("verdict") or {}
     cut = progress.data("cut")
-    withdrawn = progress.data("withdrawn")
-    after = [] if withdrawn is None else list(withdrawn["reasons"])
+    withdrawn, recalled = progress.data("withdrawn"), progress.data("recalled")
+    after = list((withdrawn or recalled or {"reasons": []})["reasons"])
     return Standing(
         attempt=progress.attempt,
         deal=progress.deal,
@@ -125,6 +138,9 @@ def _standing(
         uncut=cut is not None and cut.get("cut") is None,
         grade=grade,
         gates=seen is not None,
+        unknown_rules=strange,
+        recalled=recalled is not None,
+        sealed="sealed_to_chief" in progress.steps,
     )
 
 

@@ -26,7 +26,10 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     `grade` is null while its seed is not revealed. `gates` says whether single
     cards were compared with the sequence, or only counts. `unshown` are its
     reasons that no record can show: such attempts are counted apart. `withdrawn`:
-    its hands were held, and then not released.
+    its hands were held, and then not released; `recalled`: they were released, and dealt
+    again. `sealed`: the machine could not open it, for its key went with the power; the
+    chief can. `unknown_rules` names the rules that it
+    was dealt under where they are not at hand, so that deck and cut were not compared with them.
     """
 
     attempt: int
@@ -38,15 +41,21 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     uncut: bool
     grade: Grade | None
     gates: bool
+    unknown_rules: str | None = None
+    recalled: bool = False
+    sealed: bool = False
 
     def __str__(self) -> str:
         """One line for a person."""
         end = "withdrawn" if self.withdrawn else self.outcome or "not over"
+        end = "recalled" if self.recalled else end
         reasons = f" ({', '.join(self.reasons)})" if self.reasons else ""
         uncut = ", uncut" if self.uncut else ""
         return f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade()}"
 
     def _grade(self) -> str:
+        if self.sealed:
+            return "sealed to the chief: its key went with the power"
         if self.grade is None:
             return "nothing to check yet: its seed is not revealed"
         cards = "every gate" if self.gates else "counts only, no gates in this file"

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice
 from typing import Any
 
@@ -11,12 +10,12 @@ from controller.deal.sequence import commitment, context, hands, sequence, turne
 from controller.journal.fold import Progress
 from controller.journal.verify.course import SEATS, Course
 from controller.journal.verify.findings import Finding
-from controller.rules.profile import Profile
-from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import ProfileError, load_profile
+from controller.journal.verify.rulebooks import Rulebooks
 
 # A rulebook turns again for a handful of faces: the tenth draw in a row is one in thousands.
 _REDRAWS = 10
+# Digits of a hash that people compare.
+_SHOWN = 16
 
 
 class Unproved(Exception):
@@ -44,7 +43,7 @@ def drawn_sequence(progress: Progress) -> str:
         raise Unproved(progress.steps["committed"].n, str(error)) from error
 
 
-def check_commitment(progress: Progress) -> Iterator[Finding]:
+def check_commitment(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding]:
     """Yield what does not fit between what was promised and what was revealed."""
     promised, revealed = progress.steps["committed"], progress.steps["revealed"]
     bound_to = context(
@@ -62,7 +61,19 @@ def check_commitment(progress: Progress) -> Iterator[Finding]:
     if "cut" in progress.steps and revealed.data.get("cut") != progress.steps["cut"].data["cut"]:
         what = f"the revealed cut {revealed.data.get('cut')} is not the players' own"
         yield Finding(revealed.n, what, "the players' cut did not go into this deal")
-    yield from _check_profile(progress)
+    yield from _check_profile(progress, rulebooks)
+
+
+def unknown_rules(progress: Progress, rulebooks: Rulebooks) -> str | None:
+    """Return the name and hash of the rules it was dealt under where they are not at hand.
+
+    Raises Unproved.
+    """
+    name = _field(progress, "committed", "profile", str)
+    hashed = _hex(progress, "committed", "profile_hash")
+    if rulebooks.find(name, hashed) is not None:
+        return None
+    return f"{name} {hashed.hex()[:_SHOWN]}…"
 
 
 def check_gates(progress: Progress, seen: Course, drawn: str) -> Iterator[Finding]:
@@ -150,11 +161,12 @@ def _opened(progress: Progress) -> bool:
     return bool((progress.data("record") or {}).get("hands"))
 
 
-def _check_profile(progress: Progress) -> Iterator[Finding]:
-    """Deck and cut follow from the profile; an older one cannot be looked up any more."""
+def _check_profile(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding]:
+    """Deck and cut follow from the profile, where it is at hand."""
     promised = progress.steps["committed"]
-    profile, hashed = _known(_field(progress, "committed", "profile", str))
-    if profile is None or hashed != _hex(progress, "committed", "profile_hash"):
+    name = _field(progress, "committed", "profile", str)
+    profile = rulebooks.find(name, _hex(progress, "committed", "profile_hash"))
+    if profile is None:
         return
     deck = _deck(progress, _field(progress, "committed", "deck", dict))
     if deck != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
@@ -164,16 +176,6 @@ def _check_profile(progress: Progress) -> Iterator[Finding]:
     if cut.data["cut"] is not None and cut.data["cut"] not in profile.cuts():
         what = f"the cut {cut.data['cut']} is not one that profile {profile.name} allows"
         yield Finding(cut.n, what, "the cut was not taken from the players")
-
-
-@cache
-def _known(name: str) -> tuple[Profile | None, bytes]:
-    """Return the profile of that name and its hash; None where this program has none."""
-    try:
-        profile = load_profile(name)
-    except ProfileError:
-        return None, b""
-    return profile, profile_hash(profile)
 
 
 def _deck(progress: Progress, deck: dict[str, Any]) -> tuple[int, bool, int]:

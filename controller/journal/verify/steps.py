@@ -40,6 +40,7 @@ def check_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[F
         highest = max(highest, progress.attempt)
         later = progresses[number + 1 :]
         yield from _end(progress)
+        yield from _sealed(progress)
         if whole:
             yield from _motion(progress)
             yield from _left_open(progress, later)
@@ -52,7 +53,7 @@ def _shape(entry: Entry) -> Iterator[Finding]:
     if entry.public is not kind.public:
         said, due = ("public", "private") if entry.public else ("private", "public")
         yield Finding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
-    lacking = [field for field in kind.data if field not in entry.data]
+    lacking = [field for field in kind.always if field not in entry.data]
     if lacking:
         means = "this program did not write it"
         yield Finding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
@@ -91,6 +92,14 @@ def _end(progress: Progress) -> Iterator[Finding]:
         yield Finding(progress.steps["released"].n, what, "these hands were not right")
 
 
+def _sealed(progress: Progress) -> Iterator[Finding]:
+    """Keys go with the power, and the power takes the daemon along: another one runs since."""
+    sealed = progress.steps.get("sealed_to_chief")
+    if sealed is not None and sealed.boot == progress.boot:
+        what = f"the key of attempt {progress.attempt} is said to be gone, and its daemon ran on"
+        yield Finding(sealed.n, what, "this attempt was hidden: only the chief can open it now")
+
+
 def _motion(progress: Progress) -> Iterator[Finding]:
     cut = progress.steps.get("cut")
     for entry in progress.wire:
@@ -111,15 +120,17 @@ def _left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Findin
     """What must have happened to an attempt by the time that others followed it."""
     steps = progress.steps
     n, attempt = _first(progress), f"attempt {progress.attempt}"
-    if later and "verdict" not in steps:
+    if later and "committed" in steps and "verdict" not in steps:
         yield Finding(n, f"{attempt} has no end", "a deal was dropped in silence")
-    withdrawn = "withdrawn" in steps
-    given_up = "verdict" in steps and (withdrawn or steps["verdict"].data.get("outcome") != "ok")
-    if later and given_up and "cut" in steps and not {"record", "revealed"} <= set(steps):
+    taken_back = "withdrawn" in steps or "recalled" in steps
+    given_up = "verdict" in steps and (taken_back or steps["verdict"].data.get("outcome") != "ok")
+    sealed = "sealed_to_chief" in steps
+    is_open = sealed or {"record", "revealed"} <= set(steps)
+    if later and given_up and "cut" in steps and not is_open:
         what = f"{attempt} was given up and its record is not open"
         yield Finding(steps["verdict"].n, what, "nobody can check the reason")
     followed = any("released" in progress.steps for progress in later)
-    if followed and "released" in steps and "revealed" not in steps:
+    if followed and "released" in steps and not (sealed or "revealed" in steps):
         what = f"{attempt} was played and its seed is not revealed"
         yield Finding(steps["released"].n, what, "nobody can check the sequence")
 

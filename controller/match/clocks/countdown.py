@@ -58,6 +58,14 @@ def next_due_ms(clock: Countdown) -> int | None:
     return stopwatch.moment_ms(clock.watch, clock.base_ms + limit.within_ms + 1)
 
 
+def left_ms(clock: Countdown, at_ms: int) -> int:
+    """Return how much of the present limit is left at `at_ms`; 0: it is over, or none is left."""
+    limit = _next_limit(clock)
+    if limit is None:
+        return 0
+    return max(0, clock.base_ms + limit.within_ms - stopwatch.ran_ms(clock.watch, at_ms))
+
+
 def tick(clock: Countdown, at_ms: int) -> tuple[Countdown, tuple[Due, ...]]:
     """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
 

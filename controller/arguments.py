@@ -1,0 +1,188 @@
+"""What a command may say: the arguments of each, one frozen value per form.
+
+Whatever a client sends is taken into one of these before anything looks at it. A value's
+description is what a refusal says is expected; its example is what `dealtable send` shows.
+Match commands have theirs in match_arguments.py.
+"""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
+
+from controller.messages import Seat
+
+_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+$"
+
+SeatName = Annotated[
+    Seat, Meta(description='a seat: "N", "W", "S" or "E"', examples=["N"], title="seat")
+]
+Line = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=200,
+        pattern=_PRINTABLE,
+        description="one line of text, 1 to 200 characters",
+        examples=["why it has to be"],
+    ),
+]
+Name = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=_PRINTABLE,
+        description="a name, 1 to 64 characters",
+        examples=["Li Na"],
+    ),
+]
+SetName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=64,
+        pattern=_PRINTABLE,
+        description="the id of a set of cards",
+        examples=["A1"],
+    ),
+]
+Packet = Annotated[
+    int,
+    Meta(
+        ge=1,
+        le=107,
+        description="a number of cards, by most rulebooks from 6 to 102",
+        examples=[40],
+    ),
+]
+
+
+class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
+    """The arguments of a command; one that it does not know is refused."""
+
+
+class Nothing(Args, frozen=True, kw_only=True):
+    """No arguments."""
+
+
+class Since(Args, frozen=True, kw_only=True):
+    """Public entries behind number `since` of the journal."""
+
+    since: Annotated[
+        int, Meta(ge=0, description="the number of a journal entry, 0 or more", examples=[0])
+    ] = 0
+
+
+class AtSeat(Args, frozen=True, kw_only=True):
+    """One seat."""
+
+    seat: SeatName
+
+
+class WithReason(Args, frozen=True, kw_only=True):
+    """A reason, which everybody may read."""
+
+    reason: Line
+
+
+class Seating(Args, frozen=True, kw_only=True):
+    """Who has taken `seat`; without `person` the one whom the pair's list names."""
+
+    seat: SeatName
+    person: Name | None = None
+
+
+class Confirming(Args, frozen=True, kw_only=True):
+    """The green button of `seat`; without one a referee confirms for both sides."""
+
+    seat: SeatName | None = None
+
+
+class Calling(Args, frozen=True, kw_only=True):
+    """The red button of `seat`, and why where it is said."""
+
+    seat: SeatName
+    reason: Line | None = None
+
+
+class Starting(Args, frozen=True, kw_only=True):
+    """A deal is due. `uncut`: the present one is dealt without a cut, for `reason`."""
+
+    uncut: bool = False
+    reason: Line | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse an uncut deal without its reason."""
+        if self.uncut and self.reason is None:
+            raise ValueError("uncut without its reason, expected uncut=true and a reason")
+
+
+class Cutting(Args, frozen=True, kw_only=True):
+    """A packet of `n` cards off the top; `seat`: who cut, where that is known."""
+
+    n: Packet
+    seat: SeatName | None = None
+
+
+class Holding(Args, frozen=True, kw_only=True):
+    """Why the table stands still. `area`: the clock of the whole area does."""
+
+    reason: Line
+    area: bool = False
+
+
+class Resuming(Args, frozen=True, kw_only=True):
+    """It goes on. `area`: the clock of the whole area does."""
+
+    area: bool = False
+
+
+class LoadingSet(Args, frozen=True, kw_only=True):
+    """Which set of cards lies in the hopper now; `back`: of one that this table never had."""
+
+    set: SetName
+    back: Literal["A", "B"] | None = None
+
+
+class ClearingSet(Args, frozen=True, kw_only=True):
+    """A barred set after its full count. `cards`: how many, each face in its number of copies."""
+
+    set: SetName
+    cards: Annotated[
+        int, Meta(ge=0, le=216, description="a number of cards from 0 to 216", examples=[108])
+    ]
+
+
+class Acknowledging(Args, frozen=True, kw_only=True):
+    """Somebody has seen to a fault. `code`: its name; `board`: whose, where two have it."""
+
+    code: Annotated[
+        str,
+        Meta(
+            pattern=r"^[A-Z][A-Z_]{2,40}$",
+            description='the name of a fault, as "JAM"',
+            examples=["JAM"],
+        ),
+    ]
+    board: Literal["dealer", "reader"] | None = None
+
+
+class OpeningHand(Args, frozen=True, kw_only=True):
+    """Whose hand the chief looks at, and why."""
+
+    seat: SeatName
+    reason: Line
+
+
+class Configuring(Args, frozen=True, kw_only=True):
+    """Settings of a board, by name."""
+
+    board: Literal["dealer", "reader"]
+    settings: Annotated[dict[str, Any], Meta(description="a table of settings", examples=[{}])]
+
+
+class Calibrating(Args, frozen=True, kw_only=True):
+    """The board that is calibrated."""
+
+    board: Literal["dealer", "reader"]

@@ -1,0 +1,120 @@
+"""What `dealtable send` teaches of the commands: one line each, and everything about one."""
+
+import difflib
+import shlex
+from typing import Any, Final
+
+import click
+import msgspec
+from msgspec import inspect
+
+from controller.commands import COMMANDS, Order, names, usage
+from controller.messages import Phase, Role
+from controller.tomlwords import expected, short
+
+GROUPS: Final = {
+    "Reading, by anybody": frozenset(Role),
+    "The table, and referees": frozenset({Role.TABLE, Role.REFEREE, Role.CHIEF}),
+    "Referees": frozenset({Role.REFEREE, Role.CHIEF}),
+    "The chief referee": frozenset({Role.CHIEF}),
+    "A technician": frozenset({Role.TECHNICIAN}),
+}
+"""The commands of a table, by who may give them."""
+
+
+def list_of_commands() -> str:
+    """Return every command with its arguments and what it does, for the end of a help text."""
+    return "\n".join(_group(title, roles) for title, roles in GROUPS.items())
+
+
+def about(cmd: str) -> str:
+    """Return what a command does, takes and needs, with an example. Raises click.UsageError."""
+    order = COMMANDS.get(cmd)
+    if order is None:
+        close = difflib.get_close_matches(cmd, COMMANDS, n=1)
+        hint = f"did you mean {close[0]}?" if close else "--help lists them"
+        raise click.UsageError(f"there is no command {cmd}: {hint}")
+    lines = [f"{usage(cmd)}: {order.does}", ""]
+    lines += [f"  {line.strip()}" for line in (order.args.__doc__ or "").strip().splitlines()]
+    lines += ["", *_arguments(order)] if msgspec.structs.fields(order.args) else []
+    lines += [
+        "",
+        f"Roles:   {names(Role, order.roles)}",
+        f"Phases:  {_phases(order)}",
+        f"About:   {_BOUND[order.bound]}",
+        f"Example: {example(cmd)}",
+    ]
+    return "\n".join(lines)
+
+
+def example(cmd: str) -> str:
+    """Return a command as it may be typed: with what it must have, by whom may give it."""
+    order = COMMANDS[cmd]
+    words = [f"{name}={_typed(value)}" for name, value in _examples(order.args).items()]
+    role = next(role for role in _LEAST if role in order.roles)
+    key = ["--as", role.value] if order.signed else []
+    return " ".join(["dealtable send", cmd, *words, *key, "--state-dir state"])
+
+
+def _group(title: str, roles: frozenset[Role]) -> str:
+    rows = [
+        f"  {short(usage(cmd), _WIDEST):<{_WIDEST}}  {order.does}"
+        for cmd, order in COMMANDS.items()
+        if order.roles == roles
+    ]
+    return "\n".join(["\b", f"{title}:", *rows, ""])
+
+
+def _arguments(order: Order) -> list[str]:
+    shape = inspect.type_info(order.args)
+    assert isinstance(shape, inspect.StructType)  # it is one
+    return [
+        f"  {field.name:<20}{expected(field.type)}{'' if field.required else _default(field)}"
+        for field in shape.fields
+    ]
+
+
+def _default(field: inspect.Field) -> str:
+    """Say that an argument may be left out, and what it is then."""
+    return " (may be left out)" if field.default is None else f" (else {_json(field.default)})"
+
+
+def _phases(order: Order) -> str:
+    if order.phases != frozenset(Phase):
+        return f"of the machine: {names(Phase, order.phases)}"
+    return "any; a match says its own" if order.bound == "match" else "any"
+
+
+def _examples(args: Any) -> dict[str, Any]:
+    """Return a value for each argument that must be there, by its type's example."""
+    shape = inspect.type_info(args)
+    assert isinstance(shape, inspect.StructType)  # it is one
+    due = {field.name: _example(field.type) for field in shape.fields if field.required}
+    return due | ({"seat": "N"} if "offence" in due and "side" not in due else {})
+
+
+def _example(shape: inspect.Type) -> Any:
+    if isinstance(shape, inspect.Metadata):
+        return (shape.extra_json_schema or {})["examples"][0]
+    return shape.values[0] if isinstance(shape, inspect.LiteralType) else True
+
+
+def _typed(value: Any) -> str:
+    return shlex.quote(value if isinstance(value, str) else _json(value))
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()
+
+
+_WIDEST: Final = 30
+"""Letters of a command and its arguments in the list; --about has them all."""
+
+_LEAST: Final = (Role.TABLE, Role.REFEREE, Role.CHIEF, Role.TECHNICIAN, Role.OBSERVER)
+
+_BOUND: Final = {
+    "none": "no deal of its own",
+    "machine": "the deal and attempt that the machine has under way",
+    "match": "the deal and attempt that the match is at",
+}
+"""What a command must name, so that it cannot act on another; `send` asks the table for it."""

@@ -1,0 +1,205 @@
+"""What each command answers, where it is carried out: its `result` in the reply.
+
+A refusal has no result but an error (messages.Failure). The state, the entries and the sheet
+are what they are elsewhere; the rest is said here.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from controller.journal.data import Back, Base64, Board, Hash
+from controller.machine.order.match_orders import EVENTS
+from controller.machine.sheet.form import ScoreSheet
+from controller.messages import Event, Seat, State
+from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.records import Penalty
+from controller.rules.returns import State as OfReturn
+
+Sealed = Annotated[
+    Base64, Meta(description="for the asker alone: sealed to the key of his certificate, base64")
+]
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of a command."""
+
+
+class Done(Answer, frozen=True):
+    """It is done; there is nothing to add."""
+
+
+class Entries(Answer, frozen=True):
+    """Public entries, oldest first; where there are more, ask again behind the last."""
+
+    events: list[Event]
+
+
+class Proposals(Answer, frozen=True):
+    """What a charge can lead to, the ladder's own answer first."""
+
+    proposals: list[Proposal]
+
+
+class NowAt(Answer, frozen=True):
+    """The match took it, and is in this phase now (`phase` of the state's match)."""
+
+    phase: str
+
+
+class Proposed(NowAt, frozen=True):
+    """The ruling that waits now for whom it needs; `ruling` is what it is called."""
+
+    ruling: str
+    penalty: Penalty
+    needs: Literal["referee", "chief"]
+
+
+class LaidOut(Answer, frozen=True):
+    """The id of the match that was laid out."""
+
+    match: str
+
+
+class Sent(Answer, frozen=True):
+    """The match that left, and the document it goes in: its name, and in how many parts."""
+
+    match: str
+    to: str
+    digest: Hash
+    parts: int
+
+
+class DocumentPart(Sent, frozen=True):
+    """A part of that document: `text`, number `part` from 1 on."""
+
+    part: int
+    text: Base64
+
+
+class Arrived(Answer, frozen=True):
+    """The match that is here now, where it stands; or, before all is there, what is missing.
+
+    `missing`: numbers of the parts.
+    """
+
+    missing: list[int] | UnsetType = UNSET
+    match: str | UnsetType = UNSET
+    left: str | UnsetType = msgspec.field(default=UNSET, name="from")
+    deal: int | UnsetType = UNSET
+    phase: str | UnsetType = UNSET
+
+
+class StartedDeal(Answer, frozen=True):
+    """The attempt that began; or, dealt without its cut, that there was none."""
+
+    deal: int | UnsetType = UNSET
+    attempt: int | UnsetType = UNSET
+    cut: UnsetType | None = UNSET
+
+
+class CutAt(Answer, frozen=True):
+    """The cut that was taken, in cards."""
+
+    cut: int
+
+
+class SetThere(Answer, frozen=True):
+    """The set that lies in the machine now, its back, and who said so."""
+
+    set: str
+    back: Back
+    by: str
+
+
+class SetCounted(Answer, frozen=True):
+    """The set that may be dealt with again, and who counted it."""
+
+    set: str
+    by: str
+
+
+class RightTribute(Answer, frozen=True):
+    """Whether the card is the one that is due; nothing where only people can know it."""
+
+    right: bool | UnsetType = UNSET
+
+
+class RightReturn(Answer, frozen=True):
+    """What the rulebook says of the card; nothing where only people can know it.
+
+    `key`: the rule that says so; `article`: where it stands, null where the rulebook is silent.
+    """
+
+    state: OfReturn | UnsetType = UNSET
+    key: str | UnsetType | None = UNSET
+    article: str | UnsetType | None = UNSET
+
+
+class GivenUp(Answer, frozen=True):
+    """Why the attempt was given up."""
+
+    reason: str
+
+
+class OpenedHand(Answer, frozen=True):
+    """A hand: its faces as text, in `sealed`."""
+
+    seat: Seat
+    reason: str
+    by: str
+    sealed: Sealed
+
+
+class Tested(Answer, frozen=True):
+    """The boards that test themselves; what they find comes as their events."""
+
+    boards: list[Board]
+
+
+class Configured(Answer, frozen=True):
+    """The settings that a board has taken."""
+
+    board: Board
+    settings: dict[str, Any]
+
+
+class Calibrated(Answer, frozen=True):
+    """The board that is at its known positions."""
+
+    board: Board
+
+
+ANSWERS: Final[Mapping[str, type[msgspec.Struct]]] = {
+    **dict.fromkeys(EVENTS, NowAt),
+    "snapshot": State,
+    "events": Entries,
+    "sheet": ScoreSheet,
+    "rulings": Proposals,
+    "propose": Proposed,
+    "forfeit": Proposed,
+    "call": Done,
+    "hold": Done,
+    "resume": Done,
+    "set_match": LaidOut,
+    "transfer": Sent,
+    "document": DocumentPart,
+    "take_over": Arrived,
+    "start_deal": StartedDeal,
+    "cut": CutAt,
+    "release": Done,
+    "replace_set": SetThere,
+    "clear_set": SetCounted,
+    "tribute": RightTribute,
+    "return": RightReturn,
+    "acknowledge": Done,
+    "clear_jam": Done,
+    "void": GivenUp,
+    "open_hand": OpenedHand,
+    "selftest": Tested,
+    "configure": Configured,
+    "calibrate": Calibrated,
+}
+"""By command; what a match carries out answers with its phase."""

@@ -1,0 +1,175 @@
+"""`dealtable bundle`: a diagnostics archive of one table, to be sent to whoever helps."""
+
+import base64
+import gzip
+import io
+import os
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import click
+
+from controller.cli import LineError
+from controller.cli.bundle_parts import Asked, Part, parts, table_of
+from controller.config import RUNTIME_ROOT, ConfigError, load_table
+from controller.journal.errors import JournalError
+from controller.journal.verify.sources import read
+from controller.roster import CLIENTS, KEYS
+
+EPILOG = """\b
+Examples:
+  dealtable bundle --state-dir state
+  dealtable bundle --state-dir /var/lib/dealtable/T01 --config table.toml --out t01.tar.gz
+  dealtable bundle --state-dir state --last 500 --replace
+  tar -xzOf t01.tar.gz dealtable-T01/events.jsonl > events.jsonl; dealtable verify events.jsonl
+"""
+
+_SECRET_LINES: Final = ("secret-key", "sign", "unseal")
+_INSTEAD: Final = b"(secret)"
+_BOX: Final = 24
+"""Text of a private entry so long is something closed, or an attempt's own events."""
+
+
+@click.command("bundle", epilog=EPILOG)
+@click.option(
+    "--state-dir",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    required=True,
+    help="Where the table keeps its journal and its keys.",
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="The table's configuration. [default: table.toml in the state directory]",
+)
+@click.option(
+    "--event",
+    "events",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="An event's own regulations, for the check of the journal; may be given again.",
+)
+@click.option(
+    "--last",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Only the newest N public entries. [default: all]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.tar.gz",
+    help="What to write. [default: dealtable-TABLE.tar.gz here]",
+)
+@click.option("--replace", is_flag=True, help="Replace FILE.tar.gz if it is there already.")
+def command(
+    state_dir: Path,
+    config: Path | None,
+    events: tuple[Path, ...],
+    last: int | None,
+    out: Path | None,
+    replace: bool,
+) -> None:
+    """Write a diagnostics archive of a table: what helps to find a fault, and no secret.
+
+    In it: the configuration, the journal's public entries and what `verify` says of them, the
+    numbers of the boards' events, logs, metrics, the certificates' names and fingerprints,
+    system and packages. Not in it: keys, seeds not revealed yet, faces that are not public,
+    anything sealed. The table may run meanwhile.
+
+    Exit 0: written; 2: it cannot be.
+    """
+    name = table_of(state_dir)
+    target = out or Path(f"dealtable-{name}.tar.gz")
+    if target.exists() and not replace:
+        raise LineError(f"{target} is there already: name another with --out, or say --replace")
+    asked = Asked(state_dir, config or state_dir / "table.toml", last, events)
+    secrets = sorted(set(_spellings(_secrets(asked))), key=len, reverse=True)
+    taken = [part._replace(body=_without(part.body, secrets)) for part in parts(asked)]
+    try:
+        _write(target, _archive(f"dealtable-{name}", taken))
+    except OSError as error:
+        raise LineError(f"{target} cannot be written: {error.strerror}") from error
+    for part in taken:
+        click.echo(f"{part.name:<24} {len(part.body):>9} bytes  {part.says}")
+    click.echo(f"{target}: {len(taken)} parts of table {name}; no key, seed or hidden face in it")
+
+
+def _archive(folder: str, taken: Iterable[Part]) -> bytes:
+    """Return the archive's bytes: the same for the same parts, whenever and by whom it is made."""
+    packed = io.BytesIO()
+    with (
+        gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as squeezed,
+        tarfile.open(fileobj=squeezed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for part in sorted(taken):
+            entry = tarfile.TarInfo(f"{folder}/{part.name}")
+            entry.size, entry.mode = len(part.body), 0o600
+            archive.addfile(entry, io.BytesIO(part.body))
+    return packed.getvalue()
+
+
+def _write(target: Path, body: bytes) -> None:
+    """Write whole or not at all, for this user alone."""
+    part = target.with_name(f".{target.name}.part")
+    part.unlink(missing_ok=True)
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(body)
+    part.replace(target)
+
+
+# The last look: nothing that is known to be secret here leaves, wherever it got in from.
+
+
+def _secrets(asked: Asked) -> Iterator[bytes]:
+    """Yield what must not be in the archive, as far as this user may read it."""
+    for folder in (KEYS, CLIENTS):
+        for path in sorted((asked.state_dir / folder).glob("*.key_secret")):
+            with suppress(OSError, UnicodeDecodeError):
+                yield from _secrets_in(path.read_text(encoding="utf-8"))
+    for path in sorted(_runtime_dir(asked).glob("attempt-*.key")):
+        with suppress(OSError):
+            yield path.read_bytes()
+    with suppress(JournalError, OSError):
+        for chained in read(asked.state_dir).entries:
+            if not chained.entry.public:
+                texts = (text for text in chained.entry.data.values() if isinstance(text, str))
+                yield from (text.encode() for text in texts if len(text) >= _BOX)
+
+
+def _secrets_in(certificate: str) -> Iterator[bytes]:
+    for line in certificate.splitlines():
+        name, _, value = line.partition("=")
+        if name.strip() in _SECRET_LINES:
+            text = value.strip().strip('"')
+            yield text.encode()
+            with suppress(ValueError):
+                yield bytes.fromhex(text)
+
+
+def _runtime_dir(asked: Asked) -> Path:
+    try:
+        return load_table(asked.config).table.runtime_dir
+    except ConfigError:
+        return RUNTIME_ROOT / table_of(asked.state_dir)
+
+
+def _spellings(secrets: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield each secret as it is and as text is made of it."""
+    for secret in secrets:
+        if secret:
+            yield secret
+            yield secret.hex().encode()
+            yield base64.b64encode(secret)
+            yield base64.urlsafe_b64encode(secret)
+
+
+def _without(body: bytes, secrets: Iterable[bytes]) -> bytes:
+    for secret in secrets:
+        body = body.replace(secret, _INSTEAD)
+    return body

@@ -1,0 +1,237 @@
+"""What a diagnostics archive holds of one table: each part small, and none of it secret."""
+
+import hashlib
+import http.client
+import importlib.metadata
+import os
+import platform
+import re
+import shutil
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from controller.gateway.endpoints import NoEndpoints, read_endpoints
+from controller.journal.entries import Chained, public_event
+from controller.journal.errors import JournalError
+from controller.journal.kinds import KINDS
+from controller.journal.verify import verify
+from controller.journal.verify.sources import Source, read
+from controller.roster import ADMITTED, CLIENTS, KEYS, RosterError, read_certificate
+from controller.rules.rulebooks import ProfileError
+
+LOG_BYTES: Final = 1 << 20
+"""Of a log, its end."""
+_HIDDEN: Final = "(not shown)"
+_SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^sign$", re.I)
+_METRICS_S: Final = 3.0
+_FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError, ProfileError)
+
+
+class Part(NamedTuple):
+    """One file of the archive: its name, its bytes, and what it is, for people."""
+
+    name: str
+    body: bytes
+    says: str
+
+
+class Asked(NamedTuple):
+    """Of what to make an archive. `last`: only so many of the newest public entries."""
+
+    state_dir: Path
+    config: Path
+    last: int | None
+    events: tuple[Path, ...]
+
+
+def parts(asked: Asked) -> Iterator[Part]:
+    """Yield every part, in an order of its own; one that cannot be taken says why instead."""
+    for name, take, says in _PARTS:
+        try:
+            body = take(asked)
+        except _FAILURES as failure:
+            yield Part(
+                f"{name}.missing.txt", f"{failure}\n".encode(), f"could not be had: {failure}"
+            )
+        else:
+            yield Part(name, body, says)
+    for log in sorted(asked.state_dir.glob("*.log")):
+        yield Part(f"logs/{log.name}", _end_of(log), "a log, at most its last megabyte")
+
+
+def table_of(state_dir: Path) -> str:
+    """Return the name of the table whose state this is; "table" where nothing says it."""
+    try:
+        opened = _opened(read(state_dir))
+    except (JournalError, OSError):
+        return "table"
+    name = str(opened.get("table", "table"))
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name) or "table"
+
+
+def _config(asked: Asked) -> bytes:
+    """The configuration's keys without their comments: nobody knows what people write there."""
+    return _json(_redacted(tomllib.loads(asked.config.read_text(encoding="utf-8"))))
+
+
+def _redacted(value: Any, name: str = "") -> Any:
+    if isinstance(value, dict):
+        return {key: _redacted(inner, key) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_redacted(inner, name) for inner in value]
+    return _HIDDEN if _SECRET_NAME.search(name) else value
+
+
+def _events(asked: Asked) -> bytes:
+    """The public entries as the feed had them, so that `verify` can check them again."""
+    source = read(asked.state_dir)
+    opened = _opened(source)
+    table, simulated = str(opened.get("table", "")), bool(opened.get("simulated"))
+    public = [chained for chained in source.entries if _is_public(chained)]
+    shown = public if asked.last is None else public[-asked.last :] if asked.last else []
+    events = (public_event(chained, table, simulated) for chained in shown)
+    return b"".join(msgspec.json.encode(event) + b"\n" for event in events)
+
+
+def _private(asked: Asked) -> bytes:
+    """How many private entries there are, and which events the boards told; nothing of inside."""
+    private = [item.entry for item in read(asked.state_dir).entries if not _is_public(item)]
+    wire = [
+        {"n": entry.n, "attempt": entry.attempt, "boots": _numbers(entry.data.get("boots"))}
+        for entry in private
+        if entry.kind == "wire"
+    ]
+    return _json({"entries": dict(sorted(Counter(e.kind for e in private).items())), "wire": wire})
+
+
+def _numbers(boots: Any) -> dict[str, list[int]]:
+    """Of a group: for each board its boot, and the numbers of its first and its last event."""
+    if not isinstance(boots, Mapping):
+        return {}
+    return {
+        str(board): [number for number in numbers if isinstance(number, int)]
+        for board, numbers in boots.items()
+        if isinstance(numbers, list)
+    }
+
+
+def _verified(asked: Asked) -> bytes:
+    return _json(msgspec.to_builtins(verify(asked.state_dir, events=asked.events)))
+
+
+def _endpoints(asked: Asked) -> bytes:
+    return _json(msgspec.to_builtins(read_endpoints(asked.state_dir)))
+
+
+def _keys(asked: Asked) -> bytes:
+    """Whose certificates there are: names, roles and fingerprints, from public files alone."""
+    shown = [
+        {"file": f"{folder}/{path.name}"} | _certificate(path)
+        for folder in (KEYS, CLIENTS, ADMITTED)
+        for path in sorted((asked.state_dir / folder).glob("*.key"))
+    ]
+    if not shown:
+        raise RosterError(f"{asked.state_dir}: no certificate is there")
+    return _json(shown)
+
+
+def _certificate(path: Path) -> dict[str, Any]:
+    try:
+        read_ = read_certificate(path)
+    except RosterError:
+        return {"error": "no certificate that can be used"}
+    return {
+        "name": read_.name,
+        "role": read_.role,
+        "fingerprint": hashlib.sha256(read_.curve.encode()).hexdigest()[:16],
+        "secret_beside_it": path.with_suffix(".key_secret").exists(),
+    }
+
+
+def _metrics(asked: Asked) -> bytes:
+    where = urlsplit(read_endpoints(asked.state_dir).metrics or "")
+    if where.hostname is None:
+        raise NoEndpoints(f"{asked.state_dir}: its gateway serves no metrics")
+    asking = http.client.HTTPConnection(where.hostname, where.port or 80, timeout=_METRICS_S)
+    try:
+        asking.request("GET", where.path)
+        return asking.getresponse().read()
+    finally:
+        asking.close()
+
+
+def _system(asked: Asked) -> bytes:
+    disk = shutil.disk_usage(asked.state_dir)
+    return _json(
+        {
+            "os": platform.freedesktop_os_release().get("PRETTY_NAME"),
+            "kernel": platform.release(),
+            "machine": platform.machine(),
+            "board": _line_of("/proc/device-tree/model"),
+            "python": sys.version.split()[0],
+            "cpus": os.cpu_count(),
+            "load": _line_of("/proc/loadavg"),
+            "memory": _memory(),
+            "state_dir_disk_bytes": {"total": disk.total, "free": disk.free},
+            "packages": dict(sorted(_packages())),
+        }
+    )
+
+
+def _packages() -> Iterator[tuple[str, str]]:
+    for found in importlib.metadata.distributions():
+        yield found.metadata["Name"], found.version
+
+
+def _memory() -> dict[str, str]:
+    wanted = ("MemTotal", "MemAvailable", "SwapTotal")
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    rows = (line.partition(":") for line in lines)
+    return {name: value.strip() for name, _, value in rows if name in wanted}
+
+
+def _line_of(path: str) -> str | None:
+    try:
+        return Path(path).read_text().strip("\0\n")
+    except OSError:
+        return None
+
+
+def _end_of(log: Path) -> bytes:
+    with log.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - LOG_BYTES))
+        return file.read()
+
+
+def _opened(source: Source) -> dict[str, Any]:
+    return next((c.entry.data for c in source.entries if c.entry.kind == "opened"), {})
+
+
+def _is_public(chained: Chained) -> bool:
+    """Public by its mark and by its kind: one of them may have been tampered with."""
+    kind = KINDS.get(chained.entry.kind)
+    return chained.entry.public and (kind is None or kind.public)
+
+
+def _json(value: Any) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+_PARTS: Final[tuple[tuple[str, Callable[[Asked], bytes], str], ...]] = (
+    ("configuration.json", _config, "the configuration, without comments and secrets"),
+    ("endpoints.json", _endpoints, "where the gateway serves"),
+    ("events.jsonl", _events, "public entries of the journal; `dealtable verify` reads them"),
+    ("keys.json", _keys, "names, roles and fingerprints of the certificates"),
+    ("metrics.txt", _metrics, "the metrics of this moment"),
+    ("private.json", _private, "how many private entries there are, and the boards' event numbers"),
+    ("system.json", _system, "system, packages, memory, disk"),
+    ("verify.json", _verified, "what `dealtable verify` says of the journal"),
+)

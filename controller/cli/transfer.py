@@ -1,0 +1,183 @@
+"""`dealtable transfer`: a match goes on at another table (转台), carried over by a referee."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from controller.cli import LineError
+from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.gateway.client import Client, NoAnswer
+from controller.gateway.line import BadAddress
+from controller.messages import Failure, Role
+
+EXAMPLES: Final = """\b
+Examples:
+  dealtable transfer --from T01 --to T02
+  dealtable transfer --from T01 --to T02 --as referee --by "Chen Hua"
+
+\b
+Where the two tables' directories are not on one computer, in two steps:
+  dealtable transfer --from T01 --table T02 --file match.json
+  dealtable transfer --file match.json --to T02
+
+\b
+What happens: the first table stops the match, says in its journal that it went, and has no match
+any more. A deal whose hands are out is played on at the other table; one that is not begun is
+dealt again there. Then `dealtable send resume` lets the match go on, and `add_time` gives the
+time back that the table lost on the way. If the second step fails, mend what it says and give the
+same command again: nothing is moved twice. A match that cannot arrive where it was sent may be
+sent to yet another table from the first one.
+"""
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One part of a match on its way, as `document` gives it."""
+
+    match: str
+    to: str
+    digest: str
+    part: int
+    parts: int
+    text: str
+
+
+class Refused(Exception):
+    """A table does not do its step."""
+
+    def __init__(self, table: str, error: Failure) -> None:
+        super().__init__(f"{table} refused, {error.code}: {error.message}. {error.action}.")
+
+
+class Ends:
+    """Between what a match is carried: directories of the two tables, or a file for one of them.
+
+    `name` is whose key gives the orders; `word` says whose decision it was, where it was said.
+    """
+
+    def __init__(
+        self, source: Path | None, target: Path | None, name: str, word: dict[str, Any]
+    ) -> None:
+        self.source, self.target, self._name, self._word = source, target, name, word
+
+    async def fetch(self, table: str | None) -> tuple[Part, ...]:
+        """Let the match leave the first table for `table`, or for the second; return its parts."""
+        assert self.source is not None  # `command` asks
+        head = None
+        if self.target is not None:
+            present = await self._ask(self.target, [("snapshot", {})])
+            table, head = present[-1]["table"], present[-1]["head"]
+        leaves = {"table": table, "head": head, **self._word}
+        first = await self._ask(self.source, [("transfer", leaves), ("document", {})])
+        rest = range(2, first[-1]["parts"] + 1)
+        more = await self._ask(self.source, [("document", {"part": number}) for number in rest])
+        return tuple(msgspec.convert(part, Part) for part in (first[-1], *more))
+
+    async def hand_over(self, parts: Sequence[Part]) -> dict[str, Any]:
+        """Give the parts to the second table; return how the match stands there."""
+        assert self.target is not None  # `command` asks
+        wanted = ("digest", "part", "parts", "text")
+        taken = [{name: getattr(part, name) for name in wanted} | self._word for part in parts]
+        answers = await self._ask(self.target, [("take_over", said) for said in taken])
+        if "match" not in answers[-1]:
+            raise LineError(f"parts {answers[-1]['missing']} are missing: give the command again")
+        return answers[-1]
+
+    async def _ask(
+        self, state_dir: Path, asked: Sequence[tuple[str, dict[str, Any]]]
+    ) -> list[dict[str, Any]]:
+        """Give one table commands, one after the other, and return its answers."""
+        identity, found = client_in(state_dir, self._name), []
+        async with Client(endpoints_in(state_dir), identity, command_ids) as client:
+            for cmd, args in asked:
+                reply = await client.ask(cmd, args)
+                if reply.error is not None:
+                    raise Refused(str(state_dir), reply.error)
+                found.append(reply.result or {})
+        return found
+
+
+_DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command(epilog=EXAMPLES)
+@click.option("--from", "source", type=_DIRECTORY, help="State directory of the table it leaves.")
+@click.option("--to", "target", type=_DIRECTORY, help="State directory of the table it goes to.")
+@click.option("--table", metavar="ID", help="Id of the table it goes to, where --to is not here.")
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The match on its way: written where --to is missing, read where --from is.",
+)
+@click.option("--as", "name", default=Role.CHIEF.value, show_default=True, help="Whose key.")
+@click.option("--by", metavar="NAME", help="The chief who said so, where a referee orders it.")
+def command(
+    source: Path | None,
+    target: Path | None,
+    table: str | None,
+    file: Path | None,
+    name: str,
+    by: str | None,
+) -> None:
+    """Move a match to another table.
+
+    The chief decides it; a referee may enter the chief's word. Ends with 0 when the match is
+    where it was sent, 1 when a table refused or did not answer.
+    """
+    _check(source, target, table, file)
+    word = {} if by is None else {"verbal": True, "by": by}
+    ends = Ends(source, target, name, word)
+    try:
+        asyncio.run(_carry(ends, table, file))
+    except (NoAnswer, Refused) as error:
+        click.echo(f"{'no answer: ' if isinstance(error, NoAnswer) else ''}{error}", err=True)
+        sys.exit(1)
+    except BadAddress as error:
+        raise LineError(str(error)) from None
+
+
+def _check(source: Path | None, target: Path | None, table: str | None, file: Path | None) -> None:
+    """Raise click.UsageError where it is not said from where to where."""
+    if source is None and (file is None or target is None):
+        raise click.UsageError("say from where: --from DIR, or --file FILE with --to DIR")
+    if source is not None and target is None and (table is None or file is None):
+        raise click.UsageError("say to where: --to DIR, or --table ID with --file FILE")
+    if target is not None and table is not None:
+        raise click.UsageError("--to and --table: one of them says where it goes")
+    if source is not None and target is not None and file is not None:
+        raise click.UsageError("--file: there is no need of it between --from and --to")
+
+
+async def _carry(ends: Ends, table: str | None, file: Path | None) -> None:
+    parts = await ends.fetch(table) if ends.source is not None else _read(file)
+    if ends.target is None:
+        _keep(file, parts)
+        return
+    stands = await ends.hand_over(parts)
+    deal = f", deal {stands['deal']}" if stands["deal"] else ""
+    click.echo(f"match {stands['match']} is at {parts[0].to}{deal}, phase {stands['phase']}")
+
+
+def _keep(file: Path | None, parts: tuple[Part, ...]) -> None:
+    """Write the parts into a file."""
+    assert file is not None  # `_check` asks
+    file.write_bytes(msgspec.json.encode(parts))
+    click.echo(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now")
+
+
+def _read(file: Path | None) -> tuple[Part, ...]:
+    """Return the parts in a file. Raises LineError."""
+    assert file is not None  # `_check` asks
+    try:
+        parts = msgspec.json.decode(file.read_bytes(), type=tuple[Part, ...])
+    except FileNotFoundError:
+        raise LineError(f"{file}: there is no such file") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
+        raise LineError(f"{file}: no match on its way ({wrong})") from None
+    if not parts:
+        raise LineError(f"{file}: no match on its way (no parts)")
+    return parts

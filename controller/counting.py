@@ -1,0 +1,45 @@
+"""Numbers for technicians, as machine and gateway count them and hand them on. Pure."""
+
+from bisect import bisect_left
+
+import msgspec
+
+
+class Sample(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """One number: what it counts, for which label values (names of faults, boards, sets)."""
+
+    name: str
+    labels: tuple[str, ...]
+    value: float
+
+
+class Distribution(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """How many of something took how long.
+
+    `counts[i]` of them took at most `bounds_s[i]` and more than the bound before; the last
+    count, one more than there are bounds, is of the rest. `sum_s` is all of them together.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    bounds_s: tuple[float, ...]
+    counts: tuple[int, ...]
+    sum_s: float
+
+
+class Histogram:
+    """How often something took how long, in seconds; `add` is all that it costs to measure."""
+
+    def __init__(self, bounds_s: tuple[float, ...]) -> None:
+        self._bounds_s = bounds_s
+        self._counts = [0] * (len(bounds_s) + 1)
+        self._sum_s = 0.0
+
+    def add(self, took_s: float) -> None:
+        """Count one more."""
+        self._counts[bisect_left(self._bounds_s, took_s)] += 1
+        self._sum_s += took_s
+
+    def read(self, name: str, *labels: str) -> Distribution:
+        """Return what it counted, under a name of gateway/families.py."""
+        return Distribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)

@@ -1,0 +1,29 @@
+"""How many commands a key may send: a burst, and behind it so many a second."""
+
+from typing import Final
+
+PER_S: Final = 50.0
+"""Commands a second of one key, on and on: far more than hands can give or a console needs.
+Provisional."""
+BURST: Final = 200.0
+"""Commands of one key at once, after a quiet time: a script that catches up. Provisional."""
+_MOST_KEYS: Final = 1000
+"""Keys that are remembered; more come only where clients are admitted and removed again."""
+
+
+class Rates:
+    """A bucket for each key: it holds `burst` commands and fills by `per_s` a second."""
+
+    def __init__(self, per_s: float = PER_S, burst: float = BURST) -> None:
+        self._per_s, self._burst = per_s, burst
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, key: str, now_s: float) -> bool:
+        """Return whether `key` may send one more now; it is counted if it may."""
+        left, since_s = self._left.get(key, (self._burst, now_s))
+        left = min(self._burst, left + (now_s - since_s) * self._per_s)
+        allowed = left >= 1
+        if key not in self._left and len(self._left) >= _MOST_KEYS:
+            self._left.pop(next(iter(self._left)))
+        self._left[key] = (left - allowed, now_s)
+        return allowed

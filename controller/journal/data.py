@@ -1,0 +1,389 @@
+"""What the data of an entry holds, kind by kind: the journal's rows and the feed's events.
+
+Bytes are lower-case hex, or base64 where a field says so; `at_ms` is the table's clock:
+whole milliseconds that only go forward, over restarts, too. A field that may be missing is
+there only where that is said of it; null stands for what is not known. What no type here
+can say, because the journal knows no rulebook (a match, its events), is said where the
+schemas are made (controller/cli/schemas.py).
+"""
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from controller.messages import Landed, Outcome, Role, Seat
+
+Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
+Base64 = Annotated[str, Meta(pattern="^[A-Za-z0-9+/]*={0,2}$", description="bytes in base64")]
+FaultName = Annotated[
+    str, Meta(pattern="^[A-Z][A-Z0-9_]*$", description="a name of the fault catalogue")
+]
+Count = Annotated[int, Meta(ge=0)]
+Ms = Annotated[int, Meta(ge=0, description="milliseconds of the table's clock")]
+Back = Literal["A", "B"]
+Board = Literal["dealer", "reader"]
+
+
+class Data(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What an entry of one kind holds."""
+
+
+class BegunData(Data, frozen=True):
+    """Both boards began the attempt: the set is in the machine's hands."""
+
+
+class OpenedData(Data, frozen=True):
+    """The daemon began: whose journal this is, and the version of the program.
+
+    `table_key`: the table's public CURVE key (Z85), part of every commitment. `sets`: the back of
+    each set that lies at the table, by its id.
+    """
+
+    table: str
+    table_key: str
+    simulated: bool
+    version: str
+    sets: dict[str, Back]
+
+
+class SeedData(Data, frozen=True):
+    """The seed under the attempt's key; `for_chief`: that key, sealed to the chief's."""
+
+    box: Base64
+    for_chief: Base64
+
+
+class DeckData(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What a set consists of."""
+
+    packs: Count
+    jokers: bool
+    cards: Count
+
+
+class CommittedData(Data, frozen=True):
+    """What was promised, and the parts of its context (controller/deal/PROOF.md).
+
+    Deal and attempt are the entry's own. `passes`: how often the set will be shuffled.
+    """
+
+    commitment: Hash
+    table_key: str
+    match: str
+    profile: str
+    profile_hash: Hash
+    set: str
+    back: Back
+    deck: DeckData
+    passes: Count
+
+
+class CutData(Data, frozen=True):
+    """The players' number of cards, of the seat that cut where that is known.
+
+    Null with a `reason` for a deal without a cut. Both are missing where there are none.
+    """
+
+    cut: int | None
+    at_ms: Ms
+    reason: str | UnsetType = UNSET
+    seat: Seat | UnsetType = UNSET
+
+
+class ShuffledData(Data, frozen=True):
+    """The shuffler is done, after so many passes."""
+
+    passes: Count
+
+
+class WireData(Data, frozen=True):
+    """A group of board events (wire_group.py); `sealed`: what the reader saw, where it did.
+
+    `boots` has for each board its boot id and the first and last number of its events.
+    """
+
+    boots: dict[Board, tuple[int, int, int]]
+    b: Base64
+    sealed: Base64 | UnsetType = UNSET
+
+
+class OpenedWire(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A group of board events with what the reader saw, four bytes a look, nothing sealed."""
+
+    boots: dict[Board, tuple[int, int, int]]
+    b: Base64
+    looks: Base64
+
+
+class DealtData(Data, frozen=True):
+    """All cards are out of the hopper and the tray: indices fed from each."""
+
+    fed: Count
+    refed: Count
+
+
+class HeldData(Data, frozen=True):
+    """Right hands lie in the machine: what they are bound by (PROOF.md)."""
+
+    hands: Hash
+
+
+class HandsBoxData(Data, frozen=True):
+    """Nonce and record behind `hands`, under the attempt's key."""
+
+    box: Base64
+
+
+class VerdictData(Data, frozen=True):
+    """How an attempt ended, why, and where its cards lie: counted, never faces."""
+
+    outcome: Outcome
+    reasons: list[FaultName]
+    landed: Landed
+    fed: Count
+    refed: Count
+    at_ms: Ms
+
+
+class ReleasedData(Data, frozen=True):
+    """The hands are out.
+
+    `leader`: whom the cards make lead, `turned_up`: by which card; each is missing where the
+    rulebook or the deal has no such thing. Of a match's deal, how long its players waited:
+    `due_to_ready_ms` from when it was due until its hands were ready (0: they were), and
+    `ready_to_button_ms` from there to the order to let them out.
+    """
+
+    at_ms: Ms
+    due_to_ready_ms: Ms | UnsetType = UNSET
+    ready_to_button_ms: Ms | UnsetType = UNSET
+    leader: Seat | UnsetType = UNSET
+    turned_up: str | UnsetType = UNSET
+
+
+class SealedToChiefData(Data, frozen=True):
+    """Its key went with the power: only the chief can open it (`for_chief` of its seed)."""
+
+    reason: FaultName
+
+
+class RevealedData(Data, frozen=True):
+    """Seed and cut of an attempt that is over; a null cut: it was dealt without."""
+
+    seed: Hash
+    cut: int | None
+
+
+class WithdrawnData(Data, frozen=True):
+    """Held hands that may not go out any more, and why."""
+
+    reasons: list[FaultName]
+    at_ms: Ms
+
+
+class LastLook(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What the sensors said at the end.
+
+    At a count all but `pockets_empty`; that and `path_empty` at a beginning which the dealer
+    board refused. `reader_pulses`: how many cards the reader board was told of by the wire.
+    """
+
+    path_empty: bool
+    pockets_empty: bool | UnsetType = UNSET
+    hopper_empty: bool | UnsetType = UNSET
+    tray_empty: bool | UnsetType = UNSET
+    reader_pulses: Count | UnsetType = UNSET
+
+
+class RecordData(Data, frozen=True):
+    """The opened record of an attempt: a face a place (hex), and the nonce of `hands`.
+
+    Both are null in an attempt that was never held. `events`: its board events so far, of one
+    that was given up; `settled`: the last look, where the sensors were asked.
+    """
+
+    nonce: Hash | None
+    hands: Annotated[str, Meta(pattern="^([0-9a-f]{2})*$")] | None
+    events: list[OpenedWire] | UnsetType = UNSET
+    settled: LastLook | UnsetType = UNSET
+
+
+class RecalledData(Data, frozen=True):
+    """Hands that were out are dealt again: a wrong count, or the chief's word."""
+
+    reasons: list[FaultName]
+
+
+class OpenedHandData(Data, frozen=True):
+    """The chief looked at a hand as it was dealt: whose, why, and by which key (hex)."""
+
+    seat: Seat
+    reason: str
+    by: str
+    key: str
+
+
+class AnswerData(Data, frozen=True):
+    """What only the asker of a command may read, for the same id again."""
+
+    id: str
+    key: str
+    sealed: Base64
+
+
+class MeetingData(Data, frozen=True):
+    """A match is laid out: who plays it where, by which rulebook, and what its pairs bring."""
+
+    match: str
+    meeting: dict[str, Any]
+    record: list[dict[str, Any]]
+    profile: str
+    profile_hash: Hash
+    at_ms: Ms
+
+
+class MatchData(Data, frozen=True):
+    """Something happened in the match: `event` says what, with the fields of that event."""
+
+    event: str
+    at_ms: Ms
+
+
+class KeptEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What happened in the match at the private entry `n`."""
+
+    n: Count
+    event: dict[str, Any]
+
+
+class MatchToldData(Data, frozen=True):
+    """What was kept back of the match, once it may be seen: all returns of a deal at once."""
+
+    told: list[KeptEvent]
+
+
+class TransferredData(Data, frozen=True):
+    """The match goes on at the table `to`, by whose word.
+
+    `to_head`: a head that the journal of that table had shortly before, where it was asked.
+    """
+
+    match: str
+    to: str
+    to_head: Hash | None
+    by: str
+    at_ms: Ms
+
+
+class TakenOverData(Data, frozen=True):
+    """A match came from `table`, whose journal has `head` behind its `transferred`, entry `n`.
+
+    `digest` names the document it came in (controller/match/transfer.py). Its `meeting` follows,
+    and then its `events`, so many of kind `match`, with times of this table's clock. `proofs`:
+    what its attempts promised so far, by table, deal and attempt.
+    """
+
+    match: str
+    table: str
+    n: Count
+    head: Hash
+    digest: Hash
+    events: Count
+    proofs: list[dict[str, Any]]
+    by: str
+    at_ms: Ms
+
+
+class PauseData(Data, frozen=True):
+    """Somebody stopped the machine. `reason`: whose it is to end, a role; `why`: in his words."""
+
+    reason: str
+    by: str
+    why: str
+
+
+class PauseEndedData(Data, frozen=True):
+    """Somebody lets it go on, as far as `reason` is concerned."""
+
+    reason: str
+    by: str
+
+
+class AcknowledgedData(Data, frozen=True):
+    """A person has seen a fault, or answered what the match called for.
+
+    `name`: of the fault, or of the call in small letters; `board`: "" where none is meant.
+    """
+
+    name: str
+    by: str
+    board: Literal["", "dealer", "reader"]
+
+
+class SetLoadedData(Data, frozen=True):
+    """Another set lies in the machine."""
+
+    set: str
+    back: Back
+    by: str
+
+
+class SetClearedData(Data, frozen=True):
+    """A barred set was counted by a person, and is whole."""
+
+    set: str
+    by: str
+
+
+class FaultData(Data, frozen=True):
+    """A fault is latched: `evidence` fills the words of the catalogue."""
+
+    code: int
+    name: FaultName
+    evidence: dict[str, str]
+
+
+class FaultClearedData(Data, frozen=True):
+    """It is there no more, with the evidence it had."""
+
+    code: int
+    name: FaultName
+    evidence: dict[str, str]
+
+
+class CallData(Data, frozen=True):
+    """A player called the referee with the red button (`button`), or why in his words."""
+
+    seat: Seat
+    reason: str
+
+
+class CallEndedData(Data, frozen=True):
+    """He took it back with the green one."""
+
+    seat: Seat
+
+
+class CommandData(Data, frozen=True):
+    """A signed command that acted, and by whom.
+
+    `key`: the signer's (hex), `panel` for a button of the table; `who`: the name of its
+    certificate. `result`: what was answered, as far as it is public; or `refused`: it was begun
+    and could not be carried out after all.
+    """
+
+    id: str
+    key: str
+    cmd: str
+    role: Role
+    who: str
+    result: dict[str, Any] | UnsetType = UNSET
+    refused: FaultName | UnsetType = UNSET
+
+
+@cache
+def always(data: type[Data]) -> tuple[str, ...]:
+    """Return the fields that data of this type cannot be without."""
+    return tuple(field.name for field in msgspec.structs.fields(data) if field.required)

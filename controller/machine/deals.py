@@ -1,0 +1,405 @@
+"""One deal after the other: when an attempt may begin, and what follows from its end.
+
+What is to be dealt stands in due.py, how an attempt goes in attempt_run.py, and what
+becomes of hands that are out in hands_out.py; this is their order in time.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import msgspec
+
+from controller.machine.attempt_book import AttemptBook, DealPlan, Lead
+from controller.machine.attempt_run import AttemptRun, Fixtures
+from controller.machine.card_sets import next_set
+from controller.machine.due import TWICE, Due, next_due
+from controller.machine.order.desk import Order, uncut_reason
+from controller.machine.play import Wanted, needed
+from controller.machine.release import Release
+from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
+from controller.machine.table import Table
+from controller.machine.take_over import agree, left_open
+from controller.match.events import ReleaseOrdered
+from controller.match.phase import AT_THE_TABLE
+from controller.messages import CardSetState, Outcome, Seat
+from controller.rules.profile import BigTwoProfile
+from controller.rules.seats import after
+from drivers.dealer import Status
+from drivers.errors import DriverError
+from drivers.events import Doing
+
+POLL_S = 0.5
+"""How often the sensors are asked between attempts: is the set back in the hopper?"""
+TAKE_S = 60.0
+"""How long players may take to lift their hands out before somebody is called."""
+_AT_REST = (Doing.IDLE, Doing.STOPPED)
+
+
+class Start(NamedTuple):
+    """A deal to begin, and the order that begins it; None: by itself."""
+
+    due: Due
+    order: Order | None
+
+
+@dataclass(frozen=True)
+class Custom:
+    """How deals are dealt at this table, by its configuration.
+
+    `practice` names what is dealt without a match; `sets` are its sets by id, with their
+    backs, the first one in the machine when its journal begins.
+    """
+
+    practice: str
+    sets: Mapping[str, str]
+    ahead: bool
+
+
+class Deals:
+    """Deals at one table, from order to order."""
+
+    def __init__(self, fixtures: Fixtures, table: Table, custom: Custom) -> None:
+        self._at, self._table, self._custom = fixtures, table, custom
+        self._record = fixtures.bindings.record
+        self._profile = fixtures.bindings.profile
+        self._news = asyncio.Event()
+        self._homed = False
+        self._due: Due | None = None
+        self._waits_for: Due | None = None
+
+    @property
+    def waits_for(self) -> Due | None:
+        """The deal that an order may begin now; None: no order can begin one."""
+        return self._waits_for
+
+    @property
+    def loaded(self) -> CardSetState:
+        """The set that lies in the machine, or is to be laid into it."""
+        state, custom = self._record.state, self._custom
+        return next_set(state.sets, state.loaded, state.used, custom.sets, ahead=custom.ahead)
+
+    def changed(self) -> None:
+        """Take the match as it stands now: hands that it needs no more are void."""
+        self._news.set()
+        self._table.out.changed()
+        self._void_if_not_needed()
+
+    def _void_if_not_needed(self) -> None:
+        run, due = self._table.run, self._due
+        if run is None or due is None or due.practice:
+            return
+        if not needed(self._record.play, Wanted(due.match_id, due.deal)):
+            run.broken("NOT_NEEDED")
+
+    @property
+    def is_practice(self) -> bool:
+        """Whether the attempt under way belongs to no match."""
+        return self._due is None or self._due.practice
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the attempt under way is of a deal that is not due yet."""
+        match, due = self._record.play.match, self._due
+        return match is not None and due is not None and not due.practice and match.deal < due.deal
+
+    @property
+    def cards(self) -> int:
+        """How many cards a set of this table has."""
+        return self._profile.deck.cards
+
+    def cutters(self) -> tuple[Seat, ...]:
+        """Return who may cut the present attempt, whose word it is first; () for anybody."""
+        match, due = self._record.play.match, self._due
+        if match is None or due is None or due.practice:
+            return ()
+        if self.is_ahead:  # its rulebook's cutter is not known yet (provisional)
+            return (after(match.cutter or match.profile.cutter_first),)
+        return match.duties.cutters if match.duties is not None else ()
+
+    def stopped(self, reason: str) -> None:
+        """Take an open lid or a pressed e-stop, as the panel tells."""
+        self._table.broken(reason)
+        if reason in SEEN_BY_PEOPLE:
+            self._record.latch(reason)
+
+    def close(self) -> None:
+        """Leave no task behind."""
+        self._table.out.leave()
+
+    async def deal_on(self) -> None:
+        """Deal until cancelled. Raises StorageFailed."""
+        self._table.left = list(left_open(self._at))
+        while self._table.left:
+            left = self._table.left.pop(0)
+            self._due = _due_of(left.book.plan, self._custom.practice)
+            self._table.run = left
+            await agree(left, self._looks)
+            self._void_if_not_needed()  # what voids it may have come while no daemon ran
+            await self._play(left, None)
+        while True:
+            await self._table.ready.wait()
+            start = await self._next()
+            if start is not None:
+                await self._one_attempt(start)
+
+    # Before an attempt.
+
+    async def _next(self) -> Start | None:
+        """Return the next deal once it may begin; None: look again."""
+        await self._table.out.settled()
+        barred = self._barred()
+        due = self._next_due()
+        if due is None or (self._table.out.run is not None and not due.ahead):
+            await self._look_on()
+            return None
+        if due.again:
+            await self._cleared_up()
+        elif not self._homed:
+            await self._lift_home()
+            self._homed = True
+        if barred or self._barred() or self._record.state.pauses:
+            await self._look_on()
+            return None
+        self._record.clear("SET_TOO_EARLY")  # from here on it is welcome
+        order = None if due.by_itself else await self._ordered(due)
+        if due != self._next_due():  # while somebody cleared up, or gave the order
+            if order is not None:
+                order.refuse("NO_DEAL_DUE", found="a moment")
+            return None
+        return Start(due, order) if due.by_itself or order is not None else None
+
+    def _next_due(self) -> Due | None:
+        """Return the deal that is to be dealt next, as the match stands now."""
+        state, play, custom = self._record.state, self._record.play, self._custom
+        return next_due(state, play, custom.practice, ahead=custom.ahead)
+
+    def _barred(self) -> bool:
+        """Tell whether the set in the machine may not be dealt with, and show it."""
+        loaded = self.loaded
+        evidence = {"found": loaded.id}
+        if loaded.last_deal is not None:
+            evidence["index"] = str(loaded.last_deal)
+        self._record.show("SET_BARRED", bool(loaded.barred), evidence)
+        return bool(loaded.barred)
+
+    async def _ordered(self, due: Due) -> Order | None:
+        """Wait for the order to begin `due`; None where something else is due by then."""
+        self._waits_for = due
+        self._news.clear()
+        self._at.on_change()
+        ordered = asyncio.ensure_future(self._at.desk.take("start_deal"))
+        try:
+            while not ordered.done() and not self._news.is_set():
+                await self._wait({ordered})
+                with suppress(DriverError):
+                    self._show_openings(await self._at.dealer.status())
+            return ordered.result() if ordered.done() else None
+        finally:
+            ordered.cancel()
+            self._waits_for = None
+
+    async def _look_on(self) -> None:
+        """Wait for news while people have the cards, and keep their evidence from the hopper."""
+        self._news.clear()
+        with suppress(DriverError):
+            status = await self._at.dealer.status()
+            self._show_openings(status)
+            early = status.sees_hopper and self._cards_are_evidence()
+            self._record.show("SET_TOO_EARLY", early)
+            if self._table.out.left and status.sees_hopper and status.lift_down:
+                await self._table.out.close()  # played at another table, and its cards are back
+        await self._wait(set())
+
+    def _cards_are_evidence(self) -> bool:
+        """Tell whether the cards on the table may still be needed to judge by (R10)."""
+        match = self._record.play.match
+        if match is None or match.by_hand or self._custom.ahead:
+            return False  # by hand the set on the table never came out of this machine's lift
+        return match.phase in AT_THE_TABLE
+
+    async def _wait(self, others: set[asyncio.Future[Order]]) -> None:
+        """Wait for news, for one of `others`, or until the sensors are to be asked again."""
+        news = asyncio.ensure_future(self._news.wait())
+        waiting: set[asyncio.Future[Any]] = {news, *others}
+        try:
+            await asyncio.wait(waiting, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            news.cancel()
+
+    def _show_openings(self, status: Status) -> None:
+        self._record.show("LID_OPENED", status.lid_open)
+        if status.estop:
+            self._record.latch("ESTOP_PRESSED")
+
+    # An attempt.
+
+    async def _one_attempt(self, start: Start) -> None:
+        due = self._due = start.due
+        known = self._table.attempts_known
+        number = max(self._record.state.attempts, *known, 0) + 1
+        loaded = self.loaded
+        plan = DealPlan(
+            match_id=due.match_id,
+            deal=due.deal,
+            number=number,
+            card_set=loaded.id,
+            back="A" if loaded.back == "A" else "B",
+            passes=self._profile.shuffles(due.deal),
+        )
+        self._record.clear("TWO_MISDEALS")
+        uncut = None if start.order is None else uncut_reason(start.order)
+        run = AttemptRun(self._at, AttemptBook.new(self._at.bindings, plan))
+        await self._play(run, uncut, start.order)
+
+    async def _play(
+        self, run: AttemptRun, uncut: str | None = None, start: Order | None = None
+    ) -> None:
+        """Take an attempt from where it stands to its end."""
+        self._table.run = run
+        try:
+            if await run.run(uncut, start) is Outcome.OK:
+                await self._hand_out(run)
+            else:
+                self._call_for_clearing(run)
+        finally:
+            self._table.run = self._due = None
+
+    async def _hand_out(self, run: AttemptRun) -> None:
+        """Let held hands out by order, and see the lift down again."""
+        due, out = self._due, self._table.out
+        assert due is not None  # it was dealt for something
+        watching = asyncio.ensure_future(self._keep_hopper_free(run))
+        try:
+            gone = await Release(self._at, run).let_out(
+                lambda: self._lead(run.book.deal), self._ordered_release, self._waited
+            )
+        finally:
+            watching.cancel()
+        if not gone:
+            self._call_for_clearing(run)
+            return
+        out.changed()
+        await out.settled()  # the hands before are shown before these are anybody's
+        self._table.run = None
+        out.take(run, None if due.practice else Wanted(due.match_id, due.deal))
+        if self._table.left:
+            return  # another attempt was begun behind it: the lift was down by then
+        await self._lift_down(set_back=due.practice)
+        if due.practice:
+            await out.close()
+
+    def _ordered_release(self) -> None:
+        """Tell the match that its hands are on their way out; the desk has asked it."""
+        due = self._due
+        if due is not None and not due.practice:
+            self._record.happened(ReleaseOrdered(at_ms=self._record.clock()))
+
+    def _waited(self) -> dict[str, int]:
+        """Return how long people waited for the hands that go out; nothing in practice."""
+        waited = self._record.play.waited
+        return {} if waited is None or self.is_practice else msgspec.to_builtins(waited)
+
+    async def _keep_hopper_free(self, run: AttemptRun) -> None:
+        """Say while hands are held that no set may lie in the hopper: they would not come out."""
+        try:
+            async for status in self._looks():
+                if run.released:
+                    return
+                self._record.show("SET_TOO_EARLY", status.sees_hopper)
+        finally:
+            self._record.clear("SET_TOO_EARLY")
+
+    def _lead(self, deal: int) -> Lead:
+        """Return how the release of a deal says who leads; of one dealt ahead it is not known."""
+        if isinstance(self._profile, BigTwoProfile):
+            return "holder"
+        match = self._record.play.match
+        if self.is_ahead:
+            return "none"
+        first = deal == 1 if match is None else match.duties is not None and match.duties.turnup
+        return "turn_up" if first and self._profile.turnup.deal1 else "none"
+
+    def _call_for_clearing(self, run: AttemptRun) -> None:
+        """Tell people why there are no hands, until the cards are back."""
+        for proof in self._record.state.proofs:
+            if proof.attempt == run.number:
+                for reason in proof.reasons:
+                    self._record.latch(reason)
+        if self._record.state.misdeals_in_a_row >= TWICE:
+            self._record.latch("TWO_MISDEALS")
+
+    # The lift, the pockets and the hopper.
+
+    async def _lift_down(self, *, set_back: bool) -> None:
+        """Wait until the hands were taken, and the set lies in the hopper where that is due.
+
+        What keeps the lift up for longer than TAKE_S is shown.
+        """
+        loop = asyncio.get_running_loop()
+        waits_for, since_s = None, loop.time()
+        async for status in self._looks():
+            if _keeps_lift_up(status) != waits_for:
+                self._record.clear(waits_for or "")
+                waits_for, since_s = _keeps_lift_up(status), loop.time()
+            if waits_for is not None and loop.time() - since_s > TAKE_S:
+                self._record.latch(waits_for)
+            back = not set_back or (status.sees_hopper and not status.lid_open)
+            if waits_for is None and status.clear and back:
+                return
+            await self._lower(status)
+
+    async def _cleared_up(self) -> None:
+        """Wait until nothing lies where no card may be, and the set is in the hopper."""
+        async for status in self._looks():
+            if status.estop:
+                self._record.latch("ESTOP_PRESSED")
+            closed = not (status.lid_open or status.estop)
+            at_rest = status.doing in _AT_REST and status.lift_down
+            seen = not any(name == "ESTOP_PRESSED" for name, _ in self._record.latched)
+            if status.clear and status.sees_hopper and closed and at_rest and seen:
+                break
+            await self._lower(status)
+        for name, board in self._record.latched:
+            if not board and name not in SEEN_BY_PEOPLE and ends_an_attempt(name):
+                self._record.clear(name)
+
+    async def _lift_home(self) -> None:
+        """Bring an empty lift down: an earlier run of the daemon may have left it up."""
+        async for status in self._looks():
+            if status.lift_down or any(status.sees_pockets) or not self._table.ready.is_set():
+                return
+            await self._lower(status)
+
+    async def _lower(self, status: Status) -> None:
+        """Lower the lift where it is not down and nothing lies on it."""
+        away = status.lift_up or not status.lift_down
+        if away and not any(status.sees_pockets):
+            # A hand in the way, or a line that went: the next look tells.
+            with suppress(DriverError):
+                await self._at.dealer.retract()
+
+    async def _looks(self) -> AsyncIterator[Status]:
+        """Yield the dealer board's status, again and again, whenever there is one."""
+        while True:
+            await self._table.ready.wait()
+            try:
+                yield await self._at.dealer.status()
+            except DriverError:
+                await self._table.ready.wait()
+            await asyncio.sleep(POLL_S)
+
+
+def _due_of(plan: DealPlan, practice: str) -> Due:
+    return Due(match_id=plan.match_id, deal=plan.deal, practice=plan.match_id == practice)
+
+
+def _keeps_lift_up(status: Status) -> str | None:
+    """Return why the lift is not down, as the catalogue names it; None where it is."""
+    if any(status.sees_pockets):
+        return "POCKET_NOT_EMPTY"
+    if status.lift_down:
+        return "SENSOR_STUCK" if status.lift_up else None
+    return "STALL"

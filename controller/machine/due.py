@@ -1,0 +1,64 @@
+"""Which deal the machine is to deal next, out of its own state and the match's."""
+
+import msgspec
+
+from controller.machine.play import Play, wanted, wanted_ahead
+from controller.machine.state import TableState
+from controller.match.phase import Phase
+from controller.messages import Outcome
+
+TWICE = 2
+"""Misdeals in a row after which a person decides, not the machine (provisional)."""
+
+_FAILED = (Outcome.MISDEAL, Outcome.VOID)
+
+
+class Due(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A deal to be dealt.
+
+    `again`: the last attempt gave no hands, so that the cards have to be cleared up first;
+    `by_itself`: it was one of this deal, which begins without an order then. `ahead`: it is
+    dealt while another one is played. `practice`: it belongs to no match.
+    """
+
+    match_id: str
+    deal: int
+    again: bool = False
+    by_itself: bool = False
+    ahead: bool = False
+    practice: bool = False
+
+
+def next_due(state: TableState, play: Play, practice: str, *, ahead: bool) -> Due | None:
+    """Return the deal that is to be dealt; None while the match waits for people.
+
+    `practice` names what is dealt without a match. `ahead`: deals may be dealt ahead.
+    """
+    if play.match is None or play.match.phase is Phase.SIGNED:
+        last = (state.deal or 0) if state.match == practice else 0
+        deal = last if _failed(state, practice, last) else last + 1
+        return _due(state, practice, deal, practice=True)
+    now = wanted(play)
+    if now is not None:
+        return _due(state, now.match_id, now.deal)
+    early = wanted_ahead(play) if ahead else None
+    return None if early is None else _due(state, early.match_id, early.deal, ahead=True)
+
+
+def _due(
+    state: TableState, match_id: str, deal: int, *, ahead: bool = False, practice: bool = False
+) -> Due:
+    same = _failed(state, match_id, deal)
+    return Due(
+        match_id=match_id,
+        deal=deal,
+        again=state.outcome in _FAILED,
+        by_itself=same and state.misdeals_in_a_row < TWICE,
+        ahead=ahead,
+        practice=practice,
+    )
+
+
+def _failed(state: TableState, match_id: str, deal: int) -> bool:
+    """Tell whether the last attempt was one of this deal, and gave no hands."""
+    return (state.match, state.deal) == (match_id, deal) and state.outcome in _FAILED

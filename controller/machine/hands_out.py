@@ -1,0 +1,86 @@
+"""Hands that are out: kept from their release until their deal is over, then shown or recalled.
+
+A deal of a match is over when its result is written, or when it is dealt again; a practice
+deal when its set lies in the hopper again.
+"""
+
+import asyncio
+
+from controller.journal.errors import StorageFailed
+from controller.machine.attempt_run import AttemptRun
+from controller.machine.play import Wanted, dealt_again, over
+from controller.machine.record import Record
+from controller.vault.exchange import DealtHands
+
+
+class HandsOut:
+    """The attempt whose hands the players hold, if any."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._run: AttemptRun | None = None
+        self._deal: Wanted | None = None
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def run(self) -> AttemptRun | None:
+        """The attempt they are of; None while no hands are out."""
+        return self._run
+
+    @property
+    def left(self) -> bool:
+        """Whether they are played on at another table, to which their match went."""
+        return self._deal is not None and self._deal == self._record.play.left_out
+
+    def dealt(self) -> DealtHands | None:
+        """Return what the vault knows of them; None where there are none."""
+        run = self._run
+        if run is None or run.book.vault.hands is None:
+            return None
+        if run.number != self._record.play.attempt:
+            return None  # the match is with another deal by now
+        return DealtHands(run.book.vault, run.book.sequence)
+
+    def take(self, run: AttemptRun, deal: Wanted | None) -> None:
+        """Take hands that were let out; `deal` is the match's, None in practice."""
+        self._run, self._deal = run, deal
+        self._record.show("HANDS_UNKNOWN", deal is not None and run.book.sealed)
+        self._record.on_play()  # who asks what these hands are gets an answer now
+        self.changed()
+
+    def changed(self) -> None:
+        """Close the attempt if the match says that its deal is over."""
+        if self._run is None or self._deal is None or self._closing is not None:
+            return
+        if over(self._record.play, self._deal):
+            self._closing = asyncio.get_running_loop().create_task(self.close())
+            self._closing.add_done_callback(_look)
+
+    async def close(self) -> None:
+        """Reveal the attempt, or recall it where its deal is dealt again. Raises StorageFailed."""
+        run, play = self._run, self._record.play
+        if run is None:
+            return
+        if self._deal is not None and dealt_again(play, self._deal):
+            await run.recall(play.again or "ORDERED")
+        else:
+            await run.reveal()
+        self._run = self._deal = self._closing = None
+        self._record.clear("HANDS_UNKNOWN")
+        self._record.on_play()
+
+    async def settled(self) -> None:
+        """Return once nothing of an attempt that is over is being written any more."""
+        if self._closing is not None:
+            await asyncio.wait({self._closing})
+
+    def leave(self) -> None:
+        """Leave no task behind."""
+        if self._closing is not None:
+            self._closing.cancel()
+
+
+def _look(closing: asyncio.Task[None]) -> None:
+    """Take a failure of the journal as seen: its owner is told by the journal itself."""
+    if not closing.cancelled() and not isinstance(closing.exception(), StorageFailed | None):
+        raise closing.exception() or RuntimeError

@@ -1,0 +1,254 @@
+"""What the machine counts for its technicians: numbers alone, asked for by the gateway.
+
+Counting costs an addition where it stands in a card's way, and nothing is worked out
+before somebody asks. What a board told of an attempt is counted with its verdict: a gate's
+turns, or cards in the tray, seen while cards move would tell where each of them goes.
+"""
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+
+from controller.bridge import MetricsMessage
+from controller.counting import Histogram, Sample
+from controller.journal.committer import Answer, Committed, Committer, Group
+from controller.journal.entries import Entry
+from controller.journal.errors import StorageFailed
+from controller.machine.own_process import own_process
+from controller.machine.wire_log import WireLog
+from controller.messages import Outcome
+from drivers.events import Board, Code, Event, JamAt, Motor, Outlet, Read
+from drivers.link import frames
+from drivers.link.link import Link
+
+ROUTE_BOUNDS_S = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05)
+"""Around what an answer in the read callback takes: tens of microseconds to a stalled host."""
+JOURNAL_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
+"""A fast disk to a worn card that stops for seconds."""
+LAG_BOUNDS_S = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5)
+
+_REMEMBERED = 16
+"""Attempts whose verdict is known again when one of their last events comes behind it."""
+
+
+class TimedCommitter:
+    """A committer that tells how long its groups took, and how many rows wait for it."""
+
+    def __init__(self, committer: Committer, took: Callable[[bool, float], None]) -> None:
+        """`took(durable, seconds)` is called on the loop for each group that was written."""
+        self._committer = committer
+        self._took = took
+        self._asked: deque[tuple[Group, float]] = deque()
+        self.rows_waiting = 0
+
+    def start(self, answer: Answer) -> None:
+        """See Committer."""
+
+        def answered(result: Committed | StorageFailed) -> None:
+            self._note(result)
+            answer(result)
+
+        self._loop = asyncio.get_running_loop()
+        self._committer.start(answered)
+
+    def commit(self, group: Group) -> None:
+        """See Committer."""
+        self._asked.append((group, self._loop.time()))
+        self.rows_waiting += len(group.rows)
+        self._committer.commit(group)
+
+    def close(self) -> None:
+        """See Committer."""
+        self._committer.close()
+
+    def _note(self, result: Committed | StorageFailed) -> None:
+        if isinstance(result, StorageFailed):
+            return  # what waits now waits for ever, and shows
+        now_s = self._loop.time()
+        while self._asked and self._asked[0][0].last <= result.last:
+            group, since_s = self._asked.popleft()
+            self.rows_waiting -= len(group.rows)
+            self._took(group.durable, now_s - since_s)
+
+
+class Meter:
+    """The counts of one machine. Those of entries go on over restarts, the others begin anew."""
+
+    def __init__(self) -> None:
+        self.route = Histogram(ROUTE_BOUNDS_S)
+        self.lag = Histogram(LAG_BOUNDS_S)
+        self._journal = {durable: Histogram(JOURNAL_BOUNDS_S) for durable in (False, True)}
+        self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter(_NONE_YET)
+        self._behind: dict[int, list[Event]] = {}
+        self._over: deque[int] = deque(maxlen=_REMEMBERED)
+        self._sets: dict[int, str] = {}
+        self._taken = 0
+        self._outlet_before: int | None = None
+        self._links: dict[Board, Link] = {}
+        self._wire_log: WireLog | None = None
+        self._committer: TimedCommitter | None = None
+
+    def timed(self, committer: Committer) -> Committer:
+        """Return the committer with a stopwatch on it."""
+        self._committer = TimedCommitter(
+            committer, lambda durable, took_s: self._journal[durable].add(took_s)
+        )
+        return self._committer
+
+    def watch(self, wire_log: WireLog, *links: Link) -> None:
+        """Take the parts whose counts are read when they are asked for; time their ROUTEs."""
+        self._wire_log = wire_log
+        wire_log.on_written = self.wrote
+        for link in links:
+            self._links[link.board] = link
+            link.on_posted = self._posted
+
+    def take(self, entry: Entry) -> None:
+        """Count an entry of the journal: each once, those of earlier runs too.
+
+        A journal that is read again, after its disk failed, is passed over as far as it is known.
+        """
+        if entry.n <= self._taken:
+            return
+        self._taken = entry.n
+        count = _ENTRIES.get(entry.kind)
+        if count is not None:
+            count(self, entry)
+
+    def wrote(self, events: Sequence[Event]) -> None:
+        """Count events of the boards on their way into the journal, with their verdict."""
+        for event in events:
+            if event.attempt == 0 or event.attempt in self._over:
+                self._count_event(event)
+            else:
+                self._behind.setdefault(event.attempt, []).append(event)
+
+    def read(self, unsent: int = 0) -> MetricsMessage:
+        """Return all of it. `unsent`: bytes that wait for the gateways."""
+        samples = [Sample(name, labels, n) for (name, labels), n in self._counts.items()]
+        samples += self._of_lines()
+        samples += own_process()
+        samples.append(Sample("gateway_unsent_bytes", (), unsent))
+        if self._wire_log is not None:
+            samples.append(Sample("wire_events_waiting", (), self._wire_log.waiting))
+        if self._committer is not None:
+            samples.append(Sample("journal_rows_waiting", (), self._committer.rows_waiting))
+        distributions = [
+            self.route.read("route_latency_seconds"),
+            self.lag.read("loop_lag_seconds"),
+            self._journal[False].read("journal_write_seconds", "false"),
+            self._journal[True].read("journal_write_seconds", "true"),
+        ]
+        return MetricsMessage(tuple(samples), tuple(distributions))
+
+    def _posted(self, command: frames.Command) -> None:
+        """Time a ROUTE that answers what a board said; one for another reason has no beginning."""
+        if type(command) is frames.Route:
+            for link in self._links.values():
+                since_s = link.hearing_since
+                if since_s is not None:
+                    self.route.add(asyncio.get_running_loop().time() - since_s)
+
+    def _of_lines(self) -> Iterator[Sample]:
+        for board, link in self._links.items():
+            counters = link.counters
+            for field in counters.__struct_fields__:
+                yield Sample(f"line_{field}", (board,), getattr(counters, field))
+            yield Sample("board_up", (board,), int(link.up))
+            if link.welcome is not None:
+                yield Sample("board_fed", (board,), link.welcome.fed)
+                yield Sample("board_landed", (board,), link.welcome.landed)
+
+    def _count(self, name: str, *labels: str, n: int = 1) -> None:
+        self._counts[name, labels] += n
+
+    def _count_event(self, event: Event) -> None:
+        count = _EVENTS.get(event.code)
+        if count is not None:
+            count(self, event)
+
+    # Entries.
+
+    def _committed(self, entry: Entry) -> None:
+        if entry.attempt is not None:
+            self._sets[entry.attempt] = str(entry.data.get("set", ""))
+
+    def _verdict(self, entry: Entry) -> None:
+        data = entry.data
+        self._count("attempts", data["outcome"])
+        self._count("cards_fed", "hopper", n=data["fed"])
+        self._count("cards_fed", "tray", n=data["refed"])
+        self._count("misreads", n=data["refed"])
+        self._ended(entry, data["outcome"], data["reasons"])
+        attempt = entry.attempt or 0
+        self._over.append(attempt)
+        for event in self._behind.pop(attempt, ()):
+            self._count_event(event)
+
+    def _withdrawn(self, entry: Entry) -> None:
+        self._ended(entry, "void", entry.data["reasons"])
+
+    def _ended(self, entry: Entry, outcome: str, reasons: Sequence[str]) -> None:
+        """An attempt without hands counts once, under the first of its reasons."""
+        if outcome != "ok":
+            self._count("redeals" if outcome == "misdeal" else "voids", *reasons[:1])
+            self._sets.pop(entry.attempt or 0, None)
+
+    def _released(self, entry: Entry) -> None:
+        self._count("deals")
+        name = self._sets.pop(entry.attempt or 0, "")
+        if name:
+            self._count("set_deals", name)
+
+    def _fault(self, entry: Entry) -> None:
+        self._count("faults", entry.data["name"])
+
+    # Events of the boards.
+
+    def _gate(self, event: Event) -> None:
+        if event.place != self._outlet_before:
+            self._count("gate_turns")
+        self._outlet_before = event.place
+
+    def _landed(self, event: Event) -> None:
+        if event.place == Outlet.TRAY:
+            self._count("tray_cards")
+
+    def _read(self, event: Event) -> None:
+        assert isinstance(event, Read)
+        seen = "face_up" if event.face_up else "face" if event.readable else "unreadable"
+        self._count("reads", seen)
+
+    def _jam(self, event: Event) -> None:
+        self._count("jams", JamAt(event.place).name.lower())
+
+    def _stall(self, event: Event) -> None:
+        self._count("stalls", Motor(event.place).name.lower())
+
+
+_ENTRIES: dict[str, Callable[[Meter, Entry], None]] = {
+    "committed": Meter._committed,
+    "verdict": Meter._verdict,
+    "withdrawn": Meter._withdrawn,
+    "released": Meter._released,
+    "fault": Meter._fault,
+}
+_EVENTS: dict[Code, Callable[[Meter, Event], None]] = {
+    Code.GATE: Meter._gate,
+    Code.LANDED: Meter._landed,
+    Code.READ: Meter._read,
+    Code.JAM: Meter._jam,
+    Code.STALL: Meter._stall,
+    Code.DOUBLE: lambda meter, _: meter._count("double_feeds"),
+    Code.STRAY: lambda meter, _: meter._count("strays"),
+    Code.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),
+    Code.RELEASED: lambda meter, _: meter._count("lifts"),
+}
+# Shown as 0 until there is one: who watches them must not take silence for none.
+_NONE_YET: dict[tuple[str, tuple[str, ...]], int] = {
+    **{(name, ()): 0 for name in ("deals", "misreads", "tray_cards", "double_feeds", "strays")},
+    **{("attempts", (outcome.value,)): 0 for outcome in Outcome},
+    **{("jams", (place.name.lower(),)): 0 for place in JamAt},
+    **{("stalls", (motor.name.lower(),)): 0 for motor in Motor},
+    **{("reads", (seen,)): 0 for seen in ("face", "face_up", "unreadable")},
+}

@@ -1,0 +1,293 @@
+"""The order desk: who may order what, and when; each order acts once.
+
+A command comes in as anybody could send it and leaves as an `Order`: either an act takes
+it at once, or it waits for the step of the machine that it is for. Whoever takes it writes
+the effect into the journal before it answers.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol
+
+import msgspec
+
+from controller.commands import COMMANDS, BadArgs, parse_args, refusal
+from controller.faults import fault
+from controller.machine.order.who import Who
+from controller.machine.record import Record
+from controller.match.refusals import Refusal
+from controller.messages import Command, Failure, Phase, Reply, Role
+from controller.roster import Roster
+from controller.signing import BadSignature, check
+
+PANEL = "panel"
+"""Stands for the signer's key in an order that a button of the table gave."""
+
+Reading = Callable[[Any], dict[str, Any]]
+"""A command that changes nothing: arguments in, answer out. Raises OrderRefused."""
+
+
+class OrderRefused(Exception):
+    """A command that is not carried out, with what the client is told."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.message)
+        self.failure = failure
+
+
+def failure(name: str, **evidence: object) -> Failure:
+    """Return a refusal out of the fault catalogue."""
+    row = fault(name)
+    return Failure(code=name, message=row.cause(evidence), action=row.action(evidence))
+
+
+def failure_of(refusal: Refusal) -> Failure:
+    """Return what the match refuses, for whoever asked."""
+    evidence = {"found": refusal.what, "expected": refusal.legal}
+    return failure(refusal.code, **{name: said for name, said in evidence.items() if said})
+
+
+class Order:
+    """A command that was found in order. It ends with `done` or `refuse`.
+
+    `args` are of the type that controller/commands.py has for it; `who` gave it.
+    """
+
+    def __init__(self, command: Command, who: Who, args: Any, record: Record) -> None:
+        self.command = command
+        self.who = who
+        self.args = args
+        self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._record = record
+        self._result: dict[str, Any] | None = None
+
+    def write(self, result: Mapping[str, Any] | None = None) -> None:
+        """Journal that the command acts; whoever took it syncs, then calls `done`."""
+        self._result = dict(result or {})
+        self._write({"result": self._result})
+
+    def done(self, sealed: Mapping[str, Any] | None = None) -> None:
+        """Answer with the result that was written, and with what only the asker may have."""
+        if not self.answer.done():
+            self.answer.set_result({**(self._result or {}), **(sealed or {})})
+
+    async def carried_out(self, result: Mapping[str, Any] | None = None) -> None:
+        """Journal that the command acts, and answer once that is durable."""
+        self.write(result)
+        await self._record.sync()
+        self.done()
+
+    def refuse(self, name: str, **evidence: object) -> None:
+        """Answer that it is not carried out, and why; its id is known to have failed."""
+        self.refuse_for(failure(name, **evidence))
+
+    def refuse_for(self, why: Failure) -> None:
+        """Answer that it is not carried out, for a reason that was found elsewhere."""
+        if self._result is not None:
+            self._write({"refused": why.code})
+            self._record.journal.flush()
+        if not self.answer.done():
+            self.answer.set_exception(OrderRefused(why))
+
+    def _write(self, how: dict[str, Any]) -> None:
+        command, state = self.command, self._record.state
+        data = {
+            "id": command.id,
+            "key": command.key,
+            "cmd": command.cmd,
+            "role": self.who.role.value,
+            "who": self.who.name,
+        }
+        self._record.write("command", data | how, deal=state.deal, attempt=state.attempt)
+
+
+def uncut_reason(order: Order) -> str | None:
+    """Return why an order starts a deal without its cut; None where it does not say so."""
+    return order.args.reason if order.command.cmd == "start_deal" and order.args.uncut else None
+
+
+class Acts(Protocol):
+    """What the desk asks of those who carry orders out."""
+
+    def veto(self, cmd: str, args: Any) -> Failure | None:
+        """Return why a step of the machine cannot be ordered now; None: it can."""
+
+    def without_machine(self, cmd: str) -> Failure | None:
+        """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+
+    def act(self, cmd: str) -> Callable[[Order], Awaitable[None]] | None:
+        """Return what carries a command out at once; None: a step of the machine waits for it."""
+
+
+class OrderDesk:
+    """Checks commands and hands them to whoever waits for them.
+
+    `boot` names this run of the daemon, in the ids of orders by button.
+    `phase` is the phase that people see. `reading` are the commands that change
+    nothing, by name. `acts` is set before the first command comes.
+    """
+
+    acts: Acts
+
+    def __init__(
+        self,
+        record: Record,
+        roster: Roster,
+        table_key: str,
+        *,
+        boot: str,
+        phase: Callable[[], Phase],
+        reading: Mapping[str, Reading],
+    ) -> None:
+        self._record = record
+        self._roster = roster
+        self._table_key = table_key
+        self._phase = phase
+        self._reading = reading
+        self._boot = boot
+        self._pressed = 0
+        self._takers: dict[str, asyncio.Future[Order]] = {}
+        self._open: dict[tuple[str, str], Order] = {}
+        self._acting: set[asyncio.Future[None]] = set()
+
+    async def submit(self, command: Command) -> Reply:
+        """Return the answer to a command, whoever sent it; never raises for a bad one."""
+        try:
+            result = await self._carry_out(command)
+        except OrderRefused as refused:
+            return Reply(id=command.id, ok=False, error=refused.failure)
+        return Reply(id=command.id, ok=True, result=result)
+
+    def press(self, cmd: str, **args: object) -> None:
+        """Give an order by a button of the table itself, where it means anything now.
+
+        A button's press needs no role: what it may do is what it is made to mean.
+        """
+        order = COMMANDS[cmd]
+        if self._phase() not in order.phases:
+            return
+        self._pressed += 1
+        command = Command(id=f"{self._boot}-{self._pressed}", cmd=cmd, key=PANEL, args=args)
+        try:
+            self._begin(command, Who(PANEL, Role.TABLE)).answer.add_done_callback(_forget)
+        except OrderRefused:
+            return
+
+    async def take(self, *names: str) -> Order:
+        """Wait for the next order with one of these names."""
+        taker: asyncio.Future[Order] = asyncio.get_running_loop().create_future()
+        for name in names:
+            self._takers[name] = taker
+        try:
+            return await taker
+        except asyncio.CancelledError:
+            if taker.done() and not taker.cancelled():  # given as its moment passed
+                found = self._phase().value
+                taker.result().refuse("WRONG_PHASE", found=found, expected="a moment")
+            raise
+        finally:
+            for name in names:
+                if self._takers.get(name) is taker:
+                    del self._takers[name]
+
+    async def _carry_out(self, command: Command) -> dict[str, Any]:
+        reading = self._reading.get(command.cmd)
+        if reading is not None:
+            return reading(_parsed(command))
+        if command.cmd not in COMMANDS:
+            raise OrderRefused(failure("UNKNOWN_COMMAND", found=command.cmd))
+        who = self._signer(command)
+        signed = (command.key or "", command.id)
+        known = self._record.state.answers.get(signed)
+        if known is not None and "refused" in known:
+            raise OrderRefused(failure(known["refused"]))
+        if known is not None:
+            return dict(known["result"])
+        order = self._open.get(signed)
+        if order is None:
+            self._check_time(command, who)
+            order = self._begin(command, who)
+            self._open[signed] = order
+            order.answer.add_done_callback(lambda _: self._open.pop(signed, None))
+        return await asyncio.shield(order.answer)
+
+    def _signer(self, command: Command) -> Who:
+        client = self._roster.client(command.key)
+        if client is None or client.role is None:
+            raise OrderRefused(failure("UNKNOWN_KEY"))
+        try:
+            check(command, self._table_key)
+        except BadSignature:
+            raise OrderRefused(failure("BAD_SIGNATURE")) from None
+        return Who(client.name, client.role)
+
+    def _check_time(self, command: Command, who: Who) -> None:
+        refused = refusal(command.cmd, who.role, self._phase())
+        if refused is not None and refused.code == "WRONG_PHASE":
+            refused = self.acts.without_machine(command.cmd) or refused
+        if refused is not None:
+            raise OrderRefused(refused)
+        present = self.present(command.cmd)
+        meant = (command.deal, command.attempt)
+        if present is not None and meant != present:
+            raise OrderRefused(failure("STALE", expected=_named(*present), found=_named(*meant)))
+
+    def present(self, cmd: str) -> tuple[int | None, int | None] | None:
+        """Return the deal and attempt that a command must name; None: it concerns none."""
+        state, play = self._record.state, self._record.play
+        if COMMANDS[cmd].bound == "machine":
+            return state.deal, state.attempt
+        if COMMANDS[cmd].bound == "match" and play.match is not None:
+            return play.match.deal, play.attempt
+        return None
+
+    def _begin(self, command: Command, who: Who) -> Order:
+        """Hand a command to its act, or to who waits for it. Raises OrderRefused."""
+        order = Order(command, who, _parsed(command), self._record)
+        act = self.acts.act(command.cmd)
+        if act is not None:
+            acting = asyncio.ensure_future(act(order))
+            self._acting.add(acting)
+            acting.add_done_callback(lambda done: self._acted(order, acting))
+            return order
+        vetoed = self.acts.veto(command.cmd, order.args)
+        if vetoed is not None:
+            raise OrderRefused(vetoed)
+        taker = self._takers.get(command.cmd)
+        if taker is None or taker.done():  # done: its step was given up in this very moment
+            found = self._phase().value
+            raise OrderRefused(failure("WRONG_PHASE", found=found, expected="a moment"))
+        for name in [name for name, waiting in self._takers.items() if waiting is taker]:
+            del self._takers[name]
+        taker.set_result(order)
+        return order
+
+    def _acted(self, order: Order, acting: asyncio.Future[None]) -> None:
+        """Answer for an act that ended without an answer of its own."""
+        self._acting.discard(acting)
+        if acting.cancelled():
+            order.answer.cancel()
+        elif isinstance(acting.exception(), OrderRefused):
+            refused = acting.exception()
+            assert isinstance(refused, OrderRefused)  # for the types
+            order.refuse_for(refused.failure)
+        elif acting.exception() is not None and not order.answer.done():
+            order.answer.set_exception(acting.exception() or RuntimeError())
+
+
+def _parsed(command: Command) -> msgspec.Struct:
+    try:
+        return parse_args(command.cmd, command.args)
+    except BadArgs as bad:
+        why = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
+        raise OrderRefused(why) from None
+
+
+def _forget(answer: asyncio.Future[dict[str, Any]]) -> None:
+    """Look at the answer to a press, which nobody waits for."""
+    if not answer.cancelled():
+        answer.exception()
+
+
+def _named(deal: int | None, attempt: int | None) -> str:
+    return f"deal {deal}, attempt {attempt}" if deal is not None else "no deal"

@@ -1,0 +1,281 @@
+"""The match's side of the table: what people order of it, its clocks, and the vault's word.
+
+Nothing waits here. A command is tried on the match as it stands; what it refuses is the
+answer, what it takes is journalled, and only then answered. The same goes for time and for
+the questions that only the vault can answer.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from controller.cards import Face, parse_face
+from controller.machine import play as at_play
+from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
+from controller.machine.order.match_orders import events_of, meeting_of
+from controller.machine.order.ruling_orders import choices
+from controller.machine.play import Play
+from controller.machine.record import Record
+from controller.machine.sheet.view import sheet
+from controller.match import events
+from controller.match.effects import Refused
+from controller.match.events import MatchEvent
+from controller.match.meeting import Meeting
+from controller.match.phase import Phase
+from controller.match.refusals import Refusal, RefusedError
+from controller.match.state import GuandanMatch
+from controller.match.time_due import next_due_ms
+from controller.match_arguments import Accusing
+from controller.messages import Seat
+from controller.rules.penalties.records import Record as Brought
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+from controller.rules.returns import ReturnError, judge_return
+from controller.rules.tribute import anti_is_claimed, owing
+from controller.vault import exchange
+from controller.vault.exchange import DealtHands
+
+
+class MatchDesk:
+    """Takes what is ordered of the match, and asks for it what it asks of the machine.
+
+    `dealt` gives the hands that the players hold, None where this machine does not know them.
+    """
+
+    def __init__(
+        self, record: Record, profile: Profile, dealt: Callable[[], DealtHands | None]
+    ) -> None:
+        self._record, self._profile, self._dealt = record, profile, dealt
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def refused(self, *wanted: MatchEvent) -> Refused | None:
+        """Return why the match would not take these events, one after the other."""
+        play = self._record.play
+        for event in wanted:
+            _, effects = at_play.tried(play, event)
+            refusal = next((each for each in effects if isinstance(each, Refused)), None)
+            if refusal is not None:
+                return refusal
+            play = at_play.happened(play, event)
+        return None
+
+    async def act(self, order: Order, then: MatchEvent | None = None) -> None:
+        """Carry a command about the match out. Raises OrderRefused.
+
+        `then` happens with it, where the match takes that behind it.
+        """
+        wanted = self.meant(order)
+        if then is not None and self.refused(*wanted, then) is None:
+            wanted = (*wanted, then)
+        self.write(*wanted)
+        await order.carried_out({"phase": self._phase().value, **_told(wanted)})
+
+    def meant(self, order: Order) -> tuple[MatchEvent, ...]:
+        """Return what a command means to the match as it stands. Raises OrderRefused."""
+        match = self._record.play.match
+        if match is None:
+            raise OrderRefused(failure("NO_MATCH"))
+        at_ms = self._record.clock()
+        try:
+            return events_of(order.command.cmd, order.args, order.who, match, at_ms)
+        except RefusedError as error:
+            raise OrderRefused(failure_of(error.refusal)) from None
+
+    def write(self, *wanted: MatchEvent) -> None:
+        """Journal events that the match takes. Raises OrderRefused, with nothing written."""
+        refused = self.refused(*wanted)
+        if refused is not None:
+            raise OrderRefused(failure_of(refused.refusal))
+        for event in wanted:
+            self._record.happened(event)
+
+    async def lay_out(self, order: Order) -> None:
+        """Begin a match: its pairs may take their seats. Raises OrderRefused."""
+        match = self._record.play.match
+        if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
+            raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+        try:
+            meeting, record = meeting_of(order.args)
+        except ValueError as error:
+            raise OrderRefused(
+                failure("BAD_COMMAND", found=str(error), expected="a record")
+            ) from None
+        self._record.write("meeting", meeting_data(self._profile, meeting, record))
+        await order.carried_out({"match": meeting.match_id})
+
+    async def judge_tribute(self, order: Order) -> None:
+        """Say whether a card is the right tribute, or take it as seen where nobody knows.
+
+        Raises OrderRefused.
+        """
+        match, dealt = self._guandan(), self._known()
+        if dealt is None:
+            await self._entered(order)
+            return
+        _require_laid(match, order.args.seat)
+        right = exchange.tribute_is_right(
+            *dealt,
+            match.profile,
+            order.args.seat,
+            match.level,
+            _face(order.args.card),
+        )
+        await order.carried_out({"right": right})
+
+    async def judge_return(self, order: Order) -> None:
+        """Say whether a card is a right return, or take it as seen where nobody knows.
+
+        Raises OrderRefused.
+        """
+        match, dealt = self._guandan(), self._known()
+        settled = None if match.exchange is None else match.exchange.plan
+        to = dict(settled.returns).get(order.args.seat) if settled is not None else None
+        owed = owing(match.profile, match.follows)
+        decides = settled is not None and settled.leader is None
+        if dealt is None or owed is None or to is None or decides:
+            await self._entered(order)
+            return
+        try:
+            verdict = exchange.judge_return_card(
+                *dealt,
+                match.profile,
+                owed,
+                order.args.seat,
+                to,
+                match.level,
+                _face(order.args.card),
+            )
+        except ReturnError:
+            verdict = judge_return(
+                match.profile, owed, order.args.seat, to, _face(order.args.card), match.level
+            )
+        await order.carried_out(
+            {"state": verdict.state, "key": verdict.key, "article": verdict.article}
+        )
+
+    async def _entered(self, order: Order) -> None:
+        self.write(*self.meant(order))
+        await order.carried_out()
+
+    def _known(self) -> DealtHands | None:
+        """Return the hands that a card can be held against; None where nobody has them."""
+        match = self._record.play.match
+        by_hand = match is None or match.by_hand
+        return None if by_hand else self._dealt()
+
+    def sheet(self, table: str, head: bytes) -> dict[str, Any]:
+        """Return the score sheet as it stands. Raises OrderRefused."""
+        match = self._record.shown.match
+        if match is None:
+            raise OrderRefused(failure("NO_MATCH"))
+        return sheet(match, table=table, head=head.hex())
+
+    def legal_rulings(self, args: Accusing) -> dict[str, Any]:
+        """Return what a charge can lead to. Raises OrderRefused."""
+        match = self._guandan()
+        try:
+            found = choices(match, args, self._record.clock())
+        except RefusedError as error:
+            raise OrderRefused(failure_of(error.refusal)) from None
+        return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
+
+    def changed(self) -> None:
+        """React to the match as it stands: tell what was kept, ask the vault, wind the clock."""
+        self._record.tell_kept()
+        answer = self._answer(self._record.play)
+        if answer is not None and self.refused(answer) is None:
+            self._record.happened(answer)
+            self._record.journal.flush()
+        self._wind()
+
+    def close(self) -> None:
+        """Leave no timer."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _answer(self, play: Play) -> MatchEvent | None:
+        """Return what the vault answers to the match; None where it is not asked."""
+        match, dealt = play.match, self._dealt()
+        if not isinstance(match, GuandanMatch) or dealt is None or match.by_hand:
+            return None
+        asked = match.exchange
+        if asked is None or match.suspended is not None:
+            return None
+        at_ms, known = self._record.clock(), (*dealt, match.profile)
+        if match.phase is Phase.ANTI_CHECK:
+            stands = exchange.anti_stands(*known, asked.payers)
+            claimed = stands and anti_is_claimed(match.profile)
+            return None if claimed else events.AntiAnswered(at_ms=at_ms, stands=stands)
+        if match.phase is Phase.TRIBUTE and set(asked.laid) == set(asked.payers):
+            values = exchange.required_values(*known, asked.payers, match.level)
+            return events.TributeValued(at_ms=at_ms, values=values)
+        return None
+
+    def _wind(self) -> None:
+        self.close()
+        match = self._record.play.match
+        due_ms = None if match is None else next_due_ms(match)
+        if due_ms is not None:
+            self._timer = self._loop.call_at(self._record.clock.time_of(due_ms), self._on_time)
+
+    def _on_time(self) -> None:
+        self._timer = None
+        self._record.happened(events.Ticked(at_ms=self._record.clock()))
+        self._record.journal.flush()
+
+    def _phase(self) -> Phase:
+        match = self._record.play.match
+        assert match is not None  # it took an event
+        return match.phase
+
+    def _guandan(self) -> GuandanMatch:
+        match = self._record.play.match
+        if not isinstance(match, GuandanMatch):
+            raise OrderRefused(failure("NO_MATCH"))
+        return match
+
+
+def _told(wanted: Sequence[MatchEvent]) -> dict[str, Any]:
+    """Return what the answer says beside the phase: the ruling that was proposed."""
+    proposed = [event for event in wanted if isinstance(event, events.RulingProposed)]
+    return {
+        name: value
+        for event in proposed
+        for name, value in (
+            ("ruling", event.id),
+            ("penalty", event.proposal.penalty),
+            ("needs", event.proposal.needs),
+        )
+    }
+
+
+def meeting_data(profile: Profile, meeting: Meeting, record: Brought) -> Mapping[str, Any]:
+    """Return the data of the entry that a match begins with."""
+    return {
+        "match": meeting.match_id,
+        "meeting": msgspec.to_builtins(meeting),
+        "record": msgspec.to_builtins(record),
+        "profile": profile.name,
+        "profile_hash": profile_hash(profile).hex(),
+    }
+
+
+def _require_laid(match: GuandanMatch, seat: Seat) -> None:
+    """Refuse a question about a hand that has laid no tribute. Raises OrderRefused."""
+    asked = match.exchange
+    if asked is None or seat not in asked.payers:
+        payers = " / ".join(asked.payers) if asked is not None else ""
+        raise OrderRefused(failure_of(Refusal("NOT_HIS_DUTY", payers)))
+    if seat not in asked.laid:
+        raise OrderRefused(failure_of(Refusal("NOT_LAID", seat)))
+
+
+def _face(text: str) -> Face:
+    try:
+        return parse_face(text)
+    except ValueError as error:
+        raise OrderRefused(failure("NO_SUCH_CARD", found=str(error))) from None

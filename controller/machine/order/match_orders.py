@@ -1,0 +1,268 @@
+"""What an order means to the match: one function for each command that becomes an event.
+
+Pure: whether the event is taken is `step`'s to say. A command that is not in the table is
+the machine's own business, or one of reading.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from controller.arguments import (
+    Args,
+    AtSeat,
+    Confirming,
+    Holding,
+    Nothing,
+    Resuming,
+    Seating,
+    WithReason,
+)
+from controller.machine.order import card_orders, ruling_orders
+from controller.machine.order.who import Who
+from controller.match import events, presses
+from controller.match.authority import REFEREES
+from controller.match.events import MatchEvent
+from controller.match.meeting import Meeting, Pair
+from controller.match.refusals import refuse
+from controller.match.state import Match
+from controller.match_arguments import (
+    AddingTime,
+    Adjusting,
+    Answering,
+    AnswerOnAnti,
+    Choosing,
+    CuttingByHand,
+    EnteringLeft,
+    EnteringResult,
+    HandsDealt,
+    LayingOut,
+    PairNamed,
+    ReasonByWord,
+    Recounting,
+    Signing,
+    TurningUp,
+)
+from controller.messages import Role, Seat
+from controller.rules.penalties.records import Record
+
+Meaning = Callable[[Any, Who, Match, int], MatchEvent | tuple[MatchEvent, ...]]
+
+
+def events_of(cmd: str, args: Args, who: Who, match: Match, at_ms: int) -> tuple[MatchEvent, ...]:
+    """Return what a command means to the match at `at_ms`, of the table's clock.
+
+    `args`: as `parse_args` gives them. Several events belong together: all happen, or none.
+    Raises RefusedError for what cannot be, LookupError for a command that is not in EVENTS.
+    """
+    meant = EVENTS[cmd](args, who, match, at_ms)
+    return meant if isinstance(meant, tuple) else (meant,)
+
+
+def meeting_of(said: LayingOut) -> tuple[Meeting, Record]:
+    """Return the match that was laid out, and what its pairs bring from earlier ones.
+
+    Raises ValueError, in one line, for an entry of the record that is none.
+    """
+    meeting = Meeting(
+        match_id=said.match_id,
+        event=said.event,
+        round=said.round,
+        match_no=said.match_no,
+        table_no=said.table_no,
+        stage=said.stage,
+        pairs={"NS": _pair(said.pairs.NS), "EW": _pair(said.pairs.EW)},
+    )
+    return meeting, msgspec.convert(said.record, Record)
+
+
+def _pair(said: PairNamed) -> Pair:
+    return Pair(said.id, said.name, msgspec.convert(said.players, dict[Seat, str]))
+
+
+# -- the players --------------------------------------------------------------
+
+
+def _seat(said: Seating, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.Seated(at_ms=at_ms, seat=said.seat, person=said.person)
+
+
+def _confirm(said: Confirming, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    """Press the green button of a seat; a referee without one confirms for both sides."""
+    if said.seat is not None:
+        return presses.pressed(match, said.seat, at_ms)
+    if who.role not in REFEREES:
+        refuse("NOT_A_REFEREE")
+    return events.Confirmed(at_ms=at_ms, by="referee")
+
+
+def _out(said: AtSeat, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    """Say that a player is out; a referee's word needs no opponent."""
+    if who.role in REFEREES:
+        return events.Out(at_ms=at_ms, seat=said.seat)
+    return presses.held(match, said.seat, at_ms)
+
+
+def _answer(said: Answering, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.Answered(at_ms=at_ms, seat=said.seat, yes=said.yes)
+
+
+def _choose(said: Choosing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.TributeChosen(at_ms=at_ms, payer=said.payer)
+
+
+def _at_seat(kind: Callable[..., MatchEvent]) -> Meaning:
+    """Return the meaning of a command that names a seat and nothing else."""
+    return lambda said, who, match, at_ms: kind(at_ms=at_ms, seat=said.seat)
+
+
+# -- the table ----------------------------------------------------------------
+
+
+def _start_match(said: Nothing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.Started(at_ms=at_ms)
+
+
+def _hold(said: Holding, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    """Stop the table, or the whole area, which is the chief's."""
+    if not said.area:
+        return events.Suspended(at_ms=at_ms, reason=said.reason)
+    _require_chief(who)
+    return events.AreaPaused(at_ms=at_ms)
+
+
+def _resume(said: Resuming, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    if not said.area:
+        return events.Resumed(at_ms=at_ms)
+    _require_chief(who)
+    return events.AreaResumed(at_ms=at_ms)
+
+
+def _require_chief(who: Who) -> None:
+    if who.role is not Role.CHIEF:
+        refuse("NEEDS_CHIEF")
+
+
+def _recount(said: Recounting, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    counts = said.counts.by_seat()
+    return events.Recounted(at_ms=at_ms, counts=counts, found=said.found, by=who.name)
+
+
+def _add_time(said: AddingTime, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.TimeAdded(at_ms=at_ms, seconds=said.seconds, role=who.role)
+
+
+def _sign(said: Signing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.Signed(at_ms=at_ms, signer=said.signer, person=said.person)
+
+
+# -- results ------------------------------------------------------------------
+
+
+def _result(said: EnteringResult, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.ResultEntered(at_ms=at_ms, order=said.order, ended_ms=said.ended_ms)
+
+
+def _left(said: EnteringLeft, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.CardsLeft(at_ms=at_ms, left=said.left.by_seat())
+
+
+def _adjust(said: Adjusting, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.Corrected(
+        at_ms=at_ms,
+        deal=said.deal,
+        order=said.order,
+        choice=said.choice,
+        by=who.answers_for(said),
+        reason=said.reason,
+        role=who.role,
+        verbal=said.verbal,
+    )
+
+
+def _stop_deal(said: WithReason, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.DealStopped(at_ms=at_ms, reason=said.reason, by=who.name, role=who.role)
+
+
+def _by_word(kind: Callable[..., MatchEvent]) -> Meaning:
+    """Return the meaning of a decision with a reason, which may be the chief's word."""
+
+    def meaning(said: ReasonByWord, who: Who, match: Match, at_ms: int) -> MatchEvent:
+        by = who.answers_for(said)
+        return kind(at_ms=at_ms, reason=said.reason, by=by, role=who.role, verbal=said.verbal)
+
+    return meaning
+
+
+# -- by hand ------------------------------------------------------------------
+
+
+def _dealt_by_hand(said: WithReason, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.DealtByHand(at_ms=at_ms, reason=said.reason)
+
+
+def _cut_by_hand(said: CuttingByHand, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    """Cut a set that lies on the table; the machine's cut is its own."""
+    if not match.by_hand:
+        refuse("NOT_BY_HAND")
+    return events.Cut(at_ms=at_ms, seat=said.seat, n=said.n)
+
+
+def _turned_up(said: TurningUp, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.TurnedUp(at_ms=at_ms, card=said.card)
+
+
+def _hands_dealt(said: HandsDealt, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    if not match.by_hand:
+        refuse("NOT_BY_HAND")
+    return events.Dealt(at_ms=at_ms, turned_to=said.turned_to, turned_up=said.turned_up)
+
+
+def _anti(said: AnswerOnAnti, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.AntiAnswered(at_ms=at_ms, stands=said.stands)
+
+
+def _swap_returns(said: Nothing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    return events.ReturnsSwapped(at_ms=at_ms)
+
+
+EVENTS: dict[str, Meaning] = {
+    "seat": _seat,
+    "confirm": _confirm,
+    "out": _out,
+    "claim_count": _at_seat(events.CountClaimed),
+    "answer": _answer,
+    "choose": _choose,
+    "start_match": _start_match,
+    "hold": _hold,
+    "resume": _resume,
+    "recount": _recount,
+    "tribute": card_orders.tribute_entered,
+    "return": card_orders.return_entered,
+    "anti": _anti,
+    "swap_returns": _swap_returns,
+    "withdraw_out": _at_seat(events.OutWithdrawn),
+    "result": _result,
+    "left": _left,
+    "name_leader": _at_seat(events.LeaderNamed),
+    "stop_deal": _stop_deal,
+    "call_clock": _at_seat(events.PlayCalled),
+    "warn": _at_seat(events.PlayWarned),
+    "add_time": _add_time,
+    "propose": ruling_orders.propose,
+    "approve": ruling_orders.approve,
+    "reject": ruling_orders.reject,
+    "confirm_verbal": ruling_orders.confirm_verbal,
+    "forfeit": ruling_orders.forfeit,
+    "extra_deal": _by_word(events.ExtraDealOrdered),
+    "redeal": _by_word(events.DealVoided),
+    "adjust": _adjust,
+    "dealt_by_hand": _dealt_by_hand,
+    "shuffled": _at_seat(events.Shuffled),
+    "cut_by_hand": _cut_by_hand,
+    "turned_up": _turned_up,
+    "hands_dealt": _hands_dealt,
+    "sign": _sign,
+}
+"""Every command that becomes events of the match, and how."""

@@ -1,0 +1,65 @@
+"""A hand opened for the chief: sealed to his key, publicly known, never to be redealt by him.
+
+Only while a count is claimed, or after the first lead.
+"""
+
+import base64
+from collections.abc import Callable
+
+from controller.cards import face_text
+from controller.machine.order.desk import Order, OrderRefused, failure
+from controller.machine.record import Record
+from controller.roster import Roster
+from controller.vault.exchange import DealtHands, hand
+from controller.vault.sealing import seal_to
+
+
+class OpenedHands:
+    """Opens hands that are out, and remembers for whom."""
+
+    def __init__(
+        self,
+        record: Record,
+        roster: Roster,
+        dealt: Callable[[], DealtHands | None],
+        entropy: Callable[[int], bytes],
+    ) -> None:
+        self._record, self._roster = record, roster
+        self._dealt, self._entropy = dealt, entropy
+
+    async def open(self, order: Order) -> None:
+        """Answer with a hand as it was dealt, for the asker alone. Raises OrderRefused."""
+        play, args = self._record.play, order.args
+        match, dealt = play.match, self._dealt()
+        asker = self._roster.client(order.command.key)
+        if match is None or not match.under_way or not (match.led or match.claimed):
+            raise OrderRefused(failure("HAND_CLOSED"))
+        if dealt is None or match.by_hand:
+            raise OrderRefused(failure("HANDS_UNKNOWN"))
+        if asker is None or asker.seal is None:
+            raise OrderRefused(failure("UNKNOWN_KEY"))
+        faces = hand(*dealt, args.seat)
+        plain = " ".join(face_text(face) for face in faces).encode()
+        box = base64.b64encode(seal_to(asker.seal, plain, self._entropy)).decode()
+        said = {"seat": args.seat, "reason": args.reason, "by": order.who.name}
+        opened = said | {"key": order.command.key}
+        self._record.write("opened_hand", opened, deal=match.deal, attempt=play.attempt)
+        order.write(said)
+        self._record.write(
+            "answer",
+            {"id": order.command.id, "key": order.command.key, "sealed": box},
+            public=False,
+        )
+        await self._record.sync()
+        order.done({"sealed": box})
+
+    def forbid(self, order: Order) -> None:
+        """Refuse an order to deal again by somebody who saw a hand of this deal.
+
+        Raises OrderRefused.
+        """
+        attempt = self._record.play.attempt
+        decides = {order.command.key, order.args.by or order.who.name}
+        for opened in self._record.state.opened:
+            if opened.attempt == attempt and decides & {opened.key, opened.by}:
+                raise OrderRefused(failure("OPENED_BY_YOU"))

@@ -1,0 +1,285 @@
+"""A match that leaves for another table, and one that comes from there (转台).
+
+The chief's, or a referee's by his word. A table gives its match away first and says so in its
+journal; then nobody has it but the document, which any referee may carry over, until the
+other table takes it.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from controller.journal.fold import Progress, attempts
+from controller.machine.clock import between_ms
+from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
+from controller.machine.order.match_desk import MatchDesk, meeting_data
+from controller.machine.play import Sent
+from controller.machine.record import Record
+from controller.match.authority import require
+from controller.match.events import MatchEvent, Misdealt, Suspended, data_of
+from controller.match.phase import Phase
+from controller.match.refusals import RefusedError
+from controller.match.state import Match
+from controller.match.transfer import (
+    FORMAT,
+    BadTransfer,
+    Packed,
+    Proof,
+    Transfer,
+    packed,
+    rebuilt,
+    result_of,
+    shifted,
+    unpacked,
+)
+from controller.match_arguments import OfDocument, TakingOver, Transferring
+from controller.messages import Failure
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+
+DOCUMENTS = 4
+"""Documents of which parts are kept at once: who sends a fifth, sends the first again."""
+MOST_PROOFS = 100
+"""Attempts of which the journal of the other table keeps what they promised: an entry is short."""
+REASON = "transfer"
+"""Why the table stands still until a referee lets it go on where it came to."""
+_OF_AN_ATTEMPT = frozenset({Phase.DEALING, Phase.HELD})
+
+
+class Transfers:
+    """Gives the table's match away, and takes those of other tables.
+
+    `busy`: the machine has hands under way or out. `wall` is the stamp of now; `table_id` and
+    `table_key` are this table's.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        profile: Profile,
+        desk: MatchDesk,
+        *,
+        busy: Callable[[], bool],
+        table_id: str,
+        table_key: str,
+        wall: Callable[[], str],
+    ) -> None:
+        self._record, self._profile, self._desk, self._busy = record, profile, desk, busy
+        self._id, self._key, self._wall = table_id, table_key, wall
+        self._came: dict[str, dict[int, str]] = {}
+        self._made: tuple[int, Packed] | None = None
+
+    # The match leaves.
+
+    async def send(self, order: Order) -> None:
+        """Let the match go to another table. Raises OrderRefused.
+
+        A deal whose hands are out is played on there; one that is not begun is due there again.
+        A match that went, and did not arrive, may be sent to yet another table.
+        """
+        args: Transferring = order.args
+        _allowed(order)
+        play = self._record.play
+        match = play.match or (play.sent.match if play.sent is not None else None)
+        if match is None:
+            raise OrderRefused(failure("NO_MATCH"))
+        if match.phase is Phase.SIGNED:
+            phases = ", ".join(phase for phase in Phase if phase is not Phase.SIGNED)
+            raise OrderRefused(failure("WRONG_PHASE", found=match.phase.value, expected=phases))
+        if play.kept:  # it comes out together, and not on the way
+            found = f"{match.phase}, before all have said or laid theirs"
+            raise OrderRefused(failure("WRONG_PHASE", found=found, expected="after that"))
+        if play.match is not None and args.table == self._id:
+            raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected="another table"))
+        if play.match is not None:
+            self._stop(match)
+        if play.match is not None or play.sent is None or play.sent.to != args.table:
+            said = {"match": match.meeting.match_id, "to": args.table, "to_head": args.head}
+            deal = match.deal or None
+            by = {"by": order.who.answers_for(args)}
+            self._record.write("transferred", said | by, deal=deal, attempt=play.attempt)
+        await self._record.sync()
+        document = self._document()
+        said = {"match": match.meeting.match_id, "to": args.table}
+        named = {"digest": document.digest, "parts": len(document.parts)}
+        await order.carried_out(said | named)
+
+    def _stop(self, match: Match) -> None:
+        """Let the match stand still, with no attempt of a machine that it leaves behind."""
+        at_ms = self._record.clock()
+        if match.phase in _OF_AN_ATTEMPT and not match.by_hand:
+            self._record.happened(Misdealt(at_ms=at_ms, reasons=("NOT_NEEDED",)))
+        suspend = Suspended(at_ms=at_ms, reason=REASON)
+        after = self._record.play.match
+        going = after is not None and after.started and after.phase is not Phase.OVER
+        if going and self._desk.refused(suspend) is None:
+            self._record.happened(suspend)
+
+    def part(self, args: OfDocument) -> dict[str, Any]:
+        """Return a part of the match that went from here. Raises OrderRefused."""
+        document, sent = self._document(), self._record.play.sent
+        assert sent is not None  # there is a document
+        if args.part > len(document.parts):
+            parts = f"1 to {len(document.parts)}"
+            raise OrderRefused(failure("BAD_COMMAND", found=args.part, expected=parts))
+        return {
+            "match": sent.match.meeting.match_id,
+            "to": sent.to,
+            "digest": document.digest,
+            "part": args.part,
+            "parts": len(document.parts),
+            "text": document.parts[args.part - 1],
+        }
+
+    def _document(self) -> Packed:
+        """Return the document of the match that went from here. Raises OrderRefused."""
+        sent = self._record.play.sent
+        if sent is None:
+            raise OrderRefused(failure("NO_MATCH"))
+        if self._made is None or self._made[0] != sent.n:
+            self._made = sent.n, packed(self._transfer(sent))
+        return self._made[1]
+
+    def _transfer(self, sent: Sent) -> Transfer:
+        match = sent.match
+        of_it = list(self._record.journal.entries(sent.begun - 1, sent.n - sent.begun + 1))
+        found = attempts(each.entry for each in of_it)
+        return Transfer(
+            format=FORMAT,
+            match=match.meeting.match_id,
+            left=self._id,
+            left_key=self._key,
+            to=sent.to,
+            n=sent.n,
+            head=of_it[-1].head.hex(),
+            at_ms=sent.at_ms,
+            wall=sent.wall,
+            profile=match.profile.name,
+            profile_hash=profile_hash(match.profile).hex(),
+            meeting=match.meeting,
+            record=match.record,
+            events=sent.log,
+            proofs=(*sent.brought, *self._proofs(match.meeting.match_id, found.values())),
+            result=result_of(match),
+        )
+
+    def _proofs(self, match_id: str, found: Iterable[Progress]) -> Iterator[Proof]:
+        """Yield what the attempts of a match promised here, the oldest first."""
+        for progress in found:
+            committed = progress.data("committed")
+            if committed is None or committed["match"] != match_id:
+                continue
+            yield Proof(
+                table=self._id,
+                deal=progress.deal or 0,
+                attempt=progress.attempt,
+                commitment=committed["commitment"],
+                cut=(progress.data("cut") or {}).get("cut"),
+                hands=(progress.data("held") or {}).get("hands"),
+                outcome=progress.outcome,
+            )
+
+    # A match comes.
+
+    async def take(self, order: Order) -> None:
+        """Take a part of a match from another table; with the last the match. Raises OrderRefused.
+
+        Parts that do not make it whole yet change nothing, and stand in no journal.
+        """
+        args: TakingOver = order.args
+        _allowed(order)
+        if self._record.play.digest == args.digest:  # it is here: somebody asks once more
+            await order.carried_out(self._arrived())
+            return
+        missing = self._keep(args)
+        if missing:
+            order.done({"missing": missing})
+            return
+        came = self._came.pop(args.digest)
+        try:
+            transfer = unpacked(args.digest, [came[part] for part in sorted(came)])
+        except BadTransfer as bad:
+            raise OrderRefused(_not_a_document(bad)) from None
+        self._welcome(transfer, args.digest)
+        self._write(transfer, args.digest, order.who.answers_for(args))
+        await order.carried_out(self._arrived())
+
+    def _keep(self, args: TakingOver) -> list[int]:
+        """Keep a part; return the numbers of those that have not come."""
+        came = self._came.pop(args.digest, {})
+        came[args.part] = args.text
+        self._came[args.digest] = came  # as the newest
+        while len(self._came) > DOCUMENTS:
+            del self._came[next(iter(self._came))]
+        return [part for part in range(1, args.parts + 1) if part not in came]
+
+    def _welcome(self, transfer: Transfer, digest: str) -> None:
+        """Return if the match may come. Raises OrderRefused."""
+        if transfer.to != self._id:
+            found = f"{transfer.match} goes from {transfer.left} to {transfer.to}"
+            raise OrderRefused(failure("OTHER_MATCH", found=found))
+        ours = profile_hash(self._profile).hex()
+        if transfer.profile_hash != ours:
+            theirs = f"{transfer.profile} {transfer.profile_hash[:16]}"
+            found = f"it is played by {theirs}, here is {self._profile.name} {ours[:16]}"
+            raise OrderRefused(failure("OTHER_MATCH", found=found))
+        if digest in self._record.state.taken:
+            raise OrderRefused(failure("OTHER_MATCH", found="it was here, and is over or gone"))
+        match = self._record.play.match
+        if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
+            raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+        if self._busy():
+            raise OrderRefused(failure("MACHINE_BUSY"))
+        try:
+            rebuilt(transfer, self._profile)
+        except BadTransfer as bad:
+            raise OrderRefused(_not_a_document(bad)) from None
+
+    def _write(self, transfer: Transfer, digest: str, by: str) -> None:
+        """Journal the match as it comes, with its times on this table's clock.
+
+        They are moved all alike, so that what happened last is as long ago as the wall says.
+        """
+        record = self._record
+        left_ms = record.clock() - between_ms(transfer.wall, self._wall())
+        if left_ms < transfer.at_ms:  # this table's clock is younger than the match
+            record.clock.forward(transfer.at_ms - left_ms)
+        by_ms = max(0, left_ms - transfer.at_ms)
+        said = {
+            "match": transfer.match,
+            "table": transfer.left,
+            "n": transfer.n,
+            "head": transfer.head,
+            "digest": digest,
+            "events": len(transfer.events),
+            "proofs": msgspec.to_builtins(transfer.proofs[-MOST_PROOFS:]),
+            "by": by,
+        }
+        record.write("taken_over", said)
+        record.write("meeting", meeting_data(self._profile, transfer.meeting, transfer.record))
+        for event in transfer.events:
+            self._write_event(shifted(event, by_ms))
+
+    def _write_event(self, event: MatchEvent) -> None:
+        coming = self._record.play.coming
+        so_far = None if coming is None or coming.play is None else coming.play.match
+        deal = None if so_far is None else so_far.deal or None
+        self._record.write("match", data_of(event), deal=deal)
+
+    def _arrived(self) -> dict[str, Any]:
+        """Return how the match stands that is here."""
+        match = self._record.play.match
+        assert match is not None  # it is here
+        return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
+
+
+def _allowed(order: Order) -> None:
+    try:
+        require("transfer", order.who.role, verbal=order.args.verbal)
+    except RefusedError as error:
+        raise OrderRefused(failure_of(error.refusal)) from None
+
+
+def _not_a_document(bad: BadTransfer) -> Failure:
+    return failure("BAD_COMMAND", found=str(bad), expected="the parts that document gave")

@@ -1,0 +1,72 @@
+"""The match at this table, as a fold over the journal.
+
+The hardware's state is folded from the same entries (state.py); neither knows the other.
+values.py has what is known, happening.py what an event changes, of_machine.py what the
+machine's own entries mean, moving.py how a match comes and goes, questions.py what the machine
+asks. What people, clocks and the vault add are entries of kind `match`.
+"""
+
+from controller.journal.entries import Entry
+from controller.machine.play.happening import happened, tried
+from controller.machine.play.moving import arrives, gone, laid_out, on_its_way
+from controller.machine.play.of_machine import MEANINGS, by_machine
+from controller.machine.play.questions import dealt_again, needed, over, wanted, wanted_ahead
+from controller.machine.play.values import (
+    Ahead,
+    Coming,
+    Kept,
+    Play,
+    Sent,
+    Wanted,
+    changed,
+)
+from controller.match.events import event_of
+from controller.rules.profile import Profile
+
+__all__ = [
+    "TIMED",
+    "Ahead",
+    "Coming",
+    "Kept",
+    "Play",
+    "Sent",
+    "Wanted",
+    "dealt_again",
+    "fold",
+    "happened",
+    "needed",
+    "over",
+    "tried",
+    "wanted",
+    "wanted_ahead",
+]
+
+TIMED = frozenset({*MEANINGS, "meeting", "taken_over", "transferred"})
+"""Kinds whose data says when, on the table's clock."""
+
+
+def fold(play: Play, entry: Entry, profile: Profile) -> Play:
+    """Return the match at the table after an entry; most entries are none of its business."""
+    if entry.kind == "meeting":
+        return laid_out(play, entry, profile)
+    if entry.kind == "taken_over":
+        return Play(coming=on_its_way(entry.data))
+    if entry.kind == "transferred":
+        return gone(play, entry)
+    if play.coming is not None:
+        return arrives(play.coming, entry)
+    if play.match is None:
+        return play
+    if entry.kind == "acknowledged":
+        named = entry.data["name"]
+        return changed(play, needs=tuple(call for call in play.needs if call.reason != named))
+    if entry.kind == "match":
+        return happened(play, event_of(entry.data), entry.time)
+    if entry.kind == "match_kept":
+        after = happened(play, event_of(entry.data), entry.time)
+        return changed(after, kept=(*after.kept, Kept(entry.n, entry.data)))
+    if entry.kind == "match_told":
+        return changed(play, kept=())
+    if entry.kind not in MEANINGS or play.match.by_hand:
+        return play
+    return by_machine(play, entry)

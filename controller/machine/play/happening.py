@@ -1,0 +1,106 @@
+"""Something happened in the match: what that changes at its table."""
+
+from controller.machine.play.values import Play, changed
+from controller.machine.waited import Waited
+from controller.match import events
+from controller.match.course import Stepped
+from controller.match.effects import ClockSays, MatchEffect
+from controller.match.events import MatchEvent
+from controller.match.needs import asked, still_needed
+from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
+from controller.match.reducer import step
+from controller.match.state import Match
+from controller.messages import Call
+
+
+def happened(play: Play, event: MatchEvent, time: str = "") -> Play:
+    """Return the match at the table after an event; a refused one changes nothing.
+
+    `time` is the wall's, for those who are called by it.
+    """
+    assert play.match is not None  # nothing happens without one
+    match, effects = step(play.match, event)
+    same = match.deal == play.match.deal
+    out = match.phase not in BEFORE_RELEASE and not match.by_hand and same
+    moved = match.phase is not play.match.phase or not same
+    again = _why_again(play.match, match, event)
+    after = changed(
+        play,
+        match=match,
+        attempt=play.attempt if out else None,
+        due_ms=play.due_ms if same and not again else match.now_ms,
+        since_ms=match.now_ms if moved else play.since_ms,
+        said_ms=play.said_ms if isinstance(event, events.Ticked) else match.now_ms,
+        again=again or (play.again if same else None),
+        waited=_waited(play, match, event),
+        needs=_needs(play, match, effects, time),
+        announced=_announced(effects) or play.announced,
+        log=(*play.log, event),
+    )
+    return caught_up(after, time)
+
+
+def tried(play: Play, event: MatchEvent) -> Stepped:
+    """Return what an event would lead to; its refusal is among the effects."""
+    assert play.match is not None  # nothing happens without one
+    return step(play.match, event)
+
+
+def caught_up(play: Play, time: str) -> Play:
+    """Return a match whose deal is due with what was dealt ahead for it."""
+    ahead, match = play.ahead, play.match
+    assert match is not None  # `happened` asks
+    due = ahead is not None and match.deal == ahead.deal and match.phase is Phase.CUT
+    if ahead is None or not due or match.suspended is not None:
+        return play
+    play = changed(play, ahead=None)
+    for event in (ahead.cut, ahead.dealt):
+        if event is not None:
+            play = happened(play, event, time)
+    return play
+
+
+def _needs(
+    play: Play, match: Match, effects: tuple[MatchEffect, ...], time: str
+) -> tuple[Call, ...]:
+    """Return whom the match waits for: what is still open, and what an event added."""
+    called = (why for effect in effects if (why := asked(effect)) is not None)
+    new = (Call(seat=seat, reason=reason, since=time) for reason, seat in called)
+    found: dict[tuple[str, str | None], Call] = {}
+    for call in (*play.needs, *new):
+        if still_needed(match, call.reason, call.seat):
+            found.setdefault((call.reason, call.seat), call)
+    return tuple(found.values())
+
+
+def _why_again(before: Match, after: Match, event: MatchEvent) -> str | None:
+    """Return the fault for which hands that were out are dealt again by this event."""
+    if before.phase not in AT_THE_TABLE or after.phase not in BEFORE_RELEASE:
+        return None
+    if before.deal != after.deal:
+        return None
+    return "COUNT_WRONG" if isinstance(event, events.Recounted) else "ORDERED"
+
+
+def _waited(play: Play, after: Match, event: MatchEvent) -> Waited | None:
+    """Return how long this deal's hands took, once they are ordered out; None before that."""
+    if after.phase in _NOT_READY:
+        return None
+    ordered = isinstance(event, events.ReleaseOrdered) and after.let_go
+    if not ordered or play.match is None or play.match.let_go:
+        return play.waited
+    return Waited(
+        due_to_ready_ms=play.since_ms - play.due_ms,
+        ready_to_button_ms=after.now_ms - play.since_ms,
+    )
+
+
+def _announced(effects: tuple[MatchEffect, ...]) -> str | None:
+    """Return what the area's clock said last: it concerns nobody in particular."""
+    said = [effect.due for effect in effects if isinstance(effect, ClockSays)]
+    kinds = [due.kind for due in said if due.offence is None and due.kind in _ANNOUNCED]
+    return kinds[-1] if kinds else None
+
+
+_NOT_READY = BEFORE_RELEASE - {Phase.HELD}
+_ANNOUNCED = frozenset({"announce_15", "announce_5", "announce_1", "last_deal", "time_up"})

@@ -1,0 +1,65 @@
+"""What the machine asks of the match: which deal is wanted, and which is over."""
+
+import msgspec
+
+from controller.machine.play.values import Play, Wanted
+from controller.match.judging import no_more_deals
+from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
+
+BEFORE_NEXT = AT_THE_TABLE | {Phase.FORFEIT, Phase.MATCH_CHECK}
+"""While a match is in these phases its next deal may be on its way."""
+
+
+def wanted(play: Play) -> Wanted | None:
+    """Return the deal that the match waits for the machine to deal; None: it waits for none."""
+    match = play.match
+    if match is None or match.by_hand or match.phase not in BEFORE_RELEASE:
+        return None
+    return Wanted(match.meeting.match_id, match.deal)
+
+
+def wanted_ahead(play: Play) -> Wanted | None:
+    """Return the deal that may be dealt while the present one is played; None: none.
+
+    While a deal was dealt by hand nobody knows which set lies where. Where time is up no
+    further deal is prepared; an extra deal is dealt once it is ordered.
+    """
+    match = play.match
+    if match is None or match.phase not in AT_THE_TABLE or match.by_hand:
+        return None
+    known = play.ahead is not None and play.ahead.deal == match.deal + 1
+    if known or no_more_deals(msgspec.structs.replace(match, begun=False), match.now_ms):
+        return None
+    return Wanted(match.meeting.match_id, match.deal + 1)
+
+
+def needed(play: Play, deal: Wanted) -> bool:
+    """Tell whether the hands of a deal, dealt or on their way, are still to be played."""
+    match = play.match
+    if match is None or match.meeting.match_id != deal.match_id:
+        return False
+    if match.deal == deal.deal:
+        return wanted(play) == deal
+    if match.deal + 1 != deal.deal:
+        return False
+    return match.phase in BEFORE_NEXT
+
+
+def over(play: Play, deal: Wanted) -> bool:
+    """Tell whether a deal whose hands were out is over: written, or dealt again.
+
+    One that is played on at another table is not, as far as is known here.
+    """
+    match = play.match
+    if deal == play.left_out:
+        return False
+    if match is None or match.meeting.match_id != deal.match_id or match.deal != deal.deal:
+        return True
+    return not match.under_way
+
+
+def dealt_again(play: Play, deal: Wanted) -> bool:
+    """Tell whether a deal whose hands were out is due again: a wrong count, or the chief."""
+    match = play.match
+    same = match is not None and match.meeting.match_id == deal.match_id
+    return match is not None and same and match.deal == deal.deal and match.phase in BEFORE_RELEASE

@@ -1,0 +1,107 @@
+"""What is known of the match at a table, beside the match itself."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from controller.machine.waited import Waited
+from controller.match import events
+from controller.match.events import MatchEvent
+from controller.match.state import Match
+from controller.match.transfer import Proof
+from controller.messages import Call
+
+
+class Ahead(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a deal that is dealt before it is due: its cut, and that it is held."""
+
+    deal: int
+    cut: events.Cut
+    dealt: events.Dealt | None = None
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """An event of the match that the public was not told yet: its entry, and what it held."""
+
+    n: int
+    event: Mapping[str, Any]
+
+
+class Sent(msgspec.Struct, frozen=True, kw_only=True):
+    """A match that went to the table `to`: how it stood, and all that had happened in it.
+
+    `begun` is the journal's entry that it began with here, `n` the one that says it went, of
+    the time `wall` and `at_ms` of the table's clock.
+    """
+
+    match: Match
+    log: tuple[MatchEvent, ...]
+    to: str
+    begun: int
+    n: int
+    at_ms: int
+    wall: str
+    brought: tuple[Proof, ...] = ()
+
+
+class Coming(msgspec.Struct, frozen=True, kw_only=True):
+    """A match of another table on its way into the journal: `left` of its events are due.
+
+    It is nowhere before the last of them: a daemon may die between two.
+    """
+
+    match_id: str
+    left: int
+    digest: str
+    brought: tuple[Proof, ...]
+    play: "Play | None" = None
+
+
+class Play(msgspec.Struct, frozen=True, kw_only=True):
+    """The match, and what its people wait for.
+
+    `attempt`: the attempt whose hands the players hold; None while none are out, or where
+    they were drawn by hand. On the table's clock: `due_ms`, when the present deal became due;
+    `since_ms`, when its phase began; `said_ms`, when something last happened. `again`: the fault
+    for which hands that were out are dealt again. `ahead`: the next deal, dealt while this
+    one is played. `waited`: how long this one's hands took, once they are ordered
+    out. `kept`: what happened and may only be seen with the rest of it
+    (controller/match/unseen.py). `needs`: what a referee was called for by the match.
+    `announced`: the last thing that the area's clock said. `log`: everything that happened, from
+    the journal's entry `begun` on. Of a match that came from another table: `digest`, the
+    document it came in, and `brought`, what its attempts elsewhere promised. `coming`: one on its
+    way in. `sent`: the match that went from here to another table last; `left_out`: its deal, if
+    its hands were out then and are played on there.
+    """
+
+    match: Match | None = None
+    attempt: int | None = None
+    due_ms: int = 0
+    since_ms: int = 0
+    said_ms: int = 0
+    again: str | None = None
+    ahead: Ahead | None = None
+    waited: Waited | None = None
+    kept: tuple[Kept, ...] = ()
+    needs: tuple[Call, ...] = ()
+    announced: str | None = None
+    log: tuple[MatchEvent, ...] = ()
+    begun: int = 0
+    digest: str | None = None
+    brought: tuple[Proof, ...] = ()
+    coming: Coming | None = None
+    sent: Sent | None = None
+    left_out: "Wanted | None" = None
+
+
+class Wanted(msgspec.Struct, frozen=True, gc=False):
+    """The deal that a match waits for, or will next."""
+
+    match_id: str
+    deal: int
+
+
+def changed(play: Play, **changes: Any) -> Play:
+    """Return the match at the table with some of its fields replaced."""
+    return msgspec.structs.replace(play, **changes)

@@ -1,0 +1,20 @@
+"""Who waits for a referee, from red buttons and from the match, and why in words."""
+
+from controller.match.needs import WORDS
+from controller.messages import Call
+
+_BUTTON = ("the referee is called", "召请裁判")
+
+
+def public_calls(pressed: tuple[Call, ...], needs: tuple[Call, ...]) -> list[Call]:
+    """Return everybody who waits for a referee, longest first, and why in words.
+
+    `pressed`: red buttons. `needs`: what the match needs somebody for.
+    """
+    calls = sorted((*pressed, *needs), key=lambda call: call.since)
+    return [_worded(call) for call in calls]
+
+
+def _worded(call: Call) -> Call:
+    en, zh = WORDS.get(call.reason, _BUTTON if call.reason == "button" else (call.reason,) * 2)
+    return Call(seat=call.seat, reason=call.reason, since=call.since, words_en=en, words_zh=zh)

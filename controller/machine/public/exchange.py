@@ -1,0 +1,57 @@
+"""Tribute and return as anybody may know them: no card before the rules show it.
+
+What a tribute had to be comes when all who owe one have laid theirs; a return's card when
+the rulebook shows it, at once, with the other one, or never (暗还).
+"""
+
+from controller.match.phase import Phase
+from controller.match.rows import returns_told, tribute_told
+from controller.match.state import Exchange, GuandanMatch
+from controller.messages import Payment, Return, Tribute
+from controller.rules.result import Finish
+from controller.rules.returns import return_rule, returns_shown
+from controller.rules.tribute import owing
+
+
+def public_tribute(match: GuandanMatch) -> Tribute | None:
+    """Return the present deal's tribute and return; None where none is owed, or not yet."""
+    exchange, owed = match.exchange, owing(match.profile, match.follows)
+    if exchange is None or owed is None:
+        return None
+    plan = exchange.plan
+    paid = tribute_told(exchange, match.level)
+    return Tribute(
+        payers=list(exchange.payers),
+        anti=None if match.phase is Phase.ANTI_CHECK else exchange.anti,
+        laid=list(exchange.laid),
+        required={one.giver: one.card for one in paid if one.card is not None},
+        payments=[
+            Payment(giver=one.giver, to=one.to, card=one.card)
+            for one in paid
+            if one.card is not None
+        ],
+        returns=_returns(match, exchange, owed),
+        returns_shown=returns_shown(match.profile, owed),
+        given=list(exchange.given),
+        equal=plan is not None and plan.equal,
+        choice_open=plan is not None and plan.choice_open,
+    )
+
+
+def _returns(match: GuandanMatch, exchange: Exchange, owed: Finish) -> list[Return]:
+    """Return all that are due, with the cards that may be seen by now."""
+    if exchange.plan is None:
+        return []
+    due = exchange.plan.returns
+    waits = returns_shown(match.profile, owed) == "together" and len(exchange.given) < len(due)
+    told = () if waits else returns_told(match, exchange)
+    cards = {(one.giver, one.to): one.card for one in told}
+    return [
+        Return(
+            giver=giver,
+            to=to,
+            rule=return_rule(match.profile, owed, giver, to),
+            card=cards.get((giver, to)),
+        )
+        for giver, to in due
+    ]

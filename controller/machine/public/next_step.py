@@ -1,0 +1,248 @@
+"""What happens next at a table and who is waited for, in one line of each language."""
+
+from collections.abc import Callable
+from typing import cast
+
+from controller.machine.public import seat_words
+from controller.machine.public.seat_words import SEATS, SIDES
+from controller.machine.public.waiting import (
+    area_stands,
+    awaits_added_time,
+    exchange_of,
+    sides_to_confirm,
+    signers_due,
+    waiting_for,
+)
+from controller.match.finishing import ended_by_time, finished
+from controller.match.phase import Phase
+from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.messages import Seat
+from controller.rules.returns import return_rule, returns_shown
+from controller.rules.standing import gain
+from controller.rules.tribute import owing
+from controller.rules.words import Words
+
+
+def next_words(match: Match) -> Words:
+    """Return one line: what happens next, and who is waited for, by name of seat."""
+    if match.suspended is not None:
+        return _suspended(match, match.suspended)
+    told = _NEXT[match.phase](match)
+    if not area_stands(match.clock):
+        return told
+    return Words(f"the whole area stands still; {told.en}", f"全场暂停；{told.zh}")
+
+
+def _suspended(match: Match, reason: str) -> Words:
+    if match.claimed is None:
+        why = _SUSPENDED.get(reason, Words(reason, reason))
+        return Words(f"suspended ({why.en}): wait for the referee", f"暂停待裁({why.zh})")
+    who = SEATS[match.claimed]
+    return Words(
+        f"{who.en} claims a wrong count: the referee counts the four hands",
+        f"{who.zh}申告张数不符，请裁判员清点四家手牌",
+    )
+
+
+_SUSPENDED: dict[str, Words] = {
+    "called": Words("the referee was called", "召请裁判"),
+    "count": Words("a count is claimed", "张数不符"),
+}
+
+
+def _setup(match: Match) -> Words:
+    waited = seat_words.seats(waiting_for(match))
+    if waited.en:
+        return Words(
+            f"players take their seats, waiting for {waited.en}", f"选手就位，尚缺{waited.zh}"
+        )
+    return Words("the chief opens the match", "请等待裁判长宣布开赛")
+
+
+def _shuffle(match: Match) -> Words:
+    who = seat_words.one_of(waiting_for(match))
+    times = _range(match.duties.shuffles if match.duties else (1, 1))
+    return Words(f"{who.en} shuffles ({times} times)", f"请{who.zh}洗牌({times}次)")
+
+
+def _cut(match: Match) -> Words:
+    who = seat_words.one_of(waiting_for(match))
+    cards = _range(match.duties.cuts) if match.duties else ""
+    return Words(f"{who.en} cuts ({cards})", f"请{who.zh}切牌({cards})")
+
+
+def _turnup(match: Match) -> Words:
+    who = seat_words.one_of(waiting_for(match))
+    return Words(f"{who.en or 'somebody'} turns a card up", f"请{who.zh}翻牌")
+
+
+def _dealing(match: Match) -> Words:
+    if not match.by_hand:
+        return Words("the machine deals, please wait", "发牌中，请稍候")
+    first = match.first_drawer or (match.duties.first_drawer if match.duties else None)
+    if first is None:
+        return Words("the hands are drawn", "人工发牌，请抓牌")
+    return Words(
+        f"the hands are drawn, {SEATS[first].en} draws first", f"人工发牌，{SEATS[first].zh}先抓牌"
+    )
+
+
+def _held(match: Match) -> Words:
+    if match.let_go:
+        return Words("the hands are being released: take them", "放行中，请取牌")
+    if awaits_added_time(match):
+        return Words(
+            "time is up: a referee says how much time is added", "时间到，请裁判员决定是否补时"
+        )
+    return Words(
+        "the hands are ready: any player confirms to take them", "牌已备好，任一家按确认取牌"
+    )
+
+
+def _count(match: Match) -> Words:
+    waited = seat_words.seats(waiting_for(match))
+    cards = match.profile.hand
+    return Words(
+        f"count {cards} cards, waiting for {waited.en}", f"请清点{cards}张，待{waited.zh}确认"
+    )
+
+
+def _anti(match: Match) -> Words:
+    who = seat_words.seats(waiting_for(match))
+    if not who.en:
+        return Words("anti-tribute is checked", "核对抗贡")
+    return Words(
+        f"{who.en}: both big jokers, so that no tribute is paid?", f"请{who.zh}说明是否抗贡"
+    )
+
+
+def _tribute(match: Match) -> Words:
+    who = seat_words.seats(waiting_for(match))
+    if not who.en:
+        return Words("the tributes are compared with what is due", "核对应贡的牌")
+    return Words(f"tribute: {who.en} lays it face up and confirms", f"请{who.zh}亮出贡牌后按确认")
+
+
+def _return(match: Match) -> Words:
+    assert isinstance(match, GuandanMatch)  # the phase is Guandan's
+    exchange = exchange_of(match)
+    owed = owing(match.profile, match.follows)
+    assert owed is not None  # the phase is there for it
+    assert exchange.plan is not None  # the phase begins with one
+    if exchange.plan.choice_open and not exchange.given:
+        up = SEATS[owed.up]
+        return Words(
+            f"equal tributes: {up.en} may choose whose he takes, then returns are given",
+            f"贡牌同大，{up.zh}可选收哪家，然后还牌",
+        )
+    secret = returns_shown(match.profile, owed) == "secret"
+    due = [pair for pair in exchange.plan.returns if pair[0] not in exchange.given]
+    told = seat_words.joined(
+        due,
+        lambda pair: _RETURN[return_rule(match.profile, owed, *pair)](*pair),
+        "; ",
+        "；",
+    )
+    return Words(f"{told.en}, face down", f"{told.zh}，暗还") if secret else told
+
+
+_RETURN: dict[str, Callable[[Seat, Seat], Words]] = {
+    "any": lambda giver, to: Words(
+        f"{SEATS[giver].en} returns a card to {SEATS[to].en}",
+        f"请{SEATS[giver].zh}还{SEATS[to].zh}",
+    ),
+    "ten": lambda giver, to: Words(
+        f"{SEATS[giver].en} returns a card of 10 or less to {SEATS[to].en}",
+        f"请{SEATS[giver].zh}还{SEATS[to].zh}(10以下，含10)",
+    ),
+    "ten_advised": lambda giver, to: Words(
+        f"{SEATS[giver].en} returns a card to {SEATS[to].en} (10 or less is advised)",
+        f"请{SEATS[giver].zh}还{SEATS[to].zh}(宜10以下，含10)",
+    ),
+}
+
+
+def _choices(match: Match) -> Words:
+    choices = cast(BigTwoMatch, match).choices
+    who = seat_words.seats(waiting_for(match))
+    if choices is None or choices.doubling is None:
+        return Words(f"{who.en}: open hand or not?", f"请{who.zh}表态：是否明牌")
+    return Words(f"{who.en}: double or not?", f"请{who.zh}表态：是否加倍")
+
+
+def _play(match: Match) -> Words:
+    anti = isinstance(match, GuandanMatch) and match.exchange is not None and match.exchange.anti
+    if not match.led and match.leader is not None:
+        who = SEATS[match.leader]
+        if anti:
+            return Words(f"anti-tribute stands, {who.en} leads", f"抗贡成立，{who.zh}先出")
+        return Words(f"{who.en} leads", f"{who.zh}先出(领出牌)")
+    outs = match.outs if isinstance(match, GuandanMatch) else ()
+    if not outs:
+        return Words("play", "打牌中")
+    place = len(match.order) + 1 if isinstance(match, GuandanMatch) else 1
+    waited = seat_words.one_of(waiting_for(match))
+    return Words(
+        f"{SEATS[outs[0]].en} is out, place {place}? {waited.en} confirms",
+        f"{SEATS[outs[0]].zh}第{place}名？请{waited.zh}确认",
+    )
+
+
+def _result(match: Match) -> Words:
+    told = Words("result", "成绩")
+    if isinstance(match, GuandanMatch):
+        if ended_by_time(match):
+            return Words(
+                "time was up before the last card: the referee stops the deal",
+                "终局前时间到，请裁判员终止本副",
+            )
+        result = finished(match)
+        assert result is not None  # RESULT begins with one
+        won, up = SIDES[result.winners], gain(match.profile, result)
+        told = Words(f"{won.en} +{up}", f"{won.zh}+{up}")
+    due = seat_words.joined(sides_to_confirm(match), SIDES.__getitem__)
+    return Words(f"{told.en}: {due.en} to confirm", f"{told.zh}，待{due.zh}确认")
+
+
+def _forfeit(match: Match) -> Words:
+    who = seat_words.one_of(waiting_for(match))
+    return Words(f"name who leads: {who.en}", f"请指定领出牌者：{who.zh}")
+
+
+def _match_check(match: Match) -> Words:
+    return Words("equal: the chief orders an extra deal", "平级，待裁判长决定加打一副")
+
+
+def _over(match: Match) -> Words:
+    due = seat_words.signers(signers_due(match))
+    return Words(f"the score sheet is to be signed: {due.en}", f"记分表待签：{due.zh}")
+
+
+def _signed(match: Match) -> Words:
+    return Words("the match is over and signed", "本局结束，记分表已签名")
+
+
+def _range(least_most: tuple[int, int]) -> str:
+    least, most = least_most
+    return str(least) if least == most else f"{least}…{most}"
+
+
+_NEXT: dict[Phase, Callable[[Match], Words]] = {
+    Phase.SETUP: _setup,
+    Phase.SHUFFLE: _shuffle,
+    Phase.CUT: _cut,
+    Phase.TURNUP: _turnup,
+    Phase.DEALING: _dealing,
+    Phase.HELD: _held,
+    Phase.COUNT_CHECK: _count,
+    Phase.ANTI_CHECK: _anti,
+    Phase.TRIBUTE: _tribute,
+    Phase.RETURN: _return,
+    Phase.CHOICES: _choices,
+    Phase.PLAY: _play,
+    Phase.RESULT: _result,
+    Phase.FORFEIT: _forfeit,
+    Phase.MATCH_CHECK: _match_check,
+    Phase.OVER: _over,
+    Phase.SIGNED: _signed,
+}

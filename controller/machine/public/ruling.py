@@ -1,0 +1,52 @@
+"""Rulings as anybody may know them: what is ruled on, by whom, and what still waits."""
+
+from collections.abc import Iterable, Sequence
+
+from controller.match.rulings import Ruling as Decision
+from controller.match.rulings import unconfirmed
+from controller.messages import Ruling
+from controller.rules.penalties.offences import offence, words
+
+SHOWN = 8
+"""Closed rulings that stand in the public state; the others are on the score sheet."""
+
+
+def public_rulings(rulings: Sequence[Decision]) -> list[Ruling]:
+    """Return the rulings that wait for somebody, and the newest others, in their order."""
+    closed = [ruling.id for ruling in rulings if not _waits(ruling)]
+    hidden = frozenset(closed[:-SHOWN])
+    return told(ruling for ruling in rulings if ruling.id not in hidden)
+
+
+def told(rulings: Iterable[Decision]) -> list[Ruling]:
+    """Return rulings in words."""
+    return [_told(ruling) for ruling in rulings]
+
+
+def _waits(ruling: Decision) -> bool:
+    return ruling.state == "proposed" or unconfirmed(ruling)
+
+
+def _told(ruling: Decision) -> Ruling:
+    charge, proposal = ruling.charge, ruling.proposal
+    row, penalty = offence(charge.offence), words("penalty", proposal.penalty)
+    return Ruling(
+        id=ruling.id,
+        offence=charge.offence,
+        offence_en=row.en,
+        offence_zh=row.zh,
+        deal=charge.deal,
+        side=charge.side,
+        seat=charge.seat,
+        penalty=proposal.penalty,
+        penalty_en=penalty.en,
+        penalty_zh=penalty.zh,
+        article=proposal.article,
+        needs=proposal.needs,
+        state=ruling.state,
+        by=ruling.by,
+        approved_by=ruling.approved_by,
+        rejected_by=ruling.rejected_by,
+        verbal=ruling.verbal,
+        confirmed_by=ruling.confirmed_by,
+    )

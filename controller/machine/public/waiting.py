@@ -1,0 +1,162 @@
+"""Who of the four is waited for: whose press, card or word the match needs next."""
+
+from collections.abc import Callable, Iterable
+from typing import cast
+
+from controller.match.clocks.match_clock import MatchClock
+from controller.match.closing import signers
+from controller.match.finishing import ended_by_time
+from controller.match.judging import no_more_deals, time_open
+from controller.match.phase import Phase
+from controller.match.state import BigTwoMatch, Exchange, GuandanMatch, Match
+from controller.messages import Seat, Side
+from controller.rules.result import Forfeited
+from controller.rules.seats import ALL, SIDES, opponents, players
+from controller.rules.tribute import anti_is_claimed
+
+Seats = tuple[Seat, ...]
+
+
+def waiting_for(match: Match) -> Seats:
+    """Return who has to do something now, in playing order; () where it is nobody of them.
+
+    While the table is suspended only seats are taken. Where one of several is enough, all
+    who may are named.
+    """
+    if match.suspended is not None and match.phase is not Phase.SETUP:
+        return ()
+    named = _WAITING.get(match.phase, _nobody)(match)
+    return tuple(seat for seat in ALL if seat in named)
+
+
+def area_stands(clock: MatchClock) -> bool:
+    """Tell whether the whole area stands still."""
+    return clock.watch is not None and clock.watch.stands
+
+
+def awaits_added_time(match: Match) -> bool:
+    """Tell whether a referee has to say first what becomes of the time that was lost."""
+    return _out_of_time(match) and time_open(match, match.now_ms)
+
+
+def sides_to_confirm(match: Match) -> tuple[Side, ...]:
+    """Return which sides have still to confirm the result."""
+    return tuple(side for side in SIDES if side not in match.confirmed)
+
+
+def signers_due(match: Match) -> tuple[str, ...]:
+    """Return who has still to sign a sheet that is finished: sides, seats, the referee."""
+    signed = {one.signer for one in match.signatures}
+    return tuple(signer for signer in signers(match) if signer not in signed)
+
+
+def exchange_of(match: Match) -> Exchange:
+    """Return tribute and return of the present deal, in a phase that has them."""
+    exchange = cast(GuandanMatch, match).exchange
+    assert exchange is not None  # the phase begins with one
+    return exchange
+
+
+def _out_of_time(match: Match) -> bool:
+    return isinstance(match, GuandanMatch) and no_more_deals(match, match.now_ms)
+
+
+def _nobody(match: Match) -> Seats:
+    return ()
+
+
+def _unseated(match: Match) -> Seats:
+    return _but(ALL, match.seated)
+
+
+def _shufflers(match: Match) -> Seats:
+    return (match.duties.shufflers or ALL) if match.duties else ()
+
+
+def _cutters(match: Match) -> Seats:
+    return match.duties.cutters if match.duties else ()
+
+
+def _turner(match: Match) -> Seats:
+    """Who cut turns the card up, too (seed 000 A5.1.2)."""
+    return (match.cutter,) if match.cutter else ()
+
+
+def _takers(match: Match) -> Seats:
+    """Whoever presses first takes the hands for all; nobody where no deal may begin now."""
+    kept = area_stands(match.clock) or _out_of_time(match)
+    return () if match.let_go or kept else ALL
+
+
+def _uncounted(match: Match) -> Seats:
+    return _but(ALL, match.counted)
+
+
+def _asked_for_anti(match: Match) -> Seats:
+    """A machine knows what the payers hold; drawn hands they know alone, and some must claim."""
+    claimed = anti_is_claimed(cast(GuandanMatch, match).profile)
+    return exchange_of(match).payers if match.by_hand or claimed else ()
+
+
+def _unlaid(match: Match) -> Seats:
+    exchange = exchange_of(match)
+    return _but(exchange.payers, exchange.laid)
+
+
+def _givers(match: Match) -> Seats:
+    exchange = exchange_of(match)
+    due = exchange.plan.returns if exchange.plan else ()
+    return _but([giver for giver, _ in due], exchange.given)
+
+
+def _choosers(match: Match) -> Seats:
+    choices = cast(BigTwoMatch, match).choices
+    return choices.now().asked() if choices else ()
+
+
+def _players(match: Match) -> Seats:
+    """Before the first lead its leader; then an opponent of who says that he is out."""
+    if not match.led:
+        return (match.leader,) if match.leader else ()
+    outs = match.outs if isinstance(match, GuandanMatch) else ()
+    return tuple(seat for out in outs for seat in opponents(out))
+
+
+def _confirmers(match: Match) -> Seats:
+    if isinstance(match, GuandanMatch) and ended_by_time(match):
+        return ()
+    return tuple(seat for side in sides_to_confirm(match) for seat in players(side))
+
+
+def _namers(match: Match) -> Seats:
+    previous = cast(GuandanMatch, match).standing.previous
+    return players(previous.winners) if isinstance(previous, Forfeited) else ()
+
+
+def _signers(match: Match) -> Seats:
+    due = signers_due(match)
+    return tuple(seat for seat in ALL if any(seat in one for one in due if one != "referee"))
+
+
+def _but(seats: Iterable[Seat], done: Iterable[Seat]) -> Seats:
+    gone = set(done)
+    return tuple(seat for seat in seats if seat not in gone)
+
+
+_WAITING: dict[Phase, Callable[[Match], Seats]] = {
+    Phase.SETUP: _unseated,
+    Phase.SHUFFLE: _shufflers,
+    Phase.CUT: _cutters,
+    Phase.TURNUP: _turner,
+    Phase.HELD: _takers,
+    Phase.COUNT_CHECK: _uncounted,
+    Phase.ANTI_CHECK: _asked_for_anti,
+    Phase.TRIBUTE: _unlaid,
+    Phase.RETURN: _givers,
+    Phase.CHOICES: _choosers,
+    Phase.PLAY: _players,
+    Phase.RESULT: _confirmers,
+    Phase.FORFEIT: _namers,
+    Phase.OVER: _signers,
+}
+"""Who is waited for in a phase; in the others a machine, the referee or the chief is."""

@@ -1,0 +1,145 @@
+"""Held hands on their way out: the order, the lift, and what keeps it from rising.
+
+Once the board may have heard that it is to lift, the hands count as out: then whatever
+stops the lift only delays them.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from controller.faults import fault_name
+from controller.machine.asking import absolute, why_refused
+from controller.machine.attempt_book import Lead
+from controller.machine.attempt_run import AttemptRun, Ended, Fixtures
+from controller.machine.order.desk import Order
+from drivers.errors import DriverError, LineLost, Refused, Result
+
+# What a board answers to a release that it knows nothing of any more.
+_FORGOTTEN = (Result.WRONG_ATTEMPT, Result.NOT_LOCKED)
+AGAIN_S = 1.0
+"""How long a lift may stand still before it is asked again."""
+LIFT_S = 6.0
+"""How long the lift may take in all before somebody is called: a board gives up after 5 s."""
+
+
+class Release:
+    """The release of one attempt's held hands."""
+
+    def __init__(self, fixtures: Fixtures, run: AttemptRun) -> None:
+        self._at, self._run = fixtures, run
+        self._record = fixtures.bindings.record
+        self._loop = asyncio.get_running_loop()
+
+    async def let_out(
+        self,
+        lead: Callable[[], Lead],
+        ordered: Callable[[], None],
+        waited: Callable[[], Mapping[str, int]],
+    ) -> bool:
+        """Wait for the order, then let the hands out; False where they may not go any more.
+
+        `lead` is how the release says who leads, which is asked again with the order: of a deal
+        that was dealt ahead nobody knows it before. `ordered` writes what follows from the order
+        itself; `waited` tells how long people waited for it. Raises StorageFailed.
+        """
+        if self._run.book.has("released"):
+            return True
+        order: Order | None = None
+        try:
+            self._may_say(lead())
+            if not self._run.let_out:
+                order = await self._run.unless_broken(self._release_order())
+                self._may_say(lead(), order)
+                order.write()  # first: what the order means to a match is nothing without it
+                ordered()
+                await self._record.sync()
+                await self._begin_lift(order)
+            await self._lift(order)
+        except Ended as ended:
+            await self._run.end(*ended.reasons)
+            return False
+        self._run.book.release(lead(), waited())
+        await self._record.sync()
+        if order is not None:
+            order.done()
+        return True
+
+    async def _release_order(self) -> Order:
+        """Return an order to let the hands out that can be followed: the hopper is empty.
+
+        The board's lock sees to that, too; but a set that was put back too early is no reason
+        to void right hands.
+        """
+        while True:
+            order = await self._at.desk.take("release")
+            try:
+                status = await absolute(self._at.dealer.status)
+            except DriverError:
+                return order  # what keeps the board away will tell
+            except asyncio.CancelledError:
+                why = self._run.why_broken
+                if why is not None:  # while the board was asked: no order stays unanswered
+                    order.refuse(why)
+                raise
+            if not status.sees_hopper:
+                return order
+            order.refuse("SET_TOO_EARLY")
+
+    def _may_say(self, lead: Lead, order: Order | None = None) -> None:
+        """Raise Ended where it has no faces any more to say who leads."""
+        if self._run.book.sealed and lead != "none":
+            if order is not None:
+                order.refuse("POWER")
+            raise Ended("POWER")
+
+    async def _begin_lift(self, order: Order) -> None:
+        """Have the lift start. Once the board may have heard it the hands count as out."""
+        try:
+            await self._run.unless_broken(absolute(self._release))
+        except LineLost:
+            pass  # nobody knows whether the board heard it: asked again from here on
+        except (Ended, DriverError) as error:
+            raise Ended(await self._refused_release(order, error)) from error
+        self._run.let_out = True
+
+    async def _lift(self, order: Order | None) -> None:
+        """See the lift up, asking again whatever stops it, until the board says that it is."""
+        stuck: set[str] = set()
+        begun_s = self._loop.time()
+        while not self._run.lifted.done():
+            await asyncio.wait({self._run.lifted}, timeout=AGAIN_S)
+            if self._loop.time() - begun_s > LIFT_S:
+                stuck.add("STALL")
+            try:
+                await absolute(self._release)
+            except Refused as refused:
+                if refused.result in _FORGOTTEN:
+                    raise Ended(await self._refused_release(order, refused)) from refused
+                stuck.add(await self._why(refused))
+            except DriverError as error:
+                stuck.add(fault_name(error))
+            for name in stuck:
+                self._record.latch(name)
+        for name in stuck:
+            self._record.clear(name)
+
+    async def _release(self) -> None:
+        await self._at.dealer.release(self._run.number)
+
+    async def _why(self, refused: Refused) -> str:
+        why, _ = await why_refused(refused, self._at.dealer, held=self._run.book.held)
+        return why
+
+    async def _refused_release(self, order: Order | None, error: Exception) -> str:
+        """Answer a release that cannot be; return why."""
+        if isinstance(error, Ended):
+            reason = error.reasons[0]
+        elif isinstance(error, Refused) and error.result is Result.WRONG_ATTEMPT:
+            reason = "BOARD_RESET"  # it knows nothing of hands that it locked
+        elif isinstance(error, Refused):
+            reason = await self._why(error)
+        else:
+            reason = fault_name(error)
+        if order is not None:
+            order.refuse(reason)
+        return reason

@@ -1,0 +1,239 @@
+"""The rows of a score sheet as they are read: deals with what counts now, and all between."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from controller.machine.public.result import by_side
+from controller.machine.public.seat_words import SEATS, SIDES
+from controller.machine.sheet.form import (
+    BigTwoLine,
+    Correction,
+    DealLine,
+    Note,
+    Outcome,
+    Passed,
+    Penalised,
+)
+from controller.match.sheet import (
+    CorrectionRow,
+    DealRow,
+    LeaderRow,
+    OverturnedRow,
+    Payment,
+    RedealtRow,
+    Row,
+    RulingRow,
+    Sheet,
+    ShiftRow,
+    StoppedRow,
+    advanced,
+    counting,
+)
+from controller.match.state import BigTwoRow, GuandanMatch
+from controller.messages import Side
+from controller.rules.levels import grade_text
+from controller.rules.penalties.offences import offence, words
+from controller.rules.result import Finish, Result
+from controller.rules.seats import ALL
+from controller.rules.seats import SIDES as BOTH
+from controller.rules.standing import Sides, Standing, at_start
+from controller.rules.words import Words
+
+
+def deal_lines(match: GuandanMatch) -> list[DealLine]:
+    """Return the deals of a sheet in the order in which they were written."""
+    now = dict(_counting(match))
+    return [_deal(match, row, now.get(row.row)) for row in _of(match.sheet, DealRow)]
+
+
+def _counting(match: GuandanMatch) -> Iterator[tuple[int, tuple[DealRow, Standing, Standing]]]:
+    """Yield each deal that counts, by its row, and the standing before and behind it."""
+    standing = at_start(match.profile)
+    for row in counting(match.sheet):
+        before, standing = standing, advanced(match.profile, standing, row)
+        if isinstance(row, DealRow):
+            yield row.row, (row, before, standing)
+
+
+def _deal(
+    match: GuandanMatch, row: DealRow, counts: tuple[DealRow, Standing, Standing] | None
+) -> DealLine:
+    result = row.result if counts is None else counts[0].result
+    return DealLine(
+        row=row.row,
+        deal=row.deal,
+        level=grade_text(row.level),
+        owner=row.owner,
+        outcome=outcome(result),
+        result=result.result_class,
+        winners=result.winners,
+        corrected=result != row.result,
+        extra=row.extra,
+        by_hand=row.by_hand,
+        cutter=row.cutter,
+        cut=row.cut,
+        first_drawer=row.first_drawer,
+        leader=row.leader,
+        turned_up=row.turned_up,
+        anti=row.anti,
+        tribute=[_passed(one) for one in row.tribute],
+        returns=[_passed(one) for one in row.returns],
+        dead=list(row.dead),
+        misdeals=row.misdeals,
+        penalties=_penalties(match.sheet, row.deal),
+        began_ms=row.began_ms,
+        ended_ms=row.at_ms,
+        **({"counts": False} if counts is None else _behind(row, counts[1], counts[2], result)),
+    )
+
+
+def _behind(row: DealRow, before: Standing, after: Standing, result: Result) -> dict[str, Any]:
+    """Return what a deal that counts has changed."""
+    won = result.winners
+    return {
+        "gain": after.levels.of(won) - before.levels.of(won),
+        "levels": level_texts(after.levels),
+        "written": level_texts(row.levels) if row.levels != after.levels else None,
+        "points": by_side(after.points),
+    }
+
+
+def level_texts(levels: Sides) -> dict[Side, str]:
+    """Return both sides' levels as people write them."""
+    return {side: grade_text(levels.of(side)) for side in BOTH}
+
+
+def outcome(result: Result) -> Outcome:
+    """Return how a deal ended."""
+    if isinstance(result, Finish):
+        return Outcome(order=list(result.order))
+    return Outcome(forfeited_by=result.loser)
+
+
+def _passed(one: Payment) -> Passed:
+    return Passed(giver=one.giver, to=one.to, card=one.card)
+
+
+def _penalties(sheet: Sheet, deal: int) -> list[Penalised]:
+    overturned = {row.ruling for row in _of(sheet, OverturnedRow)}
+    return [
+        Penalised(
+            ruling=row.ruling,
+            side=row.side,
+            seat=row.seat,
+            penalty_en=words("penalty", row.penalty).en,
+            penalty_zh=words("penalty", row.penalty).zh,
+            article=row.article,
+            overturned=row.ruling in overturned,
+        )
+        for row in _of(sheet, RulingRow)
+        if max(row.deal, 1) == deal
+    ]
+
+
+def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
+    """Return the deals of a match of Big Two with the totals behind each."""
+    totals, lines = dict.fromkeys(ALL, 0), []
+    for row in rows:
+        totals = {seat: totals[seat] + row.scores[seat] for seat in totals}
+        lines.append(
+            BigTwoLine(
+                row=row.row,
+                deal=row.deal,
+                leader=row.leader,
+                left=row.left,
+                opened=list(row.opened),
+                doubled=list(row.doubled),
+                scores=row.scores,
+                totals=totals,
+                by_hand=row.by_hand,
+                misdeals=row.misdeals,
+                ended_ms=row.at_ms,
+            )
+        )
+    return lines
+
+
+def corrections(sheet: Sheet) -> list[Correction]:
+    """Return every correction of a result, old and new."""
+    return [
+        Correction(
+            row=row.row,
+            at_ms=row.at_ms,
+            deal=row.deal,
+            was=outcome(row.was),
+            now=outcome(row.result),
+            choice=row.choice,
+            by=row.by,
+            reason=row.reason,
+        )
+        for row in _of(sheet, CorrectionRow)
+    ]
+
+
+def notes(sheet: Sheet) -> list[Note]:
+    """Return what else was written: penalties, levels moved, leaders named, deals stopped."""
+    found = []
+    for row in sheet:
+        if type(row) in _NOTES:
+            told = _NOTES[type(row)](row)
+            found.append(Note(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh))
+    return found
+
+
+def _ruling(row: RulingRow) -> Words:
+    who, penalty = SEATS.get(row.seat or "") or SIDES[row.side], words("penalty", row.penalty)
+    what, where = offence(row.offence), f" {row.article}" if row.article else ""
+    name = f" {row.person}" if row.person else ""
+    return Words(
+        f"deal {row.deal}: {who.en}{name}, {what.en}: {penalty.en}{where} ({row.ruling})",
+        f"第{row.deal}副：{who.zh}{name}，{what.zh}：{penalty.zh}{where}({row.ruling})",
+    )
+
+
+def _shift(row: ShiftRow) -> Words:
+    who, sign = SIDES[row.side], "+" if row.steps > 0 else "−"
+    steps = abs(row.steps)
+    return Words(
+        f"{who.en} {sign}{steps} by ruling {row.ruling}",
+        f"{who.zh}{'升' if row.steps > 0 else '降'}{steps}级({row.ruling})",
+    )
+
+
+def _leader(row: LeaderRow) -> Words:
+    who = SEATS[row.leader]
+    return Words(
+        f"after the forfeited deal {row.deal}: {who.en} is named as leader",
+        f"第{row.deal}副判负后，指定{who.zh}领出牌",
+    )
+
+
+def _overturned(row: OverturnedRow) -> Words:
+    return Words(f"ruling {row.ruling} is overturned", f"裁定{row.ruling}已改判，不再计")
+
+
+def _stopped(row: StoppedRow) -> Words:
+    return Words(
+        f"deal {row.deal} does not count: {row.reason}", f"第{row.deal}副终止不计：{row.reason}"
+    )
+
+
+def _redealt(row: RedealtRow) -> Words:
+    return Words(
+        f"deal {row.deal} is dealt again: {row.reason}, by {row.by}",
+        f"第{row.deal}副重新发牌：{row.reason}({row.by})",
+    )
+
+
+_NOTES: dict[type[Row], Callable[[Any], Words]] = {
+    RulingRow: _ruling,
+    ShiftRow: _shift,
+    LeaderRow: _leader,
+    OverturnedRow: _overturned,
+    StoppedRow: _stopped,
+    RedealtRow: _redealt,
+}
+
+
+def _of(sheet: Sheet, kind: type[Any]) -> Iterator[Any]:
+    return (row for row in sheet if isinstance(row, kind))

@@ -1,0 +1,165 @@
+"""The score sheet (记分表) of a match, whole: for the command `sheet` and for the print.
+
+By letter it is the evidence of who won (seed 000 A13.1): everything on it follows from the
+rows of the match, and a version that somebody signed stays readable when a later one
+replaces it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+
+from controller.machine.public.result import public_score, public_verdict
+from controller.machine.public.ruling import told
+from controller.machine.sheet.form import Rules, ScoreSheet, Signed, Version
+from controller.machine.sheet.rows import (
+    big_two_lines,
+    corrections,
+    deal_lines,
+    level_texts,
+    notes,
+)
+from controller.match.closing import signers
+from controller.match.phase import ENDED, Phase
+from controller.match.sheet import EndRow
+from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
+from controller.messages import Pair
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+
+Wall = Callable[[int], str | None]
+"""The wall's time at a moment of the table's clock; None where nobody knows it any more."""
+
+
+def sheet(
+    match: Match,
+    *,
+    table: str,
+    head: str,
+    wall: Wall | None = None,
+    rules_hash: str | None = None,
+) -> dict[str, Any]:
+    """Return the whole sheet as what JSON has (sheet_form.ScoreSheet).
+
+    `table`: the table's id. `head`: of its journal, in hex. `wall`: for the times of start
+    and end, where the journal knows them. `rules_hash`: the profile's, in hex, where it is
+    known: to work it out takes 25 ms.
+    """
+    page = score_sheet(match, table=table, head=head, wall=wall, rules_hash=rules_hash)
+    builtins: dict[str, Any] = msgspec.to_builtins(page)
+    return builtins
+
+
+def score_sheet(
+    match: Match, *, table: str, head: str, wall: Wall | None, rules_hash: str | None
+) -> ScoreSheet:
+    """Return the whole sheet (see `sheet`)."""
+    meeting, watch = match.meeting, match.clock.watch
+    start_ms, end_ms = None if watch is None else watch.starts_ms, _end_ms(match)
+    return ScoreSheet(
+        game="guandan" if isinstance(match, GuandanMatch) else "bigtwo",
+        table=table,
+        table_no=meeting.table_no,
+        event=meeting.event,
+        round=meeting.round,
+        match_no=meeting.match_no,
+        match=meeting.match_id,
+        stage=meeting.stage,
+        rules=_rules(match.profile, rules_hash),
+        pairs={
+            side: Pair(id=pair.id, name=pair.name, players=pair.players)
+            for side, pair in meeting.pairs.items()
+        },
+        start_ms=start_ms,
+        end_ms=end_ms,
+        start_at=_wall_time(wall, start_ms),
+        end_at=_wall_time(wall, end_ms),
+        state="signed" if match.phase is Phase.SIGNED else _over_or_open(match),
+        verdict=None if match.verdict is None else public_verdict(match.verdict),
+        rulings=told(match.rulings),
+        signatures=_lines(match),
+        version=match.version,
+        versions=_versions(match),
+        head=head,
+        **_of_game(match),
+    )
+
+
+def _of_game(match: Match) -> dict[str, Any]:
+    if isinstance(match, BigTwoMatch):
+        return {"hands": big_two_lines(match.rows), "totals": match.totals}
+    assert isinstance(match, GuandanMatch)  # there are two kinds
+    return {
+        "deals": deal_lines(match),
+        "corrections": corrections(match.sheet),
+        "notes": notes(match.sheet),
+        "levels": level_texts(match.standing.levels),
+        "score": None if match.score is None else public_score(match.score),
+    }
+
+
+def _over_or_open(match: Match) -> Any:
+    return "over" if match.phase in ENDED else "open"
+
+
+def _rules(profile: Profile, known: str | None) -> Rules:
+    event = profile.event
+    return Rules(
+        name=profile.name,
+        title_en=profile.title_en,
+        title_zh=profile.title_zh,
+        event_en=None if event is None else event.title_en,
+        event_zh=None if event is None else event.title_zh,
+        hash=known or profile_hash(profile).hex(),
+    )
+
+
+def _end_ms(match: Match) -> int | None:
+    """Return when the last row that ended the match was written; None: it is not over."""
+    if match.phase not in ENDED:
+        return None
+    if isinstance(match, BigTwoMatch):
+        return match.rows[-1].at_ms
+    assert isinstance(match, GuandanMatch)  # there are two kinds
+    return max(row.at_ms for row in match.sheet if isinstance(row, EndRow))
+
+
+def _wall_time(wall: Wall | None, at_ms: int | None) -> str | None:
+    return None if wall is None or at_ms is None else wall(at_ms)
+
+
+def _lines(match: Match) -> list[Signed]:
+    """Return a line for everybody who has to sign, signed or not."""
+    there = {one.signer: one for one in match.signatures}
+    return [_signed(match, signer, there.get(signer)) for signer in signers(match)]
+
+
+def _signed(match: Match, signer: str, by: Signature | None) -> Signed:
+    roles = match.profile.roles if isinstance(match, GuandanMatch) else None
+    keeps: dict[str, str] = (
+        {} if roles is None else {roles.checker: "checker", roles.scorer: "scorer"}
+    )
+    duty: Any = None if signer == "referee" else keeps.get(signer)
+    if by is None:
+        return Signed(signer=signer, duty=duty)
+    return Signed(signer=signer, duty=duty, person=by.person, at_ms=by.at_ms)
+
+
+def _all_signed(match: Match, signatures: Sequence[Signature]) -> list[Signed]:
+    return [_signed(match, one.signer, one) for one in signatures]
+
+
+def _versions(match: Match) -> list[Version]:
+    """Return every version that was or is to be signed, the present one last."""
+    earlier = [
+        Version(version=old.version, rows=old.rows, signatures=_all_signed(match, old.signatures))
+        for old in match.replaced
+    ]
+    rows = match.rows if isinstance(match, BigTwoMatch) else _sheet(match)
+    now = _all_signed(match, match.signatures)
+    return [*earlier, Version(version=match.version, rows=len(rows), signatures=now)]
+
+
+def _sheet(match: Match) -> tuple[Any, ...]:
+    return match.sheet if isinstance(match, GuandanMatch) else ()

@@ -1,0 +1,33 @@
+"""What a fault means to the machine: whether it stops, ends an attempt, or calls a person.
+
+The one home of these lists; what each fault is called and what to do stands in faults.toml.
+"""
+
+from controller.faults import fault
+from controller.machine import patience
+from controller.machine.state import TableState
+from controller.messages import Phase
+
+CALLS_ONLY = frozenset({"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", *patience.ALL})
+"""Faults for which somebody is called though nothing is broken."""
+STOPS_NOTHING = CALLS_ONLY | {"PANEL_LOST", "HANDS_UNKNOWN"}
+"""Faults that are shown, with which the machine deals on."""
+SEEN_BY_PEOPLE = frozenset({"ESTOP_PRESSED", "TWO_MISDEALS"})
+"""Faults that stay up until a person has said that he saw them."""
+_BEHIND_REASONS = 300
+"""Reasons of attempts have codes below this one."""
+_HANDS_SAFE = frozenset({Phase.HELD, Phase.RELEASED})
+
+
+def ends_an_attempt(name: str) -> bool:
+    """Tell whether a fault is a reason of an attempt: the catalogue's 1xx and 2xx."""
+    return fault(name).code < _BEHIND_REASONS
+
+
+def shown_phase(state: TableState, *, boards_up: bool) -> Phase:
+    """Return the phase that people see: a fault hides every phase but safe hands.
+
+    `boards_up`: both boards answer and are the right ones.
+    """
+    stopped = not boards_up or any(name not in STOPS_NOTHING for name, _ in state.faults)
+    return Phase.FAULT if stopped and state.phase not in _HANDS_SAFE else state.phase

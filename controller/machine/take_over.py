@@ -1,0 +1,112 @@
+"""Attempts that an earlier run of the daemon left open, taken up where they stand.
+
+    for run in left_open(fixtures):         # boards' events are theirs from here on
+        await agree(run, looks)             # what the boards say decides whether it goes on
+        await play(run)                     # as any other attempt
+
+What becomes of each stands in left_over.py.
+"""
+
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+
+from controller.deal.attempt import Stage
+from controller.deal.ledger import OUTLETS
+from controller.machine.attempt_run import AttemptRun, Ended, Fixtures
+from controller.machine.left_over import LeftOver, open_attempts
+from drivers.dealer import Status
+from drivers.errors import DriverError
+from drivers.events import Code, Event
+from drivers.reader import Status as ReaderStatus
+
+Looks = Callable[[], AsyncIterator[Status]]
+"""Yields the dealer board's status, again and again, whenever both boards are there."""
+
+
+def left_open(fixtures: Fixtures) -> tuple[AttemptRun, ...]:
+    """Return the attempts that the journal leaves open, the oldest first.
+
+    Ask before the boards speak: what they send again belongs to these.
+    """
+    return tuple(
+        AttemptRun.of_left(fixtures, LeftOver.read(fixtures.bindings, number))
+        for number in open_attempts(fixtures.bindings.record)
+    )
+
+
+async def agree(run: AttemptRun, looks: Looks) -> None:
+    """Let an attempt follow what its boards say; it is broken where they cannot go on.
+
+    Returns at once where the boards have no say: for hands that are out, and for an
+    attempt that has ended.
+    """
+    if not run.in_boards:
+        run.take_up(())
+        return
+    try:
+        dealer, reader = await run.unless_broken(_all_told(run, looks))
+    except Ended:
+        return
+    run.take_up(in_order(run.events))
+    reason = contradiction(run, dealer, reader)
+    if reason is not None:
+        run.broken(reason)
+
+
+async def _all_told(run: AttemptRun, looks: Looks) -> tuple[Status, ReaderStatus]:
+    """Return what both boards say of themselves once every event before that has come."""
+    while True:
+        async for dealer in looks():
+            try:
+                reader = await run.boards.reader.status()
+            except DriverError:
+                continue
+            behind = (
+                run.boards.dealer.link.taken < dealer.events
+                or run.boards.reader.link.taken < reader.events
+            )
+            if not behind:
+                return dealer, reader
+
+
+def in_order(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield both boards' events in an order in which they can have happened.
+
+    Told again, each board's come in their own order, but one board's may all come before
+    the other's. A card crosses the gate only after its looks; nothing else depends on both.
+    """
+    looks: deque[Event] = deque()
+    moves: deque[Event] = deque()
+    for event in events:
+        (looks if event.board == "reader" else moves).append(event)
+    for move in moves:
+        while move.code is Code.GATE and looks and looks[0].index <= move.index:
+            yield looks.popleft()
+        yield move
+    yield from looks
+
+
+def contradiction(run: AttemptRun, dealer: Status, reader: ReaderStatus) -> str | None:
+    """Return why the boards cannot go on with an attempt; None where they can.
+
+    Where a card was routed by the earlier run, that route is the card's from here on.
+    """
+    book, boards = run.book, (dealer.attempt, reader.attempt)
+    if book.held:
+        if dealer.attempt < run.number:
+            return "BOARD_RESET"
+        lifting = run.let_out and not dealer.lift_down
+        same = dealer.attempt == run.number and (dealer.locked or lifting)
+        return None if same else "RESTARTED"
+    if max(boards) > run.number:
+        return "RESTARTED"
+    if not book.has("begun"):
+        return None
+    if min(boards) < run.number:
+        return "BOARD_RESET"
+    dealing = run.dealing
+    if dealing is None or dealing.attempt.stage is Stage.OVER:
+        return None  # the cards themselves said what was wrong
+    lost = len(dealing.attempt.ledger.cards) < dealer.fed
+    known = dealer.route is None or dealing.adopt(dealer.holding, OUTLETS[dealer.route])
+    return "RESTARTED" if lost or not known else None

@@ -1,0 +1,150 @@
+"""What a referee was called for by a match: its words, and whether it is still open.
+
+A need is open as long as the match waits for that person. What the match does not know is
+open until somebody acknowledges it.
+"""
+
+from collections.abc import Callable
+from typing import Literal, cast
+
+from controller.match.clocks import countdown
+from controller.match.clocks.countdown import Duty
+from controller.match.clocks.due import Kind
+from controller.match.effects import (
+    AddedTimeDue,
+    ClockSays,
+    ExtraDealDue,
+    MatchEffect,
+    RefereeNeeded,
+)
+from controller.match.effects import Why as AskedFor
+from controller.match.judging import time_open
+from controller.match.phase import BEFORE_RELEASE, Phase
+from controller.match.state import Match
+from controller.messages import Seat
+
+Overrun = Literal[
+    "play_warning",
+    "play_violation",
+    "tribute_warning",
+    "tribute_violation",
+    "return_warning",
+    "return_violation",
+    "opening_over",
+    "late_regulations",
+    "late_default",
+]
+"""The kinds of a clock that ask a referee to look at an offence; the others tell the hall."""
+
+Moved = Literal["hands_unknown"]
+"""What a deal needs that is played on at a table which did not deal it."""
+
+Why = AskedFor | Overrun | Moved
+"""Everything that a referee is called for in a match."""
+
+WORDS: dict[str, tuple[str, str]] = {
+    "wrong_player": ("another player than the list has sits there", "就座选手与对阵表不符"),
+    "count": ("wrong count claimed: count the hands", "张数不符，请清点"),
+    "second_count": ("this pair's second wrong count: the chief's", "同一方再次张数不符，报裁判长"),
+    "misdeals_in_a_row": ("two misdeals in a row: come to the table", "连续两次重发，请到台"),
+    "name_leader": ("deal forfeited: enter who leads", "本副判负，请指定领出牌者"),
+    "added_time": ("the table lost time: give it back, or say 0", "本台耽误时间，请决定补时"),
+    "extra_deal": ("equal: the chief orders an extra deal", "平级，待裁判长加打一副"),
+    "hands_unknown": (
+        "no machine here knows these hands: judge tribute and return yourself",
+        "本机不掌握这些手牌，贡还由裁判员核对",
+    ),
+    "play_warning": ("play clock overrun: oral warning?", "出牌超时，建议：口头警告"),
+    "play_violation": ("play clock overrun again: violation?", "出牌再次超时，建议：记违例"),
+    "tribute_warning": ("tribute is late: oral warning?", "贡牌超时，建议：口头警告"),
+    "tribute_violation": ("tribute is late again: violation?", "贡牌再次超时，建议：记违例"),
+    "return_warning": ("return is late: oral warning?", "还牌超时，建议：口头警告"),
+    "return_violation": ("return is late again: violation?", "还牌再次超时，建议：记违例"),
+    "opening_over": ("the first lead is late", "开局超时，尚未领出牌"),
+    "late_regulations": (
+        "players are late: see the event's regulations",
+        "选手未到场，按补充规定处理",
+    ),
+    "late_default": ("players are late: default?", "选手未到场，建议：弃权判负"),
+}
+"""Each need in English and in Chinese. What a clock asks is a question: a referee rules."""
+
+
+def asked(effect: MatchEffect) -> tuple[Why, Seat | None] | None:
+    """Return what an effect calls a referee for, and whom it concerns; None: for nothing."""
+    if isinstance(effect, RefereeNeeded):
+        return effect.why, effect.seat
+    if isinstance(effect, AddedTimeDue):
+        return "added_time", None
+    if isinstance(effect, ExtraDealDue):
+        return "extra_deal", None
+    if isinstance(effect, ClockSays):
+        kind = overrun(effect.due.kind)
+        return None if kind is None else (kind, effect.due.seat)
+    return None
+
+
+def overrun(kind: Kind) -> Overrun | None:
+    """Return what a clock's word calls a referee for; None: it only tells the hall."""
+    return cast(Overrun, kind) if kind in _OVERRUNS else None
+
+
+def still_needed(match: Match, why: str, seat: Seat | None = None) -> bool:
+    """Tell whether the match still waits for the person that it called for `why`.
+
+    `seat`: whom it concerned. A reason of somebody else's is open: who knows it ends it.
+    """
+    if why in _OVERRUNS:
+        return _overrun_stands(match, why, seat)
+    waits = _OPEN.get(why)
+    return waits is None or waits(match, seat)
+
+
+def _overrun_stands(match: Match, kind: str, seat: Seat | None) -> bool:
+    """Tell whether the clock that said so runs on: what it waits for is not done yet."""
+    return any(
+        clock.seat in (None, seat) or seat is None
+        for clock in countdown.running(match.clocks, _OVERRUNS[kind])
+        if any(limit.kind == kind for limit in clock.limits[: clock.told])
+    )
+
+
+def _in(phase: Phase) -> Callable[[Match, Seat | None], bool]:
+    return lambda match, seat: match.phase is phase
+
+
+def _claimed(match: Match, seat: Seat | None) -> bool:
+    return match.claimed is not None and seat in (None, match.claimed)
+
+
+def _deal_fails(match: Match, seat: Seat | None) -> bool:
+    return match.misdeals > 0 and match.phase in BEFORE_RELEASE
+
+
+def _time_lost(match: Match, seat: Seat | None) -> bool:
+    return not match.signatures and time_open(match, match.now_ms)
+
+
+_OPEN: dict[str, Callable[[Match, Seat | None], bool]] = {
+    "wrong_player": _in(Phase.SETUP),
+    "count": _claimed,
+    "second_count": _claimed,
+    "misdeals_in_a_row": _deal_fails,
+    "name_leader": _in(Phase.FORFEIT),
+    "added_time": _time_lost,
+    "extra_deal": _in(Phase.MATCH_CHECK),
+}
+"""Until when the match waits for an answer."""
+
+_OVERRUNS: dict[str, Duty] = {
+    "play_warning": "play",
+    "play_violation": "play",
+    "tribute_warning": "tribute",
+    "tribute_violation": "tribute",
+    "return_warning": "return",
+    "return_violation": "return",
+    "opening_over": "opening",
+    "late_regulations": "late",
+    "late_default": "late",
+}
+"""Which duty is not done yet when a clock asks for a referee."""

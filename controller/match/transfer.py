@@ -1,0 +1,139 @@
+"""A match on its way to another table (转台): one document, in parts that fit into commands.
+
+Nothing in it is secret, and nothing new signs it. Who sends it to a table answers for it with
+his signature there, and it names the entry of the journal that it comes from: from that
+journal anybody can make it again, byte for byte.
+"""
+
+import base64
+import binascii
+import hashlib
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from controller.match.events import MatchEvent, ResultEntered, RulingProposed
+from controller.match.meeting import Meeting
+from controller.match.reducer import replayed
+from controller.match.state import Match
+from controller.messages import Outcome
+from controller.rules.penalties.records import Record
+from controller.rules.profile import Profile
+
+FORMAT = 1
+PART_CHARS = 10_000
+"""Characters in a part: with its signature it stays below what a gateway takes at once."""
+LARGEST = 1 << 23
+"""Bytes of a document (provisional); a match of twenty deals has some 50,000."""
+
+
+class BadTransfer(ValueError):
+    """Parts that are no document, in one line."""
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What one attempt of the match promised, at which table, and how it ended.
+
+    null: it did not come so far.
+    """
+
+    table: str
+    deal: int
+    attempt: int
+    commitment: str
+    cut: int | None = None
+    hands: str | None = None
+    outcome: Outcome | None = None
+
+
+class Transfer(msgspec.Struct, frozen=True, kw_only=True):
+    """A match as its events left it at the table `left`, to go on at the table `to`.
+
+    `head` is the journal's there behind its entry number `n`, which says that the match went.
+    `at_ms` and `wall`: when that was, on that table's clock and by the wall's. `result` names
+    the state that the events lead to (`result_of`).
+    """
+
+    format: int
+    match: str
+    left: str
+    left_key: str
+    to: str
+    n: int
+    head: str
+    at_ms: int
+    wall: str
+    profile: str
+    profile_hash: str
+    meeting: Meeting
+    record: Record
+    events: tuple[MatchEvent, ...]
+    proofs: tuple[Proof, ...]
+    result: str
+
+
+class Packed(NamedTuple):
+    """A document in numbered parts; `digest` names it: SHA-256 of its JSON, in hex."""
+
+    digest: str
+    parts: tuple[str, ...]
+
+
+def packed(transfer: Transfer) -> Packed:
+    """Return a document in parts."""
+    plain = msgspec.json.encode(transfer)
+    text = base64.b64encode(zlib.compress(plain, 9)).decode()
+    parts = tuple(text[at : at + PART_CHARS] for at in range(0, len(text), PART_CHARS))
+    return Packed(hashlib.sha256(plain).hexdigest(), parts)
+
+
+def unpacked(digest: str, parts: Sequence[str]) -> Transfer:
+    """Return the document in these parts, in order. Raises BadTransfer."""
+    try:
+        squeezed = base64.b64decode("".join(parts), validate=True)
+        unpacking = zlib.decompressobj()
+        plain = unpacking.decompress(squeezed, LARGEST)
+    except (binascii.Error, zlib.error) as wrong:
+        raise BadTransfer(f"parts that do not fit together ({wrong})") from None
+    if not unpacking.eof:
+        raise BadTransfer(f"a document that is cut off, or has more than {LARGEST} bytes")
+    if hashlib.sha256(plain).hexdigest() != digest:
+        raise BadTransfer("a document that its digest does not name")
+    try:
+        transfer = msgspec.json.decode(plain, type=Transfer)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise BadTransfer(f"a document that is none ({wrong})") from None
+    if transfer.format != FORMAT:
+        raise BadTransfer(f"a document of format {transfer.format}")
+    return transfer
+
+
+def rebuilt(transfer: Transfer, profile: Profile) -> Match:
+    """Return the match as it was where it comes from.
+
+    Raises BadTransfer where its events lead elsewhere by this program's rules.
+    """
+    match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
+    if result_of(match) != transfer.result:
+        raise BadTransfer("events that do not lead where it says, or another version's")
+    return match
+
+
+def result_of(match: Match) -> str:
+    """Return what names a state of a match: SHA-256 of its JSON with keys in order, in hex."""
+    return hashlib.sha256(msgspec.json.encode(match, order="deterministic")).hexdigest()
+
+
+def shifted(event: MatchEvent, by_ms: int) -> MatchEvent:
+    """Return an event as on a clock that shows `by_ms` more."""
+    moved = msgspec.structs.replace(event, at_ms=event.at_ms + by_ms)
+    if isinstance(moved, ResultEntered) and moved.ended_ms is not None:
+        return msgspec.structs.replace(moved, ended_ms=moved.ended_ms + by_ms)
+    if isinstance(moved, RulingProposed):
+        at_ms = moved.charge.at_ms + by_ms
+        return msgspec.structs.replace(
+            moved, charge=msgspec.structs.replace(moved.charge, at_ms=at_ms)
+        )
+    return moved

@@ -1,0 +1,388 @@
+"""What the commands of a match may say: counts, results, cards, rulings, a match laid out.
+
+Forms alone: whether a match takes them is its own business (controller/match). Lists of
+words stand here again because nothing here may import the rules; a test compares them.
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from controller.arguments import Args, Line, Name, Packet, SeatName
+from controller.cards import side_of
+from controller.messages import Seat, Side
+
+PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
+SideName = Annotated[Side, Meta(description='a side: "NS" or "EW"', examples=["NS"], title="side")]
+CardName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=4,
+        description='a card, as "SK", "H10" or "BJ"',
+        examples=["SK"],
+    ),
+]
+RulingId = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=16,
+        pattern=r"^[A-Za-z0-9-]+$",
+        description='the id of a ruling, as "R1"',
+        examples=["R1"],
+    ),
+]
+Held = Annotated[int, Meta(ge=0, le=108, description="a number of cards from 0 to 108")]
+DealNumber = Annotated[
+    int, Meta(ge=0, le=9999, description="the number of a deal, 0 before the first", examples=[1])
+]
+TableMs = Annotated[
+    int, Meta(ge=0, description="milliseconds of the table's clock", examples=[1_500_000])
+]
+FinishOrder = Annotated[
+    tuple[SeatName, ...],
+    Meta(
+        min_length=2,
+        max_length=4,
+        description="a list of the seats that went out, in turn",
+        examples=[["N", "W", "S"]],
+    ),
+]
+
+HashText = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-f]{64}$",
+        description="32 bytes as 64 lower-case hex digits",
+        examples=["00" * 32],
+    ),
+]
+PartNumber = Annotated[int, Meta(ge=1, le=999, description="a number of 1 or more", examples=[1])]
+
+
+class FourCounts(Args, frozen=True, kw_only=True):
+    """A number of cards for each seat."""
+
+    N: Held
+    W: Held
+    S: Held
+    E: Held
+
+    def by_seat(self) -> dict[Seat, int]:
+        """Return them by seat."""
+        return {"N": self.N, "W": self.W, "S": self.S, "E": self.E}
+
+
+class ByWord(Args, frozen=True, kw_only=True):
+    """A decision. `verbal`: a referee enters what the chief, called `by`, said to him."""
+
+    verbal: bool = False
+    by: Name | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a chief's word without his name, and a name without his word."""
+        if self.verbal and self.by is None:
+            raise ValueError("verbal without by, expected the name of the chief who said it")
+        if self.by is not None and not self.verbal:
+            raise ValueError("by without verbal, expected verbal=true where the chief said it")
+
+
+class ReasonByWord(ByWord, frozen=True, kw_only=True):
+    """A decision and its reason, which everybody may read."""
+
+    reason: Line
+
+
+class Answering(Args, frozen=True, kw_only=True):
+    """Big Two: whether `seat` opens his hand, or doubles."""
+
+    seat: SeatName
+    yes: bool
+
+
+class Choosing(Args, frozen=True, kw_only=True):
+    """Whose tribute UP takes, of two that count the same (seed 003 R4.5)."""
+
+    payer: SeatName
+
+
+class PairNamed(Args, frozen=True, kw_only=True):
+    """A pair: its number, its name, and who sits where."""
+
+    id: Name
+    name: Name
+    players: Annotated[
+        dict[str, Name],
+        Meta(description="the two players by seat", examples=[{"N": "Li Na", "S": "Wu Jun"}]),
+    ]
+
+
+class PairsNamed(Args, frozen=True, kw_only=True):
+    """The pairs of both sides."""
+
+    NS: PairNamed
+    EW: PairNamed
+
+    def __post_init__(self) -> None:
+        """Refuse a player on a seat that is not his side's."""
+        for side, pair in (("NS", self.NS), ("EW", self.EW)):
+            if not set(pair.players) <= set(side):
+                raise ValueError(
+                    f"{side}.players names another seat, expected {side[0]}, {side[1]}"
+                )
+
+
+class LayingOut(Args, frozen=True, kw_only=True):
+    """A match of an event: which, of whom, and what its pairs bring from earlier ones.
+
+    `record`: their penalties so far, as the score sheets of their matches have them.
+    """
+
+    match_id: Annotated[Name, Meta(examples=["M1"])]
+    event: Annotated[Name, Meta(examples=["Spring Cup"])]
+    round: Annotated[int, Meta(ge=1, le=999, description="a number of 1 or more", examples=[1])]
+    match_no: Annotated[int, Meta(ge=1, le=9999, description="a number of 1 or more", examples=[1])]
+    table_no: Annotated[Name, Meta(examples=["7"])]
+    stage: Literal["swiss", "round_robin", "knockout"]
+    pairs: Annotated[
+        PairsNamed,
+        Meta(
+            description="the pairs by side",
+            examples=[
+                {
+                    "NS": {"id": "P1", "name": "Plum", "players": {"N": "Li Na", "S": "Wu Jun"}},
+                    "EW": {"id": "P2", "name": "Pine", "players": {"W": "He Yu", "E": "Xu Min"}},
+                }
+            ],
+        ),
+    ]
+    record: Annotated[
+        tuple[dict[str, Any], ...], Meta(description="a list of penalties", examples=[[]])
+    ] = ()
+
+
+class Recounting(Args, frozen=True, kw_only=True):
+    """Four counts by the referee. `found`: a card that lay elsewhere made them right."""
+
+    counts: Annotated[
+        FourCounts,
+        Meta(
+            description="four numbers of cards, by seat",
+            examples=[{"N": 27, "W": 27, "S": 27, "E": 27}],
+        ),
+    ]
+    found: bool = False
+
+
+class EnteringResult(Args, frozen=True, kw_only=True):
+    """Who went out, in turn: two after a double-down, else three.
+
+    `ended_ms`: when the last card was played, by the table's clock; None: now.
+    """
+
+    order: FinishOrder
+    ended_ms: TableMs | None = None
+
+
+class EnteringLeft(Args, frozen=True, kw_only=True):
+    """Big Two: how many cards each seat has left; one has none."""
+
+    left: Annotated[
+        FourCounts,
+        Meta(
+            description="four numbers of cards, by seat",
+            examples=[{"N": 0, "W": 3, "S": 7, "E": 1}],
+        ),
+    ]
+
+
+class TributeCard(Args, frozen=True, kw_only=True):
+    """The card that `seat` owes; `other`: the other payer's, where two pay and both are due."""
+
+    seat: SeatName
+    card: CardName
+    other: CardName | None = None
+
+
+class ReturnCard(Args, frozen=True, kw_only=True):
+    """The card that `seat` gives back."""
+
+    seat: SeatName
+    card: CardName
+
+
+class AnswerOnAnti(Args, frozen=True, kw_only=True):
+    """Whether the payers hold both big jokers between them."""
+
+    stands: bool
+
+
+class Accusing(Args, frozen=True, kw_only=True):
+    """A charge, as controller/rules/penalties/charges.py has it; what is not said is not so.
+
+    One of `side` and `seat` must be said; `deal`: None for the present one; `offence_ms`:
+    when it happened, None for now.
+    """
+
+    offence: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z_]{1,40}$",
+            description="the id of an offence, as dealtable rules lists them",
+            examples=["play_out_of_turn"],
+        ),
+    ]
+    side: SideName | None = None
+    seat: SeatName | None = None
+    person: Name | None = None
+    deal: DealNumber | None = None
+    offence_ms: TableMs | None = None
+    pointed_out_by: Literal["N", "W", "S", "E", "referee", "clock", "outsider"] = "referee"
+    pointed_out_when: Literal["at_once", "later_trick", "later_deal"] = "at_once"
+    outsider_first: bool = False
+    acted_first: bool = False
+    exploited: bool = False
+    lapse_disputed: bool = False
+    settled_by_players: Literal["recognised", "annulled"] | None = None
+    harmed: bool = False
+    kind: Name | None = None
+    step: Annotated[int, Meta(ge=1, le=99, description="an overrun from 1 on")] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a charge against nobody, and a seat of the other side."""
+        if self.side is None and self.seat is None:
+            raise ValueError("neither side nor seat is said, expected one of them")
+        if self.side and self.seat and side_of(self.seat) != self.side:
+            raise ValueError(f"seat {self.seat} does not play for {self.side}, expected one of it")
+
+
+class Proposing(Accusing, frozen=True, kw_only=True):
+    """A charge and what it shall lead to; without `penalty` what the ladder says first.
+
+    `id`: what the ruling is called, else R1, R2, …
+    """
+
+    penalty: PenaltyName | None = None
+    id: RulingId | None = None
+
+
+class OfRuling(Args, frozen=True, kw_only=True):
+    """One ruling."""
+
+    ruling: RulingId
+
+
+class Approving(ByWord, frozen=True, kw_only=True):
+    """A ruling; `penalty`: another one than proposed (改判)."""
+
+    ruling: RulingId
+    penalty: PenaltyName | None = None
+
+
+class Rejecting(ByWord, frozen=True, kw_only=True):
+    """A ruling that comes to nothing."""
+
+    ruling: RulingId
+
+
+class AddingTime(Args, frozen=True, kw_only=True):
+    """How much more time the table gets; 0: the referee was asked, and gives none."""
+
+    seconds: Annotated[
+        int, Meta(ge=0, le=36_000, description="seconds from 0 to 36000", examples=[120])
+    ]
+
+
+class Adjusting(ReasonByWord, frozen=True, kw_only=True):
+    """What the result of `deal` should have been, and what becomes of the later ones."""
+
+    deal: Annotated[int, Meta(ge=1, le=9999, description="the number of a deal", examples=[2])]
+    order: FinishOrder
+    choice: Literal["from_now", "void_later", "stand"] = "from_now"
+
+
+class CuttingByHand(Args, frozen=True, kw_only=True):
+    """`seat` took `n` cards off the hand-shuffled set; both None: it goes on uncut."""
+
+    seat: SeatName | None = None
+    n: Packet | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse one without the other."""
+        if (self.seat is None) != (self.n is None):
+            raise ValueError("seat and n go together, expected both or neither")
+
+
+class TurningUp(Args, frozen=True, kw_only=True):
+    """The card that a person turned up."""
+
+    card: CardName
+
+
+class HandsDealt(Args, frozen=True, kw_only=True):
+    """Four right hands were drawn. `turned_to`: who got the card that decides the lead."""
+
+    turned_to: SeatName | None = None
+    turned_up: CardName | None = None
+
+
+class Transferring(ByWord, frozen=True, kw_only=True):
+    """The table at which the match goes on. `head`: of that table's journal, as its state says."""
+
+    table: Annotated[Name, Meta(examples=["T02"])]
+    head: HashText | None = None
+
+
+class OfDocument(Args, frozen=True, kw_only=True):
+    """One part, from 1 on, of the match that went to another table."""
+
+    part: PartNumber = 1
+
+
+class TakingOver(ByWord, frozen=True, kw_only=True):
+    """One part of a match from another table, as `document` gives it there.
+
+    Parts come in any order; with the last that was missing the match is here.
+    """
+
+    digest: HashText
+    part: PartNumber
+    parts: PartNumber
+    text: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=10_000,
+            pattern="^[A-Za-z0-9+/]+={0,2}$",
+            description="a part of the document in base64",
+            examples=["eNq"],
+        ),
+    ]
+
+    def __post_init__(self) -> None:
+        """Refuse a part behind the last."""
+        if self.part > self.parts:
+            raise ValueError(f"part {self.part} of {self.parts}, expected one of them")
+
+
+class Signing(Args, frozen=True, kw_only=True):
+    """As what `person` signs the score sheet."""
+
+    signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
+    person: Name
+
+
+class Forfeiting(Args, frozen=True, kw_only=True):
+    """Which side loses the match, why, and by which offence (弃权判负)."""
+
+    side: SideName
+    reason: Line
+    offence: Annotated[
+        str,
+        Meta(
+            pattern=r"^[a-z_]{1,40}$",
+            description="the id of an offence, as dealtable rules lists them",
+            examples=["default"],
+        ),
+    ] = "default"

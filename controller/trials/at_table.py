@@ -1,0 +1,117 @@
+"""The people at a table in process: their hands, their eyes and the buttons' pins.
+
+They know the lift, the hopper and the panel, nothing of the machine's inside. All of it
+is in the loop's time; nothing leaves a timer behind.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from controller.machine.lasting import LastingMachine
+from controller.machine.machine import Machine
+from controller.messages import Seat
+from drivers.panel import HOLD_S, SETTLE_S, PanelPins
+from sim.contacts import Contacts
+from sim.inproc import InprocTable
+from sim.mechanics.people import People
+from sim.mechanics.truth import Truth
+from sim.pins import ContactsFactory
+
+PATIENCE_S = 300.0
+"""How long a trial waits for anything, in virtual seconds: many deals."""
+GLANCE_S = 0.1
+"""How often people look at the machine."""
+TAP_S = 0.15
+"""How long a finger stays on a button that it taps."""
+SEAT_NAMES: Mapping[Seat, str] = {"N": "north", "W": "west", "S": "south", "E": "east"}
+
+
+@dataclass
+class AtTable:
+    """A table in process as the people at it have it."""
+
+    sim: InprocTable
+    lasting: LastingMachine
+    _contacts: Contacts | None = field(default=None, init=False)
+
+    @property
+    def machine(self) -> Machine:
+        """The machine as it is now; after a full disk it is another one."""
+        return self.lasting.machine
+
+    @property
+    def people(self) -> People:
+        """Everybody's hands: what has no move of its own here (collect, change_set, mix)."""
+        return self.sim.world.people
+
+    async def seen(self, what: Callable[[Truth], bool]) -> Truth:
+        """Return the mechanics as people see them, once `what` holds of them.
+
+        Raises TimeoutError after PATIENCE_S.
+        """
+        for _ in range(round(PATIENCE_S / GLANCE_S)):
+            truth = self.sim.world.truth()
+            if what(truth):
+                return truth
+            await asyncio.sleep(GLANCE_S)
+        raise TimeoutError
+
+    async def take_hands(self) -> None:
+        """Wait for the lift, and let each player take the own hand."""
+        await self.seen(lambda truth: truth.lift_up)
+        self.people.take_hands()
+
+    def lay_down(self) -> None:
+        """Let the players lay all their cards on the table, as played."""
+        self.people.lay_down()
+
+    async def load(self, card_set: str | None = None) -> None:
+        """Put a set into the hopper: by its name once the hopper is free, else what was played.
+
+        Raises OutOfReach where the set is not there (sim/mechanics/people.py).
+        """
+        if card_set is not None:
+            await self.seen(lambda truth: not (truth.hopper or truth.shuffler or truth.feeder))
+        self.people.load(card_set)
+
+    async def panel(self) -> Contacts:
+        """Return the panel's contacts and lamps; the first time, wire the table's front to them."""
+        if self._contacts is None:
+            contacts = self._contacts = Contacts(self.sim.world)
+
+            async def factory() -> object:
+                return ContactsFactory(contacts)
+
+            await self.machine.front.open(PanelPins(), factory)
+        return self._contacts
+
+    async def press(
+        self, seat: Seat, colour: Literal["green", "red"], *, for_s: float = TAP_S
+    ) -> None:
+        """Press a seat's green or red button for so long, and see it settle."""
+        await self._press(f"{SEAT_NAMES[seat]}_{colour}", for_s)
+
+    async def hold(self, seat: Seat, colour: Literal["green", "red"] = "green") -> None:
+        """Hold a seat's button until it counts as held."""
+        await self.press(seat, colour, for_s=HOLD_S + TAP_S)
+
+    async def start(self) -> None:
+        """Press the start button."""
+        await self._press("start", TAP_S)
+
+    async def _press(self, name: str, for_s: float) -> None:
+        contacts = await self.panel()
+        contacts.press(name)
+        try:
+            await asyncio.sleep(for_s)
+        finally:
+            contacts.release(name)
+        await asyncio.sleep(2 * SETTLE_S)
+
+    def close(self) -> None:
+        """Take the wires off the panel."""
+        if self._contacts is not None:
+            self._contacts.close()
+            self._contacts = None

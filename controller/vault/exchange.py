@@ -1,0 +1,101 @@
+"""What a vault is asked of bound hands once they are out: tribute, return, who leads.
+
+Faces go in where a referee names one, and come out of `hand` alone, for an answer that
+is sealed to its asker; everything else is a yes, a value of a card, or a seat. Every
+question raises ValueError before the hands are bound.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, get_args
+
+from controller.cards import Face
+from controller.messages import Seat
+from controller.rules import tribute
+from controller.rules.levels import Grade
+from controller.rules.profile import GuandanProfile
+from controller.rules.result import Finish
+from controller.rules.returns import ReturnVerdict, judge_return
+from controller.vault.vault import Vault
+
+
+class DealtHands(NamedTuple):
+    """Hands that are out, as they were dealt: what every question here is asked of."""
+
+    vault: Vault
+    sequence: str
+
+
+def hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
+    """Return the faces that were dealt to a seat, a byte each, by place.
+
+    `sequence` has the pocket letter of every place. It is the hand as it was dealt:
+    what was paid or played since is not known here.
+    """
+    if vault.hands is None:
+        raise ValueError("the hands of this attempt are not bound")
+    return bytes(face for face, to in zip(vault.hands, sequence, strict=True) if to == seat)
+
+
+def holder(vault: Vault, sequence: str, face: Face) -> Seat:
+    """Return the seat that was dealt a face, the first in playing order from N.
+
+    Raises ValueError where nobody was.
+    """
+    seats: tuple[Seat, ...] = get_args(Seat)
+    for seat in seats:
+        if face in hand(vault, sequence, seat):
+            return seat
+    raise ValueError("nobody was dealt the card that leads")
+
+
+def anti_stands(
+    vault: Vault, sequence: str, profile: GuandanProfile, payers: Sequence[Seat]
+) -> bool:
+    """Tell whether 抗贡 stands: the payers hold both big jokers (seed 000 A10.3)."""
+    return tribute.anti_stands(
+        profile, payers, {seat: hand(vault, sequence, seat) for seat in payers}
+    )
+
+
+def required_values(
+    vault: Vault, sequence: str, profile: GuandanProfile, payers: Iterable[Seat], level: Grade
+) -> dict[Seat, int]:
+    """Return what the card counts that each payer must pay, in the order of `level`.
+
+    Ask after every payer has laid his card: the answer tells part of a hand (seed 000 A10.1).
+    """
+    return {
+        seat: tribute.required_value(profile, hand(vault, sequence, seat), level) for seat in payers
+    }
+
+
+def tribute_is_right(
+    vault: Vault,
+    sequence: str,
+    profile: GuandanProfile,
+    seat: Seat,
+    level: Grade,
+    card: Face,
+) -> bool:
+    """Tell whether `card` is a right tribute from a seat; if not: 贡错牌 (seed 000 A18.1)."""
+    return tribute.is_right(profile, hand(vault, sequence, seat), level, card)
+
+
+def judge_return_card(
+    vault: Vault,
+    sequence: str,
+    profile: GuandanProfile,
+    finish: Finish,
+    giver: Seat,
+    to: Seat,
+    level: Grade,
+    card: Face,
+    received: Face | None = None,
+) -> ReturnVerdict:
+    """Return what the rulebook says of `card`, given back by `giver` to `to`.
+
+    `received` is the tribute that `giver` got, where it is known: the vault saw only the
+    hand he was dealt. Raises ReturnError for a card that he cannot hold.
+    """
+    held = [*hand(vault, sequence, giver), *([] if received is None else [received])]
+    return judge_return(profile, finish, giver, to, card, level, held, received)

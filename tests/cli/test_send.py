@@ -1,0 +1,106 @@
+"""What `dealtable send` teaches of the commands, and how it reads what is typed."""
+
+import shlex
+from typing import Any
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from controller.cli import main
+from controller.cli.about import GROUPS, example
+from controller.cli.send import parse_words
+from controller.commands import COMMANDS, parse_args
+from controller.messages import Role
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(main, ["send", *words])
+
+
+def test_the_help_lists_every_command_once_with_what_it_does() -> None:
+    rows = [line for line in run("--help").stdout.splitlines() if line.startswith("    ")]
+    for cmd, order in COMMANDS.items():
+        named = [row for row in rows if row.split()[0] == cmd]
+        assert len(named) == 1, cmd
+        assert named[0].endswith(order.does)
+
+
+def test_every_command_is_in_a_group_of_those_who_may_give_it() -> None:
+    assert {order.roles for order in COMMANDS.values()} == set(GROUPS.values())
+    shown = run("--help").stdout
+    assert all(f"{title}:" in shown for title in GROUPS)
+
+
+@pytest.mark.parametrize("cmd", COMMANDS)
+def test_the_example_of_a_command_is_one_that_may_be_sent(cmd: str) -> None:
+    words = shlex.split(example(cmd))
+    assert words[:3] == ["dealtable", "send", cmd]
+    options = words.index("--as") if "--as" in words else words.index("--state-dir")
+    parse_args(cmd, parse_words(cmd, words[3:options]))
+    if COMMANDS[cmd].signed:
+        assert Role(words[options + 1]) in COMMANDS[cmd].roles
+
+
+@pytest.mark.parametrize("cmd", COMMANDS)
+def test_about_a_command_says_what_it_takes_and_who_may_give_it(cmd: str) -> None:
+    shown = run("--about", cmd)
+    assert shown.exit_code == 0
+    for said in (*COMMANDS[cmd].args.__struct_fields__, *COMMANDS[cmd].roles, COMMANDS[cmd].does):
+        assert said in shown.stdout
+    assert example(cmd) in shown.stdout
+
+
+def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:
+    assert run("--about", "cut").stdout.splitlines() == [
+        "cut n [seat]: cuts the set (切牌)",
+        "",
+        "  A packet of `n` cards off the top; `seat`: who cut, where that is known.",
+        "",
+        "  n                   a number of cards, by most rulebooks from 6 to 102",
+        '  seat                a seat: "N", "W", "S" or "E" (may be left out)',
+        "",
+        "Roles:   table, referee, chief",
+        "Phases:  of the machine: committed",
+        "About:   the deal and attempt that the machine has under way",
+        "Example: dealtable send cut n=40 --as table --state-dir state",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--about", "cutt"], "did you mean cut?"),
+        (["--about", "zzzz"], "--help lists them"),
+        ([], "Missing argument 'CMD'"),
+        (["snapshot"], "Missing option '--state-dir'"),
+    ],
+)
+def test_what_is_called_wrongly_ends_with_2(words: list[str], said: str) -> None:
+    shown = run(*words)
+    assert (shown.exit_code, said in shown.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("cmd", "word", "value"),
+    [
+        ("cut", "n=40", 40),
+        ("set_match", "table_no=7", "7"),
+        ("seat", "person=true", "true"),
+        ("hold", "reason=the lid = open", "the lid = open"),
+        ("hold", "area=true", True),
+        ("result", "order=N,W,S", ["N", "W", "S"]),
+        ("result", 'order=["N","S"]', ["N", "S"]),
+        ("redeal", "by=5", "5"),
+        ("sing", "n=40", 40),
+        ("cut", "m=forty", "forty"),
+    ],
+)
+def test_a_value_is_text_where_a_command_takes_text(cmd: str, word: str, value: Any) -> None:
+    assert parse_words(cmd, [word]) == {word.partition("=")[0]: value}
+
+
+@pytest.mark.parametrize("word", ["forty", "=40"])
+def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
+    with pytest.raises(click.UsageError, match="NAME=VALUE"):
+        parse_words("cut", [word])

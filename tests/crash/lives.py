@@ -1,0 +1,292 @@
+"""A table whose daemon dies and lives again, in virtual time; boards, cards and people live on.
+
+A daemon dies as a killed process does: between two instructions, without a goodbye. From
+then on nothing that it still does reaches the journal, the feed or a board. What people do is
+a script, which every life begins anew: it looks at the table and goes on from there.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count, pairwise
+from pathlib import Path
+from typing import Any, Self
+
+from controller.journal.chain import Row
+from controller.journal.entries import Chained, public_event
+from controller.journal.errors import StorageFailed
+from controller.journal.fold import attempts
+from controller.journal.store import STORE_NAME, Store, read_rows
+from controller.journal.verify import verify
+from controller.machine.play import Play, fold
+from controller.match.state import GuandanMatch
+from controller.messages import Command, Event, Reply, Role, State
+from controller.rules.profile import Profile
+from controller.signing import sign
+from controller.trials.inproc import TABLE_KEY, Trial, trial
+from sim.inproc import BOARDS, InprocTable
+from sim.mechanics.faults import parse_fault
+from sim.mechanics.settings import Settings
+
+SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
+"""People's keys: they stay the same people over all lives."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a daemon dies: `after_s` behind the commit of entry `entry`; `away_s` until the next.
+
+    `power`: rows that were not synced and all keys go with it. `reset`: the boards, too.
+    """
+
+    entry: int
+    after_s: float = 0.0
+    away_s: float = 1.0
+    power: bool = False
+    reset: bool = False
+
+
+class MortalStore(Store):
+    """A journal's file of which a death cuts a part off: the rows behind the entry of death."""
+
+    death: Death | None = None
+    die: Callable[[], None]
+    alive = True
+    synced = 0
+    closed = False
+
+    def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+        """Write what comes before the death, and nothing behind it."""
+        if not self.alive:
+            raise StorageFailed("the daemon is dead")
+        last = None if self.death is None or self.death.after_s else self.death.entry
+        kept = [row for row in rows if last is None or row.n <= last]
+        super().write(kept, durable=durable)
+        if durable:
+            self.synced = self.last()[0]
+        if self.death is not None and self.last()[0] >= self.death.entry:
+            if self.death.after_s:
+                asyncio.get_running_loop().call_later(self.death.after_s, self.die)
+                self.death = None
+                return
+            self.die()
+            raise StorageFailed("the daemon is dead")
+
+    def close(self) -> None:
+        """Close the file, once."""
+        if not self.closed:
+            self.closed = True
+            super().close()
+
+
+@dataclass
+class Life:
+    """One run of the daemon: its store, and what it put on the feed."""
+
+    store: MortalStore
+    feed: list[Event] = field(default_factory=list)
+    died: asyncio.Event = field(default_factory=asyncio.Event)
+    wrote: int = 0
+
+
+@dataclass
+class Scene:
+    """A table with its people. `deal` names the set's faults by the menu of sim."""
+
+    sim: InprocTable
+    folder: Path
+    runtime_dir: Path
+    lives: list[Life] = field(default_factory=list)
+    asked: dict[str, Command] = field(default_factory=dict)
+    told: dict[str, Reply] = field(default_factory=dict)
+    refused: Counter[str] = field(default_factory=Counter)
+    store_type: type[MortalStore] = MortalStore
+    _journals: int = 0
+    _hands: asyncio.Future[None] | None = None
+
+    @classmethod
+    def new(cls, faults: Sequence[str], folder: Path, runtime_dir: Path, seed: int = 1) -> Self:
+        """Set a table up whose machine has these faults."""
+        boots = count(1)
+        settings = Settings(faults=tuple(map(parse_fault, faults)))
+        sim = InprocTable(settings, random.Random(seed), boots=lambda: next(boots))
+        folder.mkdir()
+        scene = cls(sim, folder, runtime_dir)
+        scene.state_dir.mkdir()
+        return scene
+
+    @property
+    def state_dir(self) -> Path:
+        """Where the journal lies now."""
+        return self.folder / f"state{self._journals}"
+
+    async def live(self, script: "Script", death: Death | None = None, **options: Any) -> bool:
+        """Start a daemon and let people act until they are done (True) or it dies (False)."""
+        store = self.store_type.open(self.state_dir)
+        life = Life(store)
+        self.lives.append(life)
+        store.death, store.die = death, lambda: self._die(life)
+        try:
+            with suppress(StorageFailed):
+                async with trial(
+                    Settings(),
+                    self.runtime_dir,
+                    store=store,
+                    state_dir=self.folder,
+                    sim=self.sim,
+                    seed=len(self.lives),
+                    signers=SIGNERS,
+                    **options,
+                ) as at:
+                    await self._act(at, life, script)
+        finally:
+            store.close()
+        if death is not None and not store.alive:
+            await self._aftermath(store, death)
+        return store.alive
+
+    async def _act(self, at: Trial, life: Life, script: "Script") -> None:
+        publish = at.publish
+
+        def tell(value: State | Event) -> None:
+            if life.store.alive:
+                publish(value)
+                if isinstance(value, Event):
+                    life.feed.append(value)
+
+        at.publish = tell  # type: ignore[method-assign]  # the feed of a dead daemon is silent
+        acting = asyncio.ensure_future(script(self, at))
+        dying = asyncio.ensure_future(life.died.wait())
+        try:
+            await asyncio.wait({acting, dying}, return_when=asyncio.FIRST_COMPLETED)
+            if life.store.alive:
+                acting.result()
+        finally:
+            for task in (acting, dying):
+                task.cancel()
+            await asyncio.gather(acting, dying, return_exceptions=True)
+            if self._hands is not None:
+                await self._hands
+
+    def _die(self, life: Life) -> None:
+        if not life.store.alive or life.store.closed:
+            return
+        life.store.alive, life.wrote = False, life.store.last()[0]
+        for name in BOARDS:
+            self.sim.port(name).close()
+        life.died.set()
+
+    async def _aftermath(self, store: MortalStore, death: Death) -> None:
+        if death.power:
+            for key in self.runtime_dir.glob("attempt-*.key"):
+                key.unlink()
+            with read_rows(self.state_dir / STORE_NAME) as rows:
+                kept = [row for row in rows if row.n <= store.synced]
+            self._journals += 1
+            self.state_dir.mkdir()
+            fresh = Store.open(self.state_dir)
+            fresh.write(kept, durable=True)
+            fresh.close()
+            self.lives[-1].wrote = store.synced
+        for name in BOARDS if death.reset else ():
+            self.sim.kill(name)
+            self.sim.start(name)
+        await asyncio.sleep(death.away_s)
+
+    # What people do.
+
+    async def with_hands(self, work: Awaitable[None]) -> None:
+        """Do something that people bring to its end, whatever becomes of the daemon."""
+        self._hands = asyncio.ensure_future(work)
+        await asyncio.shield(self._hands)
+
+    async def order(self, at: Trial, what: str, role: Role, cmd: str, **args: Any) -> Reply:
+        """Give an order; the same words under the same id, over all lives, until it is answered.
+
+        After a refusal it is another order.
+        """
+        name = f"{what} ({self.refused[what]})"
+        if name not in self.asked:
+            unsigned = at.command(role, cmd, **args)
+            command = Command(
+                id=name, cmd=cmd, deal=unsigned.deal, attempt=unsigned.attempt, args=args
+            )
+            self.asked[name] = sign(command, TABLE_KEY, SIGNERS[role])
+        reply = await at.lasting.order(self.asked[name])
+        self.told[name] = reply
+        self.refused[what] += not reply.ok
+        return reply
+
+    async def repeat(self, at: Trial) -> None:
+        """Say again whatever was answered well before: it is answered the same."""
+        for name, before in self.told.items():
+            if before.ok:
+                again = await at.lasting.order(self.asked[name])
+                assert (again.ok, again.result) == (before.ok, before.result)
+
+    # What was written.
+
+    def entries(self) -> list[Chained]:
+        """Return the journal as it lies there."""
+        store = Store.open(self.state_dir)
+        try:
+            return list(store.entries())
+        finally:
+            store.close()
+
+    def outcomes(self) -> list[tuple[int, str | None, list[str]]]:
+        """Return number, outcome and reasons of every attempt."""
+        found = []
+        for number, progress in attempts(item.entry for item in self.entries()).items():
+            ends = [progress.data(kind) for kind in ("recalled", "withdrawn", "verdict")]
+            end = next((one for one in ends if one is not None), {})
+            outcome = end.get("outcome", "void") if end else None
+            found.append((number, outcome, end.get("reasons", [])))
+        return found
+
+    def match(self, profile: Profile) -> GuandanMatch:
+        """Return the match as the journal has it."""
+        play = Play()
+        for item in self.entries():
+            play = fold(play, item.entry, profile)
+        assert isinstance(play.match, GuandanMatch)
+        return play.match
+
+    def commitments(self) -> list[str]:
+        """Return every attempt's commitment, in order."""
+        entries = (item.entry for item in self.entries())
+        return [entry.data["commitment"] for entry in entries if entry.kind == "committed"]
+
+    def check(self) -> None:
+        """Assert what must hold however often the daemon died."""
+        assert verify(self.state_dir).findings == []
+        entries = self.entries()
+        self._check_feed(entries)
+        acted = Counter(
+            (item.entry.data["key"], item.entry.data["id"])
+            for item in entries
+            if item.entry.kind == "command" and "result" in item.entry.data
+        )
+        assert not [command for command, times in acted.items() if times > 1]
+
+    def _check_feed(self, entries: list[Chained]) -> None:
+        public = {
+            item.entry.n: public_event(item, "T01", True) for item in entries if item.entry.public
+        }
+        told = [event for life in self.lives for event in life.feed]
+        assert [event.n for event in told] == sorted({event.n for event in told})
+        assert all(public[event.n] == event for event in told)
+        # What a life wrote and did not come to tell stands at its end: `events` gives it.
+        untold = set(public) - {event.n for event in told}
+        for life in self.lives:
+            last = max((event.n for event in life.feed), default=0)
+            untold -= set(range(last + 1, life.wrote + 1))
+        assert not untold
+        assert all(later.prev == earlier.head for earlier, later in pairwise(entries))
+
+
+Script = Callable[[Scene, Trial], Awaitable[None]]
+"""What people do; it ends when they are done."""

@@ -1,0 +1,117 @@
+"""A disk that is full at any entry, for a while: a safe stop, and on again with room."""
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from controller.journal.chain import Row
+from controller.journal.errors import JournalError, StorageFailed
+from controller.journal.store import Store
+from controller.messages import Phase, Role
+from controller.trials.inproc import Trial
+from tests.crash.lives import MortalStore, Scene, Script
+from tests.crash.people import practice
+from tests.crash.test_kills import AS_IT_GOES, ENTRIES, FAULTS
+
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900)]
+
+BRAKING_S = 0.6
+"""A card that is on its way when the host falls silent still lands."""
+
+
+class Disk:
+    """A disk that is full from the writing of entry `full_from` on, until somebody makes room."""
+
+    def __init__(self, full_from: int) -> None:
+        self.full_from = full_from
+        self.full = False
+
+    def make_room(self) -> None:
+        """Take something away."""
+        self.full, self.full_from = False, 1 << 30
+
+    def store(self) -> type[MortalStore]:
+        """Return a store on this disk."""
+        disk = self
+
+        class OnDisk(MortalStore):
+            def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+                disk.full = disk.full or any(row.n >= disk.full_from for row in rows)
+                if disk.full:
+                    raise StorageFailed("database or disk is full")
+                super().write(rows, durable=durable)
+
+        return OnDisk
+
+
+def with_somebody_who_makes_room(disk: Disk, away_s: float) -> Script:
+    """Return what people do where somebody makes room once the table says that it needs it."""
+
+    async def play(scene: Scene, at: Trial) -> None:
+        playing = asyncio.ensure_future(practice(1)(scene, at))
+        try:
+            full = asyncio.ensure_future(at.until(lambda state: "STORAGE_FAILED" in _alerts(state)))
+            await asyncio.wait({playing, full}, return_when=asyncio.FIRST_COMPLETED)
+            assert full.done()
+            assert full.result().machine.phase is Phase.FAULT
+            await nothing_happens(scene, at, away_s)
+            disk.make_room()
+            back = await at.until(lambda state: "STORAGE_FAILED" not in _alerts(state))
+            assert back.boot != full.result().boot
+            await playing
+        finally:
+            playing.cancel()
+
+    return play
+
+
+async def nothing_happens(scene: Scene, at: Trial, for_s: float) -> None:
+    """See that no card moves, nothing is told but the fault, and no order is taken."""
+    await asyncio.sleep(BRAKING_S)
+    truth, told, states = scene.sim.world.truth(), len(at.events), len(at.states)
+    await asyncio.sleep(for_s)
+    after = scene.sim.world.truth()
+    assert after.arrived in (truth.arrived, 0)  # people may clear up meanwhile
+    assert after.landed in (truth.landed, 0)
+    assert after.lift_up is truth.lift_up
+    assert len(at.events) == told
+    assert len(at.states) > states  # whoever comes now sees the fault
+    refused = await at.order(Role.REFEREE, "hold", reason="look")
+    assert refused.error is not None
+    assert refused.error.code == "STORAGE_FAILED"
+    assert "STORAGE_FAILED" in _alerts(at.states[-1])
+
+
+def _alerts(state: object) -> set[str]:
+    return {alert.name for alert in state.alerts}  # type: ignore[attr-defined]
+
+
+async def test_with_room_the_same_attempt_goes_on_wherever_the_disk_was_full(
+    scale: Callable[[int], int], tmp_path: Path, runtime_dir: Path
+) -> None:
+    times = scale(300)
+    chance = random.Random("full")
+    for number in range(times):
+        disk = Disk(2 + number * (ENTRIES - 3) // times)
+        scene = Scene.new(FAULTS, tmp_path / str(number), runtime_dir, seed=number)
+        scene.store_type = disk.store()
+
+        def reopen(scene: Scene = scene, disk: Disk = disk) -> Store:
+            if disk.full:
+                raise JournalError("there is no room yet")
+            return scene.store_type.open(scene.state_dir)
+
+        script = with_somebody_who_makes_room(disk, chance.choice((1.0, 5.0, 60.0)))
+        try:
+            assert await scene.live(script, reopen=reopen)
+            scene.check()
+            ended = [(outcome, reasons) for _, outcome, reasons in scene.outcomes() if outcome]
+            assert ended == AS_IT_GOES
+        except BaseException as error:
+            error.add_note(f"disk full from {disk.full_from}, run {number}")
+            raise
+        finally:
+            scene.sim.close()

@@ -1,0 +1,177 @@
+"""A match at a table in process, brought to any stage of its second deal.
+
+The first deal is drawn by hand, and North and South are both out first: so the second deal
+has tributes of West and East, and the machine deals it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+from controller.messages import Phase, Reply, Role, State
+from controller.trials.inproc import Trial
+
+PAIRS = {
+    "NS": {"id": "P1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
+    "EW": {"id": "P2", "name": "Pine", "players": {"E": "Eve", "W": "Wu"}},
+}
+MATCH = {"match_id": "M1", "event": "Cup", "round": 1, "match_no": 1, "table_no": "7"}
+A_MOMENT_S = 0.3
+"""What people take to look up before the next word."""
+
+
+class Told(Protocol):
+    """A table that takes orders, in this process or not. `states`: what its feed told."""
+
+    states: list[State]
+
+    async def order(self, role: Role, cmd: str, **args: Any) -> Reply:
+        """Give a signed order."""
+
+
+async def ordered(trial: Told, role: Role, cmd: str, **args: Any) -> Reply:
+    """Give an order that must be taken."""
+    reply = await trial.order(role, cmd, **args)
+    assert reply.ok, (cmd, args, reply.error)
+    await asyncio.sleep(A_MOMENT_S)
+    return reply
+
+
+async def refused(trial: Told, role: Role, cmd: str, **args: Any) -> str:
+    """Give an order that must be refused; return the code."""
+    reply = await trial.order(role, cmd, **args)
+    assert not reply.ok, (cmd, args, reply.result)
+    assert reply.error is not None
+    return reply.error.code
+
+
+async def all_press(trial: Told, seats: str) -> None:
+    """Have the green button of each seat pressed once."""
+    for seat in seats:
+        await ordered(trial, Role.TABLE, "confirm", seat=seat)
+
+
+async def opened(trial: Trial) -> None:
+    """Lay a match out and open it."""
+    await trial.phase(Phase.EMPTY)
+    await ordered(trial, Role.REFEREE, "set_match", **MATCH, stage="swiss", pairs=PAIRS)
+    await all_press(trial, "NWSE")
+    await ordered(trial, Role.CHIEF, "start_match")
+
+
+async def deal_two_due(trial: Trial) -> None:
+    """Play the first deal by hand; the second is due then, at level 5, with two tributes."""
+    await opened(trial)
+    await ordered(trial, Role.REFEREE, "dealt_by_hand", reason="the machine comes later")
+    match = trial.states[-1].match
+    assert match is not None
+    await ordered(trial, Role.REFEREE, "shuffled", seat="E")
+    await ordered(trial, Role.REFEREE, "cut_by_hand", seat="S", n=40)
+    await ordered(trial, Role.REFEREE, "turned_up", card="SA")
+    await ordered(trial, Role.REFEREE, "hands_dealt", turned_to="S", turned_up="SA")
+    await all_press(trial, "NWSE")
+    await ordered(trial, Role.REFEREE, "result", order=["N", "S"])
+    await ordered(trial, Role.REFEREE, "confirm")
+
+
+async def started(trial: Trial) -> None:
+    """Start the deal that is due: it is committed then, and waits for its cut."""
+    await ordered(trial, Role.REFEREE, "start_deal")
+    await trial.phase(Phase.COMMITTED)
+
+
+async def cut(trial: Trial) -> None:
+    """Cut by whose duty it is."""
+    await ordered(trial, Role.TABLE, "cut", n=40)
+
+
+async def _due(trial: Trial) -> None:
+    await deal_two_due(trial)
+
+
+async def _committed(trial: Trial) -> None:
+    await deal_two_due(trial)
+    await started(trial)
+
+
+async def _shuffling(trial: Trial) -> None:
+    await _committed(trial)
+    await cut(trial)
+    await trial.phase(Phase.SHUFFLING)
+
+
+async def _dealing(trial: Trial) -> None:
+    await _committed(trial)
+    await cut(trial)
+    await trial.until(lambda state: state.machine.fed >= 30)
+
+
+async def _held(trial: Trial) -> None:
+    await _committed(trial)
+    await cut(trial)
+    await trial.phase(Phase.HELD)
+    await asyncio.sleep(A_MOMENT_S)
+
+
+async def _count_check(trial: Trial) -> None:
+    await _held(trial)
+    await ordered(trial, Role.REFEREE, "release")
+    await trial.phase(Phase.RELEASED)
+    await trial.take_hands()
+    await trial.seen(lambda truth: truth.lift_down)
+
+
+async def _tribute(trial: Trial) -> None:
+    await _count_check(trial)
+    await all_press(trial, "NWSE")
+    assert at(trial) == "tribute"
+
+
+async def _return(trial: Trial) -> None:
+    await _tribute(trial)
+    await all_press(trial, "WE")
+    assert at(trial) == "return"
+
+
+async def _play(trial: Trial) -> None:
+    await _return(trial)
+    await all_press(trial, "NS")
+    assert at(trial) == "play"
+
+
+async def _led(trial: Trial) -> None:
+    await _play(trial)
+    match = trial.states[-1].match
+    assert match is not None
+    assert match.leader is not None
+    await all_press(trial, match.leader)
+
+
+async def _result(trial: Trial) -> None:
+    await _led(trial)
+    await ordered(trial, Role.REFEREE, "out", seat="N")
+    await ordered(trial, Role.REFEREE, "out", seat="S")
+    assert at(trial) == "result"
+
+
+STAGES: dict[str, Callable[[Trial], Awaitable[None]]] = {
+    "due": _due,
+    "committed": _committed,
+    "shuffling": _shuffling,
+    "dealing": _dealing,
+    "held": _held,
+    "count_check": _count_check,
+    "tribute": _tribute,
+    "return": _return,
+    "play, before the first lead": _play,
+    "play, after the first lead": _led,
+    "result": _result,
+}
+"""How the second deal comes to each stage."""
+
+
+def at(trial: Trial) -> str:
+    """Return the phase of the match."""
+    match = trial.states[-1].match
+    assert match is not None
+    return str(match.phase)

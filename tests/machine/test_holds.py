@@ -1,0 +1,348 @@
+"""Pauses and latched faults: who stops the table, who lets it go on, and which cause is shown."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.deal.sightings import AtReader, Begun, Look, Shuffled, Verdict
+from controller.machine.dealing import Dealing
+from controller.messages import Outcome, Phase, Role
+from controller.trials.inproc import Trial
+from drivers.link import frames
+from sim.mechanics.faults import parse_fault
+from tests.machine.stages import (
+    A_MOMENT_S,
+    STAGES,
+    at,
+    cut,
+    deal_two_due,
+    ordered,
+    refused,
+    started,
+)
+from tests.machine.troubles import Ground
+
+pytestmark = pytest.mark.virtual
+A_WHILE_S = 5.0
+STANDING_S = 1.0
+"""What a motor that was stopped takes to stand, and what it had in hand to fall."""
+DEALT_S = 14.0
+"""From a cut to held hands, nearly."""
+
+
+@pytest.fixture
+def ground(runtime_dir: Path, tmp_path: Path) -> Ground:
+    """Make a place for tables with two sets."""
+    return Ground(runtime_dir, tmp_path)
+
+
+def alerts(trial: Trial) -> list[str]:
+    return [alert.name for alert in trial.states[-1].alerts]
+
+
+def reasons(trial: Trial) -> list[str]:
+    return trial.states[-1].fairness[-1].reasons
+
+
+def pauses(trial: Trial) -> set[str]:
+    return set(trial.states[-1].machine.pauses)
+
+
+def where(trial: Trial) -> Any:
+    """Return where every card is."""
+    truth = trial.sim.world.truth()
+    return (truth.hopper, truth.shuffler, truth.feeder, truth.window, truth.path, truth.pockets)
+
+
+async def all_dealt(trial: Trial, number: int) -> None:
+    """See an attempt end with four right hands and every card in them."""
+    held = await trial.phase(Phase.HELD)
+    assert held.machine.attempt == number
+    assert held.fairness[-1].outcome is Outcome.OK
+    assert [len(pocket) for pocket in trial.sim.world.truth().pockets] == [27, 27, 27, 27, 0]
+
+
+# -- a table that is held -----------------------------------------------------
+
+
+async def test_a_hold_stops_the_cards_wherever_they_are_and_none_is_lost_by_it(
+    scale: Callable[[int], int], ground: Ground
+) -> None:
+    chance = random.Random("holds")
+    async with ground.table() as trial:
+        for number in range(1, scale(400) + 1):
+            await trial.phase(Phase.EMPTY)
+            await asyncio.sleep(STANDING_S)
+            await started(trial)
+            assert (await trial.order(Role.TABLE, "cut", n=40)).ok
+            for _ in range(2):
+                await asyncio.sleep(chance.uniform(0, DEALT_S / 2))
+                await ordered(trial, Role.REFEREE, "hold", reason="somebody fell ill")
+                await asyncio.sleep(STANDING_S)
+                stood = where(trial)
+                if number % 2:
+                    trial.machine.table.renewed()  # a line that comes back moves nothing either
+                await asyncio.sleep(A_WHILE_S)
+                assert where(trial) == stood
+                await ordered(trial, Role.REFEREE, "resume")
+            await all_dealt(trial, number)
+            await trial.take_and_return()
+
+
+async def test_a_hold_before_the_first_card_keeps_the_shuffler_still(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["shuffling"](trial)
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        await asyncio.sleep(A_WHILE_S)
+        assert trial.states[-1].machine.fed == 0
+        assert trial.sim.world.truth().arrived == 0
+        await ordered(trial, Role.REFEREE, "resume")
+        await all_dealt(trial, 1)
+
+
+async def test_no_step_of_a_deal_is_taken_while_the_table_is_held(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await deal_two_due(trial)
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        assert await refused(trial, Role.REFEREE, "start_deal") == "PAUSED"
+        await ordered(trial, Role.REFEREE, "resume")
+        await started(trial)
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        assert await refused(trial, Role.TABLE, "cut", n=40) == "PAUSED"
+        uncut = {"uncut": True, "reason": "the cutter left"}
+        assert await refused(trial, Role.REFEREE, "start_deal", **uncut) == "PAUSED"
+        await ordered(trial, Role.REFEREE, "resume")
+        await cut(trial)
+        await trial.phase(Phase.HELD)
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        assert await refused(trial, Role.REFEREE, "release") == "PAUSED"
+        await ordered(trial, Role.REFEREE, "resume")
+        await ordered(trial, Role.REFEREE, "release")
+        assert at(trial) == "count_check"
+
+
+async def test_a_misdeal_is_not_dealt_again_while_the_table_is_held(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["dealing"](trial)
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        trial.sim.world.set_lid(True)
+        await trial.until(lambda state: state.fairness[-1].outcome is not None)
+        await trial.people.collect("S1")
+        await asyncio.sleep(A_WHILE_S)
+        assert trial.states[-1].machine.attempt == 1
+        await ordered(trial, Role.REFEREE, "resume")
+        await trial.until(lambda state: state.machine.attempt == 2)
+
+
+def dealing(sent: list[Any], ended: list[Any]) -> Dealing:
+    """Make a dealing loop of four cards, and take down what it tells its boards."""
+    return Dealing(
+        1,
+        "NWSE",
+        1,
+        dealer=sent.append,
+        reader=sent.append,
+        stop=lambda: sent.append("stop"),
+        on_check=lambda: sent.append("check"),
+        on_end=ended.append,
+        on_change=lambda: None,
+    )
+
+
+async def test_what_is_seen_while_the_table_is_held_moves_nothing_before_its_end() -> None:
+    sent: list[Any] = []
+    held = dealing(sent, [])
+    held.see(Begun())
+    held.hold()
+    sent.clear()
+    held.see(Shuffled())
+    held.see(AtReader(1))
+    held.see(Verdict(1, Look.ACCEPT))
+    assert sent == []
+    held.end_hold()
+    assert [type(each) for each in sent] == [frames.Feed, frames.Route]
+
+
+async def test_an_attempt_ends_at_once_though_the_table_is_held() -> None:
+    ended: list[Any] = []
+    held = dealing([], ended)
+    held.see(Begun())
+    held.hold()
+    held.broken("LID_OPENED")
+    assert [attempt.reasons for attempt in ended] == [("LID_OPENED",)]
+
+
+# -- whose pause it is --------------------------------------------------------
+
+
+async def test_each_pause_is_ended_by_its_owner_and_the_chief_ends_them_all(
+    ground: Ground,
+) -> None:
+    async with ground.table() as trial:
+        await STAGES["dealing"](trial)
+        await ordered(trial, Role.CHIEF, "hold", reason="alarm")
+        assert await refused(trial, Role.REFEREE, "resume") == "NOT_YOUR_PAUSE"
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        assert pauses(trial) == {"chief", "referee"}
+        await ordered(trial, Role.REFEREE, "resume")
+        assert pauses(trial) == {"chief"}
+        assert trial.machine.record.play.match.suspended == "alarm"  # type: ignore[union-attr]
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        await ordered(trial, Role.CHIEF, "resume")
+        assert pauses(trial) == set()
+        assert trial.machine.record.play.match.suspended is None  # type: ignore[union-attr]
+        assert await refused(trial, Role.CHIEF, "resume") == "NOT_SUSPENDED"
+        await all_dealt(trial, 1)
+
+
+async def test_the_areas_pause_is_the_chiefs(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["held"](trial)
+        area = {"reason": "alarm", "area": True}
+        assert await refused(trial, Role.REFEREE, "hold", **area) == "NEEDS_CHIEF"
+        await ordered(trial, Role.CHIEF, "hold", **area)
+        assert await refused(trial, Role.REFEREE, "resume", area=True) == "NEEDS_CHIEF"
+        assert pauses(trial) == set()
+        await ordered(trial, Role.CHIEF, "resume", area=True)
+        await ordered(trial, Role.REFEREE, "release")
+
+
+async def test_a_claimed_count_is_ended_by_four_counts_whoever_else_lets_the_table_go_on(
+    ground: Ground,
+) -> None:
+    async with ground.table() as trial:
+        await STAGES["count_check"](trial)
+        await ordered(trial, Role.TABLE, "claim_count", seat="N")
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        await ordered(trial, Role.REFEREE, "resume")
+        assert pauses(trial) == set()
+        assert await refused(trial, Role.TABLE, "confirm", seat="W") == "SUSPENDED"
+        await ordered(trial, Role.REFEREE, "recount", counts=dict.fromkeys("NWSE", 27))
+        await ordered(trial, Role.TABLE, "confirm", seat="W")
+
+
+async def test_a_table_that_a_person_holds_stays_so_when_a_count_is_right(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["count_check"](trial)
+        await ordered(trial, Role.TABLE, "claim_count", seat="N")
+        await ordered(trial, Role.CHIEF, "hold", reason="alarm")
+        await ordered(trial, Role.REFEREE, "recount", counts=dict.fromkeys("NWSE", 27))
+        assert await refused(trial, Role.TABLE, "confirm", seat="W") == "SUSPENDED"
+        await ordered(trial, Role.CHIEF, "resume")
+        await ordered(trial, Role.TABLE, "confirm", seat="W")
+
+
+# -- the emergency stop -------------------------------------------------------
+
+
+async def test_a_released_e_stop_lets_nothing_go_on_before_somebody_has_seen_to_it(
+    ground: Ground,
+) -> None:
+    async with ground.table() as trial:
+        await STAGES["dealing"](trial)
+        trial.sim.world.set_estop(True)
+        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await asyncio.sleep(STANDING_S)
+        seen = {"code": "ESTOP_PRESSED"}
+        assert await refused(trial, Role.REFEREE, "acknowledge", **seen) == "STILL_THERE"
+        assert await refused(trial, Role.REFEREE, "acknowledge", code="JAM") == "NOT_LATCHED"
+        trial.sim.world.set_estop(False)
+        await trial.people.collect("S1")
+        await asyncio.sleep(A_WHILE_S)
+        assert (alerts(trial), trial.states[-1].machine.phase) == (["ESTOP_PRESSED"], Phase.FAULT)
+        assert trial.states[-1].machine.attempt == 1
+        await ordered(trial, Role.REFEREE, "acknowledge", **seen)
+        again = await trial.until(lambda state: state.machine.attempt == 2)
+        assert again.alerts == []
+        assert again.machine.deal == 2
+
+
+@pytest.mark.parametrize("stage", ["due", "count_check"])
+async def test_an_e_stop_outside_a_deal_is_latched_too_and_keeps_the_next_one_from_beginning(
+    stage: str, ground: Ground
+) -> None:
+    async with ground.table() as trial:
+        await STAGES[stage](trial)
+        await trial.panel()
+        trial.sim.world.set_estop(True)
+        await asyncio.sleep(STANDING_S)
+        trial.sim.world.set_estop(False)
+        await asyncio.sleep(A_WHILE_S)
+        assert alerts(trial) == ["ESTOP_PRESSED"]
+        if stage == "due":
+            assert await refused(trial, Role.REFEREE, "start_deal") == "WRONG_PHASE"
+        await ordered(trial, Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        assert alerts(trial) == []
+        if stage == "due":
+            await started(trial)
+
+
+async def test_an_e_stop_and_a_pause_outlive_the_daemon(ground: Ground) -> None:
+    async with ground.table(journal="one") as trial:
+        await STAGES["dealing"](trial)
+        await trial.panel()
+        await ordered(trial, Role.CHIEF, "hold", reason="alarm")
+        trial.sim.world.set_estop(True)
+        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await asyncio.sleep(STANDING_S)
+    async with ground.table(journal="one", life=1) as trial:  # fresh boards, the e-stop out
+        await asyncio.sleep(A_WHILE_S)
+        assert alerts(trial) == ["ESTOP_PRESSED"]
+        assert pauses(trial) == {"chief"}
+        await ordered(trial, Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        await asyncio.sleep(A_WHILE_S)
+        assert trial.states[-1].machine.attempt == 1
+        await ordered(trial, Role.CHIEF, "resume")
+        await trial.until(lambda state: state.machine.attempt == 2)
+
+
+# -- the first cause ----------------------------------------------------------
+
+
+async def test_what_follows_from_a_trouble_hides_its_cause_nowhere(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await deal_two_due(trial)
+        await trial.panel()
+        trial.sim.world.add_fault(parse_fault("jam:at=30,place=gate"))
+        await started(trial)
+        await cut(trial)
+        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        trial.sim.world.set_estop(True)
+        await asyncio.sleep(STANDING_S)
+        trial.sim.world.set_lid(True)
+        await asyncio.sleep(STANDING_S)
+        trial.sim.kill("reader")
+        await asyncio.sleep(STANDING_S)
+        assert reasons(trial) == ["JAM"]
+        assert alerts(trial)[:2] == ["JAM", "ESTOP_PRESSED"]
+
+
+async def test_an_e_stop_is_the_cause_of_all_that_stands_still_after_it(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["dealing"](trial)
+        await trial.panel()
+        trial.sim.world.set_estop(True)
+        await asyncio.sleep(A_MOMENT_S)
+        trial.sim.world.set_lid(True)
+        trial.sim.kill("dealer")
+        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await asyncio.sleep(A_WHILE_S)
+        assert reasons(trial) == ["ESTOP_PRESSED"]
+        assert alerts(trial)[0] == "ESTOP_PRESSED"
+
+
+async def test_a_panel_that_is_lost_stays_shown_when_a_bad_deal_was_cleared_up(
+    ground: Ground,
+) -> None:
+    async with ground.table() as trial:
+        await STAGES["dealing"](trial)
+        trial.machine.record.latch("PANEL_LOST", {"found": "no pin"})
+        trial.sim.world.set_lid(True)
+        await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await trial.people.collect("S1")
+        await trial.until(lambda state: state.machine.attempt == 2)
+        assert alerts(trial) == ["PANEL_LOST"]

@@ -1,0 +1,206 @@
+"""The score sheet: whole, in both languages, and what was changed stays readable."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.faults import Language
+from controller.machine.sheet.form import ScoreSheet
+from controller.machine.sheet.text import WIDTH, sheet_text
+from controller.machine.sheet.view import sheet
+from controller.match import events
+from controller.match.phase import Phase
+from controller.match.reducer import match_of, step
+from controller.match.state import BigTwoMatch, GuandanMatch, Match
+from controller.messages import Role
+from controller.rules.columns import cells
+from controller.rules.regulations_page import profile_hash
+from controller.rules.rulebooks import load_profile, profile_names
+from tests.match.people import People, meeting
+from tests.match.table import BIG_TWO, B, Table, from_level
+
+HERE = Path(__file__).parent
+HEAD = "ab" * 32
+
+
+def whole(match: Match) -> ScoreSheet:
+    return msgspec.convert(sheet(match, table="t7", head=HEAD), ScoreSheet)
+
+
+def played() -> Table:
+    """A match with all that a sheet can show, to its signatures."""
+    table = Table(from_level("8")).started().cut().happens(events.Misdealt, reasons=("JAM",))
+    table.played("NS").valued(16, 14).returned(5, 9).out("WNE")
+    table.does(events.Confirmed, by="NS").does(events.Confirmed, by="EW")
+    table.ruled("EW", "violation").corrected(2, "WNS")
+    table.ruled("EW", "foul").named("N")
+    table.does(events.DealtByHand, reason="jammed").played("WNE")
+    table.counted().does(events.AntiAnswered, stands=True).out("ENW")
+    table.does(events.Confirmed, by="referee").played("NS", "NS")
+    assert table.phase is Phase.OVER
+    return table.signed()
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_played_match_is_printed_as_it_was_agreed(language: Language) -> None:
+    raw = sheet(
+        played().state, table="t7", head=HEAD, wall=lambda at_ms: f"14:{at_ms // 60_000:02}"
+    )
+    raw["rules"]["hash"] = "0" * 64
+    golden = HERE / f"sheet_{language}.txt"
+    assert sheet_text(raw, language) == golden.read_text(encoding="utf-8")
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("name", profile_names())
+def test_every_match_has_a_sheet_that_fits_its_page(name: str, scale: Callable[[int], int]) -> None:
+    for seed in range(scale(100)):
+        people = People(random.Random(f"{name} {seed}"), wild=0.1)
+        match = match_of(load_profile(name), meeting())
+        while match.phase is not Phase.SIGNED:
+            match, _ = step(match, people.next_event(match))
+            if people.rng.random() < 0.02:
+                _check(match)
+        _check(match)
+
+
+def _check(match: Match) -> None:
+    raw = sheet(match, table="t7", head=HEAD, rules_hash="00")
+    page = msgspec.json.decode(msgspec.json.encode(raw), type=ScoreSheet, strict=True)
+    for language in ("zh", "en"):
+        text = sheet_text(raw, language)
+        assert max(map(cells, text.splitlines())) <= WIDTH
+    _adds_up(match, page)
+
+
+def _adds_up(match: Match, page: ScoreSheet) -> None:
+    """The last line's numbers are the match's."""
+    if isinstance(match, BigTwoMatch):
+        assert page.totals == match.totals
+        assert not page.hands or page.hands[-1].totals == match.totals
+        return
+    assert isinstance(match, GuandanMatch)
+    counting = [line for line in page.deals if line.counts]
+    assert len(counting) == match.standing.deals
+    assert [line.row for line in page.deals] == sorted(line.row for line in page.deals)
+    shifts = any(note.zh.endswith("级") or "级(" in note.zh for note in page.notes)
+    if counting and not shifts:
+        assert counting[-1].levels == page.levels
+
+
+def test_a_corrected_deal_shows_old_and_new() -> None:
+    table = Table().started().played("NS", "WNE").corrected(2, "WNS")
+    page = whole(table.state)
+    (one,) = page.corrections
+    assert (one.was.order, one.now.order) == (list("WNES"), list("WNSE"))
+    assert (one.by, one.reason, one.choice) == ("chief", "wrong", "from_now")
+    line = page.deals[1]
+    assert (line.corrected, line.result, line.gain) == (True, "R14", 1)
+    assert (line.written, line.levels) == ({"NS": "5", "EW": "4"}, {"NS": "5", "EW": "3"})
+
+
+def test_a_voided_deal_stays_on_the_sheet_and_counts_no_more() -> None:
+    table = Table().started().played("NS", "WNE", "WNS").corrected(1, "NWE", "void_later")
+    page = whole(table.state)
+    assert [line.counts for line in page.deals] == [True, False, False]
+    assert page.deals[1].levels is None
+    assert "2×" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+
+
+def test_a_forfeited_deal_names_whose_it_is_not() -> None:
+    table = Table().started().in_play().ruled("EW", "foul").named("N")
+    page = whole(table.state)
+    line = page.deals[0]
+    assert (line.outcome.forfeited_by, line.outcome.order, line.gain) == ("EW", [], 3)
+    assert [one.penalty_zh for one in line.penalties] == ["记犯规"]
+    assert any("指定北家领出牌" in note.zh for note in page.notes)
+
+
+def test_secret_returns_are_secret_on_the_sheet() -> None:
+    table = Table(B).started().played("NWS").valued(16).returned(7).played("NS")
+    line = whole(table.state).deals[1]
+    assert [one.card for one in line.tribute] == ["SJ"]
+    assert [one.card for one in line.returns] == [None]
+    assert "北→东暗" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+
+
+def test_who_has_signed_and_who_is_missing() -> None:
+    table = Table(from_level("A")).started().played("NS", "NS")
+    table.does(events.Signed, signer="NS", person="Nan")
+    page = whole(table.state)
+    assert [(one.signer, one.person) for one in page.signatures] == [
+        ("NS", "Nan"),
+        ("EW", None),
+        ("referee", None),
+    ]
+    assert page.state == "over"
+    assert page.versions[-1].version == 1
+    text = sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "签名 南北: Nan (已签)" in text
+    assert "签名 东西: ____" in text
+
+
+def test_the_sheet_names_its_rules_by_their_hash() -> None:
+    match = Table(B).state
+    assert whole(match).rules.hash == profile_hash(match.profile).hex()
+    assert whole(match).rules.name == B
+
+
+def test_who_keeps_the_sheet_signs_as_that() -> None:
+    page = whole(Table(B).started().state)
+    assert [(one.signer, one.duty) for one in page.signatures] == [
+        ("W", "scorer"),
+        ("N", "checker"),
+        ("referee", None),
+    ]
+
+
+def test_a_changed_sheet_is_a_new_version_and_the_old_one_is_listed() -> None:
+    table = Table(from_level("A")).started().played("NS", "NS").signed()
+    table.happens(events.Corrected, deal=2, order=("N", "W", "S"), choice="from_now", reason="x")
+    page = whole(table.state)
+    assert page.version == 2
+    assert [one.version for one in page.versions] == [1, 2]
+    old, new = page.versions
+    assert [one.signer for one in old.signatures] == ["NS", "EW", "referee"]
+    assert old.rows < new.rows
+    assert new.signatures == []
+
+
+def test_provisional_points_are_marked() -> None:
+    table = Table(from_level("A")).started().played("NS", "NS")
+    page = whole(table.state)
+    assert page.score is not None
+    assert "score.level_points" in page.score.provisional
+    assert "暂定：" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+
+
+def test_big_two_has_cards_left_choices_and_scores() -> None:
+    table = Table(BIG_TWO).started().released()
+    for seat in "NWSE":
+        table.does(events.Answered, seat=seat, yes=seat == "N")
+    for _ in "NWSE":
+        (asked, *_) = table.big_two.choices.now().asked() if table.big_two.choices else ("N",)
+        table.does(events.Answered, seat=asked, yes=False)
+    left: Any = {"N": 0, "W": 3, "S": 5, "E": 9}
+    table.does(events.CardsLeft, left=left).does(events.Confirmed, by="referee")
+    page = whole(table.state)
+    (line,) = page.hands
+    assert (line.left, line.opened, line.doubled) == (left, ["N"], [])
+    assert line.totals == line.scores == page.totals
+    text = sheet_text(sheet(table.state, table="t7", head=HEAD), "en")
+    assert "open: N" in text
+    assert f"9 ({line.scores['E']:+d})" in text
+
+
+def test_stopped_deals_are_noted() -> None:
+    table = Table().started().in_play()
+    table.does(events.DealVoided, reason="seen", by="chief", role=Role.CHIEF)
+    page = whole(table.state)
+    assert all("第1副" in note.zh for note in page.notes)
+    assert page.start_ms is not None
+    assert page.end_ms is None

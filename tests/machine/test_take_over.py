@@ -1,0 +1,153 @@
+"""What an attempt is told of its past: in which order, and what a dead daemon had decided."""
+
+import random
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.deal.attempt import Stage
+from controller.deal.sightings import AtReader, Begun, Gated, LandedIn, Look, Shuffled, Verdict
+from controller.machine.dealing import Dealing
+from controller.machine.take_over import in_order
+from drivers.events import Board, Code, Event
+from drivers.link import frames
+
+pytestmark = pytest.mark.virtual
+SEQUENCE = "NWSE" * 27
+TRAY = 4
+
+
+class Boards:
+    """Two lines that nobody listens to: what was said on them."""
+
+    def __init__(self) -> None:
+        self.said: list[Any] = []
+        self.ends: list[Any] = []
+
+    def dealing(self) -> Dealing:
+        """Return an attempt that is told of its past, with the first card in the window."""
+        dealing = Dealing(
+            1,
+            SEQUENCE,
+            3,
+            dealer=self.said.append,
+            reader=self.said.append,
+            stop=lambda: self.said.append("stop"),
+            on_check=lambda: None,
+            on_end=self.ends.append,
+            on_change=lambda: None,
+        )
+        dealing.quiet = True
+        for seen in (Begun(), Shuffled(), AtReader(1)):
+            dealing.see(seen)
+        return dealing
+
+
+@pytest.fixture
+def boards() -> Boards:
+    return Boards()
+
+
+def event(board: Board, code: Code, index: int, place: int = 0) -> Event:
+    return Event(board, 1, 1, 1, code, 0, 0, index, place)
+
+
+def routes(said: list[Any]) -> list[tuple[int, int]]:
+    return [(each.index, each.pocket) for each in said if isinstance(each, frames.Route)]
+
+
+async def test_an_attempt_that_is_told_of_its_past_says_nothing_to_the_boards(
+    boards: Boards,
+) -> None:
+    dealing = boards.dealing()
+    dealing.see(Verdict(1, Look.ACCEPT))
+    dealing.resume()
+    assert boards.said == []
+    dealing.go_on()
+    dealing.close()
+    assert routes(boards.said) == [(1, 0)]
+
+
+async def test_a_card_that_went_to_the_tray_without_a_look_had_waited_for_it_in_vain(
+    boards: Boards,
+) -> None:
+    dealing = boards.dealing()
+    dealing.on_event(event("dealer", Code.GATE, 1, TRAY))
+    dealing.on_event(event("dealer", Code.LANDED, 1, TRAY))
+    assert dealing.attempt.stage is Stage.DEALING
+    assert dealing.attempt.ledger.aside == (1,)
+
+
+async def test_a_card_that_was_sent_to_the_tray_goes_there_though_its_look_came_since(
+    boards: Boards,
+) -> None:
+    dealing = boards.dealing()
+    dealing.see(Verdict(1, Look.ACCEPT))
+    assert dealing.adopt(1, "tray")
+    dealing.go_on()
+    assert routes(boards.said) == [(1, TRAY)]
+    dealing.see(Gated(1, "tray"))
+    dealing.see(LandedIn(1, "tray"))
+    assert dealing.attempt.stage is Stage.DEALING
+    assert dealing.attempt.ledger.aside == (1,)
+    dealing.close()
+
+
+async def test_a_card_without_a_look_that_was_sent_to_the_tray_goes_there(boards: Boards) -> None:
+    dealing = boards.dealing()
+    assert dealing.adopt(1, "tray")
+    dealing.go_on()
+    dealing.close()
+    assert routes(boards.said) == [(1, TRAY)]
+
+
+@pytest.mark.parametrize("outlet", ["W", "S", "E"])
+async def test_a_card_that_a_board_sends_to_another_pocket_is_not_adopted(
+    boards: Boards, outlet: str
+) -> None:
+    dealing = boards.dealing()
+    dealing.see(Verdict(1, Look.ACCEPT))
+    assert not dealing.adopt(1, outlet)
+
+
+async def test_a_card_that_waits_for_its_look_is_looked_at_again(boards: Boards) -> None:
+    dealing = boards.dealing()
+    dealing.go_on()
+    assert any(isinstance(each, frames.Reread) for each in boards.said)
+    dealing.close()
+
+
+async def test_an_attempt_that_its_past_has_ended_ends_at_once(boards: Boards) -> None:
+    dealing = boards.dealing()
+    dealing.see(Gated(1, "W"))
+    assert boards.ends == []
+    dealing.go_on()
+    assert [attempt.reasons for attempt in boards.ends] == [("EVENT_LOST",)]
+    assert "stop" in boards.said
+
+
+def card(index: int) -> Iterator[Event]:
+    yield event("dealer", Code.AT_READER, index)
+    yield event("reader", Code.READ, index)
+    yield event("dealer", Code.GATE, index)
+    yield event("dealer", Code.LANDED, index)
+
+
+@given(cards=st.integers(1, 30), seed=st.integers())
+def test_looks_come_before_the_gate_whichever_board_was_heard_first(cards: int, seed: int) -> None:
+    happened = [each for index in range(1, cards + 1) for each in card(index)]
+    by_board = {
+        board: [each for each in happened if each.board == board] for board in ("dealer", "reader")
+    }
+    turns = [each.board for each in happened]
+    random.Random(seed).shuffle(turns)
+    heard = [by_board[board].pop(0) for board in turns]
+    told = list(in_order(heard))
+    assert sorted(map(repr, told)) == sorted(map(repr, happened))
+    for _, run in groupby(sorted(told, key=lambda each: each.index), key=lambda each: each.index):
+        codes = [each.code for each in run]
+        assert codes.index(Code.READ) < codes.index(Code.GATE) < codes.index(Code.LANDED)

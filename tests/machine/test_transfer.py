@@ -1,0 +1,513 @@
+"""A match that outlives its machine: it leaves one table in mid-deal for another (转台)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.journal.entries import Entry
+from controller.journal.store import Store
+from controller.journal.verify import verify
+from controller.machine import play as at_play
+from controller.match.reducer import replayed
+from controller.match.transfer import packed, unpacked
+from controller.messages import Outcome, Phase, Reply, Role
+from controller.rules.rulebooks import load_profile
+from controller.trials.inproc import Trial, trial
+from sim.mechanics.settings import Settings
+from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
+from tests.machine.stages import all_press, opened, ordered, refused
+from tests.match.table import INTL, timed
+from tests.match.test_transfer import differences, plain
+
+pytestmark = pytest.mark.virtual
+CHIEF, REFEREE, TABLE = Role.CHIEF, Role.REFEREE, Role.TABLE
+WAY_S = 90.0
+"""How long people take from one table to the other."""
+
+
+class Hall:
+    """Tables of one hall, each with a journal of its own."""
+
+    def __init__(self, stack: AsyncExitStack, state_dir: Path, runtime_dir: Path) -> None:
+        self._stack, self._state_dir, self._runtime_dir = stack, state_dir, runtime_dir
+
+    def state_dir(self, name: str) -> Path:
+        return self._state_dir / name
+
+    async def table(self, name: str, **options: Any) -> Trial:
+        """Open a table."""
+        folder, runtime = self.state_dir(name), self._runtime_dir / name
+        for one in (folder, runtime):
+            one.mkdir(mode=0o700, exist_ok=True)
+        given: dict[str, Any] = {
+            "store": Store.open(folder),
+            "state_dir": folder,
+            "table_id": name,
+        } | options
+        at = await self._stack.enter_async_context(trial(Settings(), runtime, **given))
+        await at.phase(Phase.EMPTY)
+        return at
+
+
+@pytest.fixture
+async def hall(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[Hall]:
+    async with AsyncExitStack() as stack:
+        yield Hall(stack, tmp_path, runtime_dir)
+
+
+async def released(at: Trial, cut: int = 40) -> None:
+    """Let the machine deal the deal that is due, and let all count their hands."""
+    await at.phase(Phase.EMPTY)
+    await ordered(at, REFEREE, "start_deal")
+    await at.phase(Phase.COMMITTED)
+    await ordered(at, TABLE, "cut", n=cut)
+    await at.until(lambda state: state.match.phase == "held")
+    await ordered(at, REFEREE, "release")
+    await at.take_hands()
+    await all_press(at, "NWSE")
+
+
+async def parts_of(at: Trial) -> list[dict[str, Any]]:
+    """Fetch the document of the match that left."""
+    reply = await ordered(at, Role.OBSERVER, "document")
+    assert reply.result is not None
+    parts = [reply.result]
+    for number in range(2, reply.result["parts"] + 1):
+        more = (await ordered(at, Role.OBSERVER, "document", part=number)).result
+        assert more is not None
+        parts.append(more)
+    return parts
+
+
+def taking(part: dict[str, Any]) -> dict[str, Any]:
+    return {name: part[name] for name in ("digest", "part", "parts", "text")}
+
+
+async def moved(here: Trial, there: Trial, way_s: float = 0.0) -> Reply:
+    """Carry the match over."""
+    await ordered(here, CHIEF, "transfer", table=there.states[-1].table)
+    parts = await parts_of(here)
+    await asyncio.sleep(way_s)
+    for part in parts:
+        reply = await ordered(there, CHIEF, "take_over", **taking(part))
+    return reply
+
+
+def entries_of(at: Trial) -> list[Entry]:
+    """What stands in a table's journal."""
+    return [chained.entry for chained in at.machine.record.journal.entries()]
+
+
+def folded(at: Trial) -> at_play.Play:
+    """The match as the journal alone has it."""
+    play = at_play.Play()
+    for entry in entries_of(at):
+        play = at_play.fold(play, entry, load_profile(INTL))
+    return play
+
+
+def data_of(at: Trial, kind: str) -> dict[str, Any]:
+    """What the last public entry of a kind holds."""
+    return next(event.data for event in reversed(at.events) if event.kind == kind)
+
+
+def same(here: at_play.Play, there: at_play.Play) -> int:
+    """Assert that two tables have the same match but for its clock; return how far those differ."""
+    assert here.sent is not None
+    assert there.match is not None
+    left, came = plain(here.sent.match), plain(there.match)
+    found = list(differences(left, came))
+    by_ms = there.match.now_ms - here.sent.match.now_ms
+    assert not [each for each in found if each[2] - each[1] != by_ms]
+    return by_ms
+
+
+STAGES = ("cut", "dealing", "held", "count_check", "tribute", "play", "result", "by_hand")
+
+
+async def brought_to(at: Trial, stage: str) -> None:
+    """Bring the second deal of a match to a phase."""
+    await opened(at)
+    await drawn_by_hand(at)
+    await played(at, "NWS")
+    if stage == "by_hand":
+        await drawn_by_hand(at)
+        return
+    if stage == "cut":
+        return
+    await ordered(at, REFEREE, "start_deal")
+    await at.phase(Phase.COMMITTED)
+    await ordered(at, TABLE, "cut", n=40)
+    if stage == "dealing":
+        await at.until(lambda state: state.machine.fed > 20)
+        return
+    await at.until(lambda state: state.match.phase == "held")
+    if stage == "held":
+        return
+    await ordered(at, REFEREE, "release")
+    await at.take_hands()
+    if stage == "count_check":
+        return
+    await all_press(at, "NWSE")
+    if match_at(at).phase == "tribute" and stage != "tribute":
+        await all_press(at, "E")
+        await all_press(at, "N")
+    if stage == "result":
+        await ordered(at, REFEREE, "result", order=["N", "S"])
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_match_goes_on_at_another_table_as_it_left(hall: Hall, stage: str) -> None:
+    rules = timed(INTL)
+    here, there = [await hall.table(name, profile=rules) for name in ("T01", "T02")]
+    await brought_to(here, stage)
+    before = match_at(here)
+    answer = await moved(here, there, WAY_S)
+    assert answer.result is not None
+    after = match_at(there)
+    begun = stage in ("count_check", "tribute", "play", "result", "by_hand")
+    assert after.phase == (before.phase if begun else "cut")
+    assert answer.result == {"match": "M1", "deal": 2, "phase": after.phase}
+    assert after.suspended == "transfer"
+    assert match_at(here).match is None
+    by_ms = same(here.machine.record.play, there.machine.record.play)
+    assert by_ms >= 0
+    assert (after.levels, after.by_hand, after.seated) == (
+        before.levels,
+        before.by_hand,
+        before.seated,
+    )
+    unknown = [call.reason for call in there.states[-1].calls]
+    assert ("hands_unknown" in unknown) == (begun and stage != "by_hand")
+    await ordered(there, REFEREE, "resume")
+    if not begun:
+        state = await here.until(lambda state: stage == "cut" or bool(state.fairness))
+        assert [proof.reasons for proof in state.fairness] == (
+            [] if stage == "cut" else [["NOT_NEEDED"]]
+        )
+        await released(there)
+    # The time on the way was lost to the table, and a referee gives it back.
+    assert "added_time" in [call.reason for call in there.states[-1].calls]
+    await ordered(there, REFEREE, "add_time", seconds=round(WAY_S))
+    assert "added_time" not in [call.reason for call in there.states[-1].calls]
+    await exchanged_by_referee(there)
+    if stage != "result":
+        await ordered(there, REFEREE, "result", order=["N", "S"])
+    await ordered(there, REFEREE, "confirm")
+    assert match_at(there).deal == 3
+    sheet = (await ordered(there, Role.OBSERVER, "sheet")).result
+    assert sheet is not None
+    assert [row["deal"] for row in sheet["deals"]] == [1, 2]
+
+
+async def exchanged_by_referee(at: Trial) -> None:
+    """Bring a deal into play whose hands no machine knows, or which this one does."""
+    await all_press(at, "".join(match_at(at).waiting_for) if _counts(at) else "")
+    await exchanged(at)
+    while match_at(at).phase in ("tribute", "return"):
+        tribute = match_at(at).tribute
+        assert tribute is not None
+        if match_at(at).phase == "return" or match_at(at).waiting_for:
+            await all_press(at, match_at(at).waiting_for[0])
+        else:
+            await ordered(at, REFEREE, "tribute", seat=tribute.payers[0], card="DA")
+
+
+def _counts(at: Trial) -> bool:
+    return match_at(at).phase == "count_check"
+
+
+async def test_both_journals_name_each_other_and_verify_clean(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "dealing")
+    head = there.states[-1].head
+    await ordered(here, CHIEF, "transfer", table="T02", head=head)
+    for part in await parts_of(here):
+        await ordered(there, CHIEF, "take_over", **taking(part))
+    went, came = data_of(here, "transferred"), data_of(there, "taken_over")
+    assert (went["match"], went["to"], went["to_head"]) == ("M1", "T02", head)
+    assert (came["match"], came["table"]) == ("M1", "T01")
+    (named,) = [event for event in here.events if event.n == came["n"]]
+    assert (named.kind, named.head) == ("transferred", came["head"])
+    heads = [chained.head.hex() for chained in there.machine.record.journal.entries()]
+    assert head in heads
+    assert came["digest"] == (await parts_of(here))[0]["digest"]
+    assert [proof["table"] for proof in came["proofs"]] == ["T01"]
+    await here.until(lambda state: state.fairness[-1].reveal is not None)
+    for name in ("T01", "T02"):
+        assert verify(hall.state_dir(name)).findings == []
+
+
+async def test_a_match_begins_at_one_table_loses_it_and_ends_at_a_third(hall: Hall) -> None:
+    """The machine dies in mid-deal: two deals by hand there, then on to two other tables."""
+    first, second, third = [await hall.table(name) for name in ("T01", "T02", "T03")]
+    await opened(first)
+    await released(first)
+    await played(first, "NS")
+    first.lay_down()
+    await first.load()
+    await first.phase(Phase.EMPTY)
+    await ordered(first, REFEREE, "start_deal")
+    await first.phase(Phase.COMMITTED)
+    await ordered(first, TABLE, "cut", n=40)
+    await first.until(lambda state: state.machine.fed > 20)
+    first.sim.kill("dealer")
+    await first.until(lambda state: state.machine.phase is Phase.FAULT)
+    for order in ("NS", "NS"):
+        await drawn_by_hand(first)
+        await exchanged(first)
+        await played(first, order)
+    assert match_at(first).deal == 4
+    await moved(first, second, WAY_S)
+    await ordered(second, REFEREE, "resume")
+    await ordered(second, REFEREE, "add_time", seconds=60)
+    await released(second)
+    await exchanged_by_referee(second)
+    await moved(second, third, WAY_S)
+    assert [proof["table"] for proof in data_of(third, "taken_over")["proofs"]] == ["T01"] * 2 + [
+        "T02"
+    ]
+    await ordered(third, REFEREE, "resume")
+    await ordered(third, REFEREE, "add_time", seconds=60)
+    await played(third, "NS")
+    assert match_at(third).levels == {"NS": "A", "EW": "2"}
+    await released(third)
+    await exchanged_by_referee(third)
+    await played(third, "NWS")
+    for signer in list(match_at(third).signers):
+        await ordered(third, REFEREE, "sign", signer=signer, person=f"person {signer}")
+    assert match_at(third).phase == "signed"
+    reply = await ordered(third, Role.OBSERVER, "sheet")
+    assert reply.result is not None
+    assert [row["by_hand"] for row in reply.result["deals"]] == [False, True, True, False, False]
+    # What the rules alone make of what happened at all three.
+    match = third.machine.record.play.match
+    assert match is not None
+    alone = replayed(match.profile, match.meeting, match.record, third.machine.record.play.log)
+    assert alone == match
+    second.lay_down()
+    await second.load()
+    await second.until(lambda state: state.fairness[-1].reveal is not None)
+    for name in ("T01", "T02", "T03"):
+        assert verify(hall.state_dir(name)).findings == []
+
+
+async def test_hands_that_are_played_elsewhere_are_not_revealed_before_their_cards_are_back(
+    hall: Hall,
+) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    await released(here)
+    await moved(here, there)
+    await asyncio.sleep(30)
+    assert here.states[-1].machine.phase is Phase.RELEASED
+    assert here.states[-1].fairness[-1].reveal is None
+    assert await refused(here, REFEREE, "start_deal") == "NO_DEAL_DUE"
+    here.lay_down()
+    await here.load()
+    state = await here.until(lambda state: state.fairness[-1].reveal is not None)
+    assert state.fairness[-1].outcome is Outcome.OK
+    await here.phase(Phase.EMPTY)
+    assert await refused(here, REFEREE, "release") == "WRONG_PHASE"
+    assert verify(hall.state_dir("T01")).findings == []
+
+
+async def test_only_the_chief_moves_a_match_or_a_referee_by_his_word(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    assert await refused(here, REFEREE, "transfer", table="T02") == "NEEDS_CHIEF"
+    assert await refused(here, TABLE, "transfer", table="T02") == "WRONG_ROLE"
+    assert await refused(here, CHIEF, "transfer", table="T01") == "BAD_COMMAND"
+    word = {"verbal": True, "by": "Chen"}
+    await ordered(here, REFEREE, "transfer", table="T02", **word)
+    assert data_of(here, "transferred")["by"] == "Chen"
+    (part,) = await parts_of(here)
+    assert await refused(there, REFEREE, "take_over", **taking(part)) == "NEEDS_CHIEF"
+    await ordered(there, REFEREE, "take_over", **taking(part), **word)
+    assert data_of(there, "taken_over")["by"] == "Chen"
+
+
+async def test_a_document_for_another_table_or_other_rules_is_refused(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    other = await hall.table("T03", profile=load_profile("bcta-004"))
+    await opened(here)
+    await ordered(here, CHIEF, "transfer", table="T03")
+    (part,) = await parts_of(here)
+    assert await refused(there, CHIEF, "take_over", **taking(part)) == "OTHER_MATCH"
+    assert await refused(other, CHIEF, "take_over", **taking(part)) == "OTHER_MATCH"
+    # It went to the wrong table: it is sent to another one from where it was last.
+    await ordered(here, CHIEF, "transfer", table="T02")
+    (again,) = await parts_of(here)
+    await ordered(there, CHIEF, "take_over", **taking(again))
+    assert match_at(there).match == "M1"
+    assert "taken_over" not in [event.kind for event in other.events]
+
+
+async def test_a_table_that_has_a_match_takes_no_other(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    await opened(there)
+    await ordered(here, CHIEF, "transfer", table="T02")
+    (part,) = await parts_of(here)
+    assert await refused(there, CHIEF, "take_over", **taking(part)) == "MATCH_OPEN"
+    assert match_at(there).suspended is None
+
+
+async def test_a_table_that_deals_takes_no_match_yet(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    await ordered(there, REFEREE, "start_deal")
+    await there.phase(Phase.COMMITTED)
+    await ordered(here, CHIEF, "transfer", table="T02")
+    (part,) = await parts_of(here)
+    assert await refused(there, CHIEF, "take_over", **taking(part)) == "MACHINE_BUSY"
+    await ordered(there, CHIEF, "hold", reason="a match comes")
+    await ordered(there, CHIEF, "void", reason="a match comes")
+    await there.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+    await ordered(there, CHIEF, "take_over", **taking(part))
+
+
+async def test_the_same_orders_again_move_nothing_twice(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    order = here.command(CHIEF, "transfer", table="T02")
+    first = await here.lasting.order(order)
+    assert await here.lasting.order(order) == first
+    fresh = await ordered(here, CHIEF, "transfer", table="T02")
+    assert fresh.result == first.result
+    (part,) = await parts_of(here)
+    order = there.command(CHIEF, "take_over", **taking(part))
+    taken = await there.lasting.order(order)
+    assert taken.ok
+    assert await there.lasting.order(order) == taken
+    again = await ordered(there, CHIEF, "take_over", **taking(part))
+    assert again.result == taken.result
+    kinds = [event.kind for event in (*here.events, *there.events)]
+    assert (kinds.count("transferred"), kinds.count("taken_over")) == (1, 1)
+    # Once it is gone from there again, the old document is worth nothing.
+    await ordered(there, CHIEF, "transfer", table="T03")
+    assert await refused(there, CHIEF, "take_over", **taking(part)) == "OTHER_MATCH"
+
+
+async def test_a_match_comes_back_to_where_it_was(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    await moved(here, there, WAY_S)
+    await ordered(there, REFEREE, "resume")
+    await drawn_by_hand(there)
+    await played(there, "NS")
+    await moved(there, here, WAY_S)
+    await ordered(here, REFEREE, "resume")
+    assert (match_at(here).deal, match_at(here).levels) == (2, {"NS": "5", "EW": "2"})
+
+
+async def test_parts_come_in_any_order_and_more_than_once(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    for number in range(40):  # so that the document is long
+        charge = {"offence": "play_out_of_turn", "seat": "NWSE"[number % 4]}
+        person = f"{number * 7919 % 1000003:x}" * 9
+        await ordered(here, REFEREE, "propose", **charge, person=person)
+    await ordered(here, CHIEF, "transfer", table="T02")
+    parts = await parts_of(here)
+    short = _shorter(parts)
+    assert len(short) > 3
+    first, last = short[0], short[-1]
+    late = [*short[1:-1][::-1], first, first]
+    for part in late:
+        reply = await ordered(there, CHIEF, "take_over", **taking(part))
+        assert reply.result is not None
+        assert last["part"] in reply.result["missing"]
+    assert match_at(there).match is None
+    assert not [event for event in there.events if event.kind in ("taken_over", "command")]
+    spoilt = taking(last) | {"text": last["text"][::-1].strip("=") or "A"}
+    assert await refused(there, CHIEF, "take_over", **spoilt) == "BAD_COMMAND"
+    for part in [last, *late]:  # what was kept of them went with the spoilt one
+        reply = await ordered(there, CHIEF, "take_over", **taking(part))
+    assert reply.result is not None
+    assert reply.result["match"] == "M1"
+    assert same(here.machine.record.play, there.machine.record.play) is not None
+
+
+def _shorter(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same document in more parts."""
+    text = "".join(part["text"] for part in parts)
+    size = 500
+    cut = [text[at : at + size] for at in range(0, len(text), size)]
+    named = {"digest": parts[0]["digest"], "parts": len(cut)}
+    return [named | {"part": number + 1, "text": each} for number, each in enumerate(cut)]
+
+
+async def test_a_changed_document_is_found_out(hall: Hall) -> None:
+    """Whoever changes it must name it otherwise, and its events lead elsewhere."""
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "cut")
+    await ordered(here, CHIEF, "transfer", table="T02")
+    (part,) = await parts_of(here)
+    sent = unpacked(part["digest"], [part["text"]])
+    forged = msgspec.structs.replace(sent, events=sent.events[:-1])
+    digest, texts = packed(forged)
+    said = {"digest": digest, "part": 1, "parts": 1, "text": texts[0]}
+    assert await refused(there, CHIEF, "take_over", **said) == "BAD_COMMAND"
+
+
+async def test_a_table_whose_match_went_still_tells_of_it_after_a_restart(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "play")
+    await ordered(here, CHIEF, "transfer", table="T02")
+    parts = await parts_of(here)
+    await here.lasting.machine.record.sync()
+    assert folded(here) == here.machine.record.play
+    for part in parts:
+        await ordered(there, CHIEF, "take_over", **taking(part))
+    assert folded(there) == there.machine.record.play
+
+
+async def test_a_match_that_did_not_come_whole_is_not_there(hall: Hall) -> None:
+    """A daemon may die between two entries of a match that comes: it is sent again then."""
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "cut")
+    await moved(here, there)
+    whole = [entry for entry in entries_of(there) if entry.kind != "command"]
+    profile = load_profile(INTL)
+    seen = set()
+    for kept in range(len(whole)):
+        play = at_play.Play()
+        for entry in whole[:kept]:
+            play = at_play.fold(play, entry, profile)
+        seen.add(play.match is None)
+        assert play.match is None or kept >= len(whole) - 1 or whole[kept].kind != "match"
+        for entry in (entry for entry in whole if entry.kind in ("taken_over", "meeting", "match")):
+            play = at_play.fold(play, entry, profile)
+        assert play.match == there.machine.record.play.match
+    assert seen == {True} or seen == {True, False}
+
+
+async def test_there_is_nothing_to_move_without_a_match_or_under_a_signed_sheet(hall: Hall) -> None:
+    here = await hall.table("T01")
+    assert await refused(here, CHIEF, "transfer", table="T02") == "NO_MATCH"
+    assert await refused(here, Role.OBSERVER, "document") == "NO_MATCH"
+    await opened(here)
+    await ordered(here, CHIEF, "forfeit", side="EW", reason="they went home")
+    for signer in list(match_at(here).signers):
+        await ordered(here, REFEREE, "sign", signer=signer, person="somebody")
+    assert match_at(here).phase == "signed"
+    assert await refused(here, CHIEF, "transfer", table="T02") == "WRONG_PHASE"
+
+
+async def test_a_young_table_takes_an_old_match(hall: Hall) -> None:
+    """Its clock goes forward, so that no moment of the match lies before its beginning."""
+    here = await hall.table("T01")
+    await opened(here)
+    await asyncio.sleep(4000)
+    there = await hall.table("T02")
+    await moved(here, there, WAY_S)
+    there_ms = there.machine.record.play.match
+    assert there_ms is not None
+    ago_ms = there.machine.record.clock() - there_ms.now_ms
+    assert WAY_S * 1000 <= ago_ms <= (WAY_S + 10) * 1000

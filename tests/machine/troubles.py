@@ -1,0 +1,278 @@
+"""Everything that can go wrong with a deal of a match, done at a table in process.
+
+Each trouble is made to happen at a stage (stages.py), and what the table does is looked at
+from outside: its feed, its state, its refusals. controller/deal/REDEAL.md is what was seen.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from controller.config import CardSet
+from controller.journal.store import Store
+from controller.messages import Role
+from controller.trials.inproc import Trial, trial
+from drivers.events import Code, Event
+from sim.inproc import InprocTable
+from sim.mechanics.faults import Fault, parse_fault
+from sim.mechanics.settings import Settings
+
+SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+Does = Callable[[Trial], Awaitable[None]]
+MACHINE, REFEREE, CHIEF = "the machine", "a referee", "the chief"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where tables of troubles run: a folder in memory, and one on the disk."""
+
+    runtime_dir: Path
+    disk: Path
+
+    def table(
+        self, *, sim: InprocTable | None = None, journal: str | None = None, life: int = 0
+    ) -> AbstractAsyncContextManager[Trial]:
+        """Make a table with two sets; with a `journal` it goes on where that one stands."""
+        store = None if journal is None else Store.open(self._folder(journal))
+        state_dir = Path("nowhere") if journal is None else self._folder(journal)
+        return trial(
+            Settings(),
+            self.runtime_dir,
+            seed=life,
+            store=store,
+            state_dir=state_dir,
+            sim=sim,
+            card_sets=SETS,
+        )
+
+    def _folder(self, journal: str) -> Path:
+        folder = self.disk / journal
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def keys_gone(self) -> None:
+        """Lose every attempt's key, as with the power."""
+        for file in self.runtime_dir.iterdir():
+            file.unlink()
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """A reason of the catalogue, or an order, and how it comes about here.
+
+    `does` makes it at each of `stages`. `faults` of the simulator's menu come with the deal,
+    and show by themselves at the one stage. `away` happens while the daemon is dead.
+    """
+
+    reason: str
+    how: str
+    stages: tuple[str, ...]
+    does: Does | None = None
+    faults: tuple[str, ...] = ()
+    away: Callable[[Ground, InprocTable], None] | None = None
+    decides: str = MACHINE
+
+    @property
+    def menu(self) -> tuple[Fault, ...]:
+        """Its faults as the simulator takes them."""
+        return tuple(map(parse_fault, self.faults))
+
+
+# -- how each comes about -----------------------------------------------------
+
+
+async def _lid(at_table: Trial) -> None:
+    await at_table.panel()
+    at_table.sim.world.set_lid(True)
+
+
+async def _estop(at_table: Trial) -> None:
+    await at_table.panel()
+    at_table.sim.world.set_estop(True)
+
+
+async def _dealer_gone(at_table: Trial) -> None:
+    at_table.sim.kill("dealer")
+
+
+async def _dealer_reset(at_table: Trial) -> None:
+    at_table.sim.kill("dealer")
+    at_table.sim.start("dealer")
+
+
+async def _stopped(at_table: Trial) -> None:
+    await at_table.lasting.leave(2.0)
+
+
+def _nothing_else(ground: Ground, sim: InprocTable) -> None:
+    pass
+
+
+async def _voided(at_table: Trial) -> None:
+    refused = await at_table.order(Role.REFEREE, "void", reason="seen")
+    assert refused.error is not None
+    assert refused.error.code == "WRONG_ROLE"
+    assert (await at_table.order(Role.CHIEF, "void", reason="seen")).ok
+
+
+async def _by_hand(at_table: Trial) -> None:
+    assert (await at_table.order(Role.REFEREE, "dealt_by_hand", reason="smoke")).ok
+
+
+async def _strayed(at_table: Trial) -> None:
+    at_table.sim.world.add_fault(parse_fault("sensor_stuck:sensor=land_0,value=1"))
+
+
+async def _out_of_turn(at_table: Trial) -> None:
+    run = at_table.machine.table.run
+    assert run is not None
+    late = Event("dealer", 0, 0, run.number, Code.LANDED, 0, 0, index=107, place=0)
+    run._follow(late)
+
+
+async def _one_pulse_more(at_table: Trial) -> None:
+    reader = at_table.machine.reader
+    asked = reader.status
+
+    async def status() -> Any:
+        said = await asked()
+        return type(said)(**{**_fields(said), "pulses": said.pulses + 1})
+
+    reader.status = status  # type: ignore[method-assign]  # a wire that tells once too often
+    await asyncio.sleep(0)
+
+
+async def _lift_not_down(at_table: Trial) -> None:
+    at_table.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift_down,value=0"))
+    await at_table.order(Role.REFEREE, "release")
+
+
+async def _lift_stalls(at_table: Trial) -> None:
+    at_table.sim.world.add_fault(parse_fault("stall:motor=lift"))
+    releasing = asyncio.ensure_future(at_table.order(Role.REFEREE, "release"))
+    await at_table.until(lambda state: any(each.name == "STALL" for each in state.alerts))
+    at_table.sim.world.motors["lift"].free()
+    assert (await releasing).ok
+
+
+def _boards_reset(ground: Ground, sim: InprocTable) -> None:
+    for board in ("dealer", "reader"):
+        sim.kill(board)
+        sim.start(board)
+
+
+def _keys_gone(ground: Ground, sim: InprocTable) -> None:
+    ground.keys_gone()
+
+
+def _power_gone(ground: Ground, sim: InprocTable) -> None:
+    ground.keys_gone()
+    _boards_reset(ground, sim)
+
+
+def _another_attempt(ground: Ground, sim: InprocTable) -> None:
+    for slot in sim._slots.values():
+        assert slot.board is not None
+        core: Any = slot.board.core
+        core.attempt = 99
+
+
+def _fields(said: Any) -> Mapping[str, Any]:
+    return {name: getattr(said, name) for name in said.__struct_fields__}
+
+
+# -- the troubles -------------------------------------------------------------
+
+BEFORE = ("committed", "begin", "shuffling", "dealing", "held")
+AFTER = (
+    "count_check",
+    "tribute",
+    "return",
+    "play, before the first lead",
+    "play, after the first lead",
+    "result",
+)
+_ON_THE_WAY = ("committed", "shuffling", "dealing")
+_UNRELEASED = (*_ON_THE_WAY, "held")
+
+
+def _dealt(reason: str, how: str, *faults: str, stage: str = "dealing") -> Trouble:
+    return Trouble(reason, how, (stage,), faults=faults)
+
+
+TROUBLES: tuple[Trouble, ...] = (
+    _dealt("COUNT_SHORT", "the set lacks a card", "missing_card"),
+    _dealt(
+        "COUNT_OVER",
+        "the tray is not empty at the end",
+        "sensor_stuck:sensor=pocket_4,value=1,at=50",
+    ),
+    _dealt("HOPPER_NOT_EMPTY", "the set has a card more", "extra_card"),
+    _dealt(
+        "PATH_NOT_CLEAR",
+        "a card stands in the window",
+        "sensor_stuck:sensor=window,value=1",
+        stage="begin",
+    ),
+    _dealt(
+        "PATH_NOT_CLEAR",
+        "the window is not free at the end",
+        "sensor_stuck:sensor=window,value=1,at=108",
+    ),
+    _dealt(
+        "POCKET_NOT_EMPTY", "a card was left in a pocket", "left_in_pocket:pocket=2", stage="begin"
+    ),
+    _dealt("WRONG_POCKET", "a card falls into the neighbour's pocket", "wrong_pocket:at=20"),
+    Trouble("WRONG_POCKET", "something falls into a pocket", ("shuffling", "held"), _strayed),
+    _dealt("NOT_LANDED", "a card sticks in a pocket's mouth", "jam:at=9,place=landing"),
+    _dealt("MISSING_CARD", "one card of the set was exchanged", "third_copy"),
+    _dealt("THIRD_COPY", "one card of the set was exchanged", "third_copy"),
+    _dealt("FOREIGN_BACK", "a card of another set", "foreign_back"),
+    _dealt("FACE_UP", "a card lies face up", "face_up:at=3"),
+    _dealt("UNREADABLE", "a card is never read", "unreadable:face=5,times=99,repeat=true"),
+    _dealt("TRAY_FULL", "no card is read", "unreadable:rate=1,times=9"),
+    _dealt(
+        "DOUBLE_FEED", "the last card is never single", "sensor_stuck:sensor=double,value=1,at=108"
+    ),
+    Trouble("PULSE_COUNT", "the reader counts a pulse more", ("dealing",), _one_pulse_more),
+    Trouble("EVENT_LOST", "an event out of turn", ("shuffling", "dealing", "held"), _out_of_turn),
+    _dealt(
+        "SENSOR_STUCK", "a pocket's sensor sees nothing", "sensor_stuck:sensor=pocket_0,value=0"
+    ),
+    Trouble("SENSOR_STUCK", "the lift is not seen down", ("held",), _lift_not_down),
+    _dealt("JAM", "a card sticks in the gate", "jam:at=9,place=gate"),
+    _dealt("JAM", "the shuffler sticks", "stall:motor=shuffle", stage="shuffling"),
+    _dealt("STALL", "the gate sticks", "stall:motor=gate,at=20"),
+    Trouble("STALL", "the lift sticks on its way up", ("held",), _lift_stalls),
+    Trouble("LID_OPENED", "the lid is opened", (*_UNRELEASED, *AFTER), _lid),
+    Trouble("LID_OPENED", "the lid is open as the boards begin", ("begin",)),
+    Trouble("ESTOP_PRESSED", "the e-stop is pressed", (*_UNRELEASED, *AFTER), _estop),
+    Trouble("LINE_LOST", "a board is away", (*_ON_THE_WAY, "held", *AFTER), _dealer_gone),
+    Trouble("BOARD_RESET", "a board restarts", ("held", *AFTER), _dealer_reset),
+    Trouble(
+        "BOARD_RESET",
+        "both boards restart while the daemon is away",
+        ("shuffling", "dealing", "held"),
+        away=_boards_reset,
+    ),
+    Trouble(
+        "STOPPED", "the daemon is stopped", (*_UNRELEASED, *AFTER), _stopped, away=_nothing_else
+    ),
+    Trouble("POWER", "the daemon's power fails", _UNRELEASED, away=_keys_gone),
+    Trouble("POWER", "the power of all fails", (*_ON_THE_WAY, *AFTER), away=_power_gone),
+    Trouble("BOARD_RESET", "the power of all fails", ("held",), away=_power_gone),
+    Trouble(
+        "RESTARTED",
+        "the boards hold another attempt than the daemon left",
+        (*_UNRELEASED,),
+        away=_another_attempt,
+    ),
+    _dealt(
+        "BOARD_REFUSED", "the board does not lock", "sensor_stuck:sensor=lift_down,value=0,at=50"
+    ),
+    Trouble("ORDERED", "the chief's void", _UNRELEASED, _voided, decides=CHIEF),
+    Trouble("NOT_NEEDED", "the deal is drawn by hand", _UNRELEASED, _by_hand, decides=REFEREE),
+)

@@ -1,0 +1,124 @@
+"""A match as a journal keeps it: its events as plain data, from which it is played again."""
+
+import random
+from collections.abc import Callable, Iterable
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.framing import canonical
+from controller.match import events
+from controller.match.desk import legal_proposals, record_now
+from controller.match.events import MatchEvent, data_of, event_of
+from controller.match.meeting import Meeting
+from controller.match.phase import Phase
+from controller.match.reducer import match_of, replayed, step
+from controller.match.state import GuandanMatch, Match
+from controller.rules.penalties.offences import catalogue
+from controller.rules.penalties.records import Record
+from controller.rules.profile import Profile
+from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.seats import ALL
+
+from .people import People, charge_of, meeting
+from .table import GUANDAN, Table
+from .test_refusals import SAMPLES
+
+PLAIN = (str, int, bool, type(None), list, dict)
+
+
+def again(value: object, kind: Any) -> Any:
+    """The value as a journal's row gives it back."""
+    row = canonical(msgspec.to_builtins(value))
+    return msgspec.convert(msgspec.json.decode(row), kind)
+
+
+def _is_plain(value: object) -> bool:
+    if isinstance(value, dict):
+        return all(type(key) is str and _is_plain(one) for key, one in value.items())
+    if isinstance(value, list):
+        return all(_is_plain(one) for one in value)
+    return type(value) in PLAIN
+
+
+@pytest.mark.parametrize("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
+def test_an_event_of_every_kind_is_the_same_after_the_journal(kind: type[events.Event]) -> None:
+    for said in SAMPLES[kind]:
+        event: Any = kind(at_ms=12, **said)
+        data = data_of(event)
+        assert _is_plain(data)
+        assert data["event"] == kind.__name__
+        assert event_of(data) == event == again(event, MatchEvent)
+
+
+@pytest.mark.parametrize("profile", GUANDAN)
+def test_every_legal_proposal_is_the_same_after_the_journal(profile: str) -> None:
+    match = Table(profile).started().in_play().match
+    for offence in catalogue():
+        charge = charge_of(match, "N", offence)
+        for proposal in legal_proposals(match, charge):
+            event = events.RulingProposed(
+                at_ms=1, id="R", charge=charge, proposal=proposal, by="referee"
+            )
+            assert event_of(msgspec.json.decode(canonical(data_of(event)))) == event
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"event": "Led"},
+        {"event": "Led", "at_ms": "1"},
+        {"event": "Led", "at_ms": 1.5},
+        {"event": "Nothing", "at_ms": 1},
+        {"event": "Counted", "at_ms": 1, "seat": "X"},
+    ],
+)
+def test_what_is_no_event_is_said_to_be_none(data: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"\$|missing|Invalid|Expected|required"):
+        event_of(data)
+
+
+def test_who_plays_is_the_same_after_the_journal() -> None:
+    for stage in ("swiss", "round_robin", "knockout"):
+        assert again(meeting(stage), Meeting) == meeting(stage)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", profile_names())
+def test_a_match_moved_to_another_table_is_the_match_it_was(
+    name: str, scale: Callable[[int], int]
+) -> None:
+    profile = load_profile(name)
+    carried: Record = ()
+    for seed in range(scale(1_000)):
+        rng = random.Random(f"{name} {seed}")
+        match, happened = _played(profile, carried, rng, rng.choice((50, 400, 20_000)))
+        rows = [canonical(data_of(event)) for event in happened]
+        kept: Iterable[MatchEvent] = (event_of(msgspec.json.decode(row)) for row in rows)
+        moved = replayed(profile, again(meeting(), Meeting), again(carried, Record), kept)
+        assert moved == match
+        assert type(moved) is type(match)
+        if isinstance(match, GuandanMatch):
+            carried = record_now(match)
+            assert again(carried, Record) == carried
+            carried = carried[-50:]
+
+
+def _played(
+    profile: Profile, record: Record, rng: random.Random, most: int
+) -> tuple[Match, list[MatchEvent]]:
+    people, match = People(rng), match_of(profile, meeting(), record)
+    happened: list[MatchEvent] = []
+    while match.phase is not Phase.SIGNED and len(happened) < most:
+        event = people.next_event(match)
+        assert event_of(data_of(event)) == event
+        happened.append(event)
+        match, _ = step(match, event)
+    return match, happened
+
+
+def test_seats_are_keys_that_a_journal_keeps() -> None:
+    event = events.Recounted(at_ms=1, counts=dict.fromkeys(ALL, 27))
+    assert list(data_of(event)["counts"]) == list(ALL)

@@ -1,0 +1,109 @@
+"""Held hands on their way to the players: the order, then the release."""
+
+import pytest
+
+from controller.match import events
+from controller.match.effects import HandsVoid
+from controller.match.phase import Phase
+
+from .table import INTL, Table, timed, varied
+
+
+def on_their_way(**ending: str) -> Table:
+    """A second deal whose release was ordered, one minute before time."""
+    table = Table(timed(**ending)).started().played("NS").at_minute(59)
+    return table.dealt().does(events.ReleaseOrdered)
+
+
+def test_hands_that_were_ordered_in_time_are_released_after_it() -> None:
+    table = on_their_way().at_minute(61)
+    assert (table.phase, table.effects(HandsVoid)) == (Phase.HELD, [])
+    assert table.does(events.Released).phase is Phase.COUNT_CHECK
+    assert table.played("WE").phase is Phase.OVER
+
+
+def test_by_the_letter_time_ends_them_once_they_are_with_the_players() -> None:
+    table = on_their_way(at_time="stop_now").at_minute(61).does(events.Released)
+    assert table.does(events.DealStopped, reason="time").phase is Phase.OVER
+
+
+def test_a_penalty_after_time_does_not_end_what_is_on_its_way() -> None:
+    table = on_their_way().at_minute(61).ruled("EW", "warning")
+    table.corrected(1, "SN")
+    assert (table.phase, table.state.let_go) == (Phase.HELD, True)
+
+
+def test_a_lift_that_fails_after_time_leaves_no_deal_to_begin() -> None:
+    table = on_their_way().at_minute(61).does(events.Misdealt, reasons=("LIFT",))
+    assert (table.phase, table.state.let_go) == (Phase.OVER, False)
+
+
+def test_a_lift_that_fails_in_time_is_dealt_again() -> None:
+    table = Table().started().dealt().does(events.ReleaseOrdered)
+    table.does(events.Misdealt, reasons=("LIFT",))
+    assert (table.phase, table.state.let_go, table.state.misdeals) == (Phase.CUT, False, 1)
+    assert table.dealt().state.let_go is False
+
+
+def test_the_order_is_refused_where_no_deal_may_begin() -> None:
+    table = Table(timed()).started().dealt().does(events.AreaPaused)
+    assert table.happens(events.ReleaseOrdered).refused == "AREA_STOPPED"
+    assert table.state.let_go is False
+    table = Table(timed()).started().does(events.Suspended, reason="x").tick(minutes=1)
+    table.does(events.Resumed).dealt().at_minute(60)
+    assert table.happens(events.ReleaseOrdered).refused == "ADDED_TIME_DUE"
+
+
+def test_the_order_is_given_once() -> None:
+    table = Table().started().dealt().does(events.ReleaseOrdered)
+    assert table.happens(events.ReleaseOrdered).refused == "TWICE"
+
+
+@pytest.mark.parametrize("stop", [events.AreaPaused, events.Suspended])
+def test_what_was_ordered_happens_while_the_table_stands_still(stop: type[events.Event]) -> None:
+    table = Table(timed()).started().dealt().does(events.ReleaseOrdered)
+    table.does(stop, **({"reason": "call"} if stop is events.Suspended else {}))
+    table.does(events.Released)
+    assert table.phase is Phase.COUNT_CHECK
+    assert all(clock.watch.stands for clock in table.match.clocks)
+
+
+def test_without_an_order_nothing_is_released_while_the_table_is_suspended() -> None:
+    table = Table().started().dealt().does(events.Suspended, reason="call")
+    assert table.happens(events.Released).refused == "SUSPENDED"
+
+
+def test_hands_that_a_machine_has_dealt_are_there_while_the_table_is_suspended() -> None:
+    table = Table().started().cut().does(events.Suspended, reason="call")
+    assert table.does(events.Dealt).phase is Phase.HELD
+    by_hand = Table().started().played("NS").does(events.DealtByHand, reason="jam").cut()
+    by_hand.does(events.Suspended, reason="call")
+    assert by_hand.happens(events.Dealt).refused == "SUSPENDED"
+
+
+def test_a_machine_tells_at_the_release_who_got_the_turned_up_card() -> None:
+    table = Table().started().cut().does(events.Dealt).does(events.ReleaseOrdered)
+    assert (table.state.turned_to, table.state.turned_up) == (None, None)
+    assert table.happens(events.Released, turned_up="♠7").refused == "TURNED_TO_MISSING"
+    table.does(events.Released, turned_to="W", turned_up="S7")
+    assert (table.state.turned_to, table.state.turned_up) == ("W", "♠7")
+    table.played("NS")
+    assert (table.row.leader, table.row.turned_up) == ("W", "♠7")
+
+
+def test_what_was_told_with_the_hands_need_not_be_told_again() -> None:
+    table = Table().started().dealt("S").does(events.ReleaseOrdered).does(events.Released)
+    assert (table.state.turned_to, table.state.turned_up) == ("S", "♠7")
+
+
+def test_a_card_that_would_be_turned_again_is_no_turned_up_card() -> None:
+    table = Table().started().cut().does(events.Dealt).does(events.ReleaseOrdered)
+    table.happens(events.Released, turned_to="W", turned_up="BJ")
+    assert table.refused == "TURN_AGAIN"
+
+
+def test_a_later_deal_is_led_by_its_result_whoever_got_a_card() -> None:
+    table = Table(varied(INTL)).started().played("NWE").cut().does(events.Dealt)
+    table.does(events.ReleaseOrdered).does(events.Released, turned_to="W")
+    assert table.state.turned_to is None
+    assert table.in_play().match.leader == "S"

@@ -1,0 +1,190 @@
+"""A match that goes to another table: its document, and its times on another clock."""
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from controller.gateway.requests import LARGEST
+from controller.match.events import MatchEvent
+from controller.match.phase import Phase
+from controller.match.reducer import match_of, replayed, step
+from controller.match.state import Match
+from controller.match.transfer import (
+    FORMAT,
+    PART_CHARS,
+    BadTransfer,
+    Transfer,
+    packed,
+    rebuilt,
+    result_of,
+    shifted,
+    unpacked,
+)
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+from controller.rules.rulebooks import load_profile, profile_names
+
+from .people import People, meeting
+from .test_refusals import SAMPLES
+
+SHIFT_MS = 7_654_321
+DEALS = 20
+SHORT = 400
+"""Characters of a part here: as long as a longer match's document has several."""
+
+
+def played(
+    profile: Profile, rng: random.Random, *, most: int = 20_000, wild: float = 0.15, deals: int = 99
+) -> tuple[Match, list[MatchEvent]]:
+    """A match at random, as far as so many events or deals."""
+    people, match = People(rng, wild), match_of(profile, meeting())
+    happened: list[MatchEvent] = []
+    while match.phase is not Phase.SIGNED and len(happened) < most and match.deal <= deals:
+        happened.append(people.next_event(match))
+        match, _ = step(match, happened[-1])
+    return match, happened
+
+
+def document(match: Match, happened: list[MatchEvent]) -> Transfer:
+    profile = match.profile
+    return Transfer(
+        format=FORMAT,
+        match="M1",
+        left="T01",
+        left_key="T" * 40,
+        to="T02",
+        n=17,
+        head="ab" * 32,
+        at_ms=match.now_ms,
+        wall="2027-01-01T00:00:00.000+00:00",
+        profile=profile.name,
+        profile_hash=profile_hash(profile).hex(),
+        meeting=match.meeting,
+        record=match.record,
+        events=tuple(happened),
+        proofs=(),
+        result=result_of(match),
+    )
+
+
+def plain(value: object) -> Any:
+    """A value as JSON has it."""
+    return msgspec.json.decode(msgspec.json.encode(value))
+
+
+def differences(one: Any, other: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Where two values of plain data differ."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for key in one.keys() | other.keys():
+            yield from differences(one.get(key), other.get(key), f"{where}.{key}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for at, (left, right) in enumerate(zip(one, other, strict=True)):
+            yield from differences(left, right, f"{where}[{at}]")
+    elif one != other:
+        yield where, one, other
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", profile_names())
+def test_a_match_on_another_clock_is_the_same_but_for_its_times(
+    name: str, scale: Callable[[int], int]
+) -> None:
+    profile = load_profile(name)
+    for seed in range(scale(1_000)):
+        rng = random.Random(f"moved {name} {seed}")
+        match, happened = played(profile, rng, most=rng.choice((50, 400, 20_000)))
+        moved = replayed(profile, meeting(), (), [shifted(event, SHIFT_MS) for event in happened])
+        found = list(differences(plain(match), plain(moved)))
+        assert found
+        assert not [each for each in found if not later(*each)]
+        assert moved.now_ms == match.now_ms + SHIFT_MS
+
+
+@pytest.mark.parametrize("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
+def test_every_time_in_an_event_moves_with_it(kind: Any) -> None:
+    for said in SAMPLES[kind]:
+        event = kind(at_ms=1_000_000, **said)
+        before, after = plain(event), plain(shifted(event, SHIFT_MS))
+        moved = {where for where, _, _ in differences(before, after)}
+        assert moved == set(times(before))
+
+
+def later(where: str, one: Any, other: Any) -> bool:
+    """Whether two values are the same moment on two clocks."""
+    return isinstance(one, int) and isinstance(other, int) and other - one == SHIFT_MS
+
+
+def times(data: Any, where: str = "") -> Iterator[str]:
+    """Where moments of the table's clock stand: they are called so."""
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if key in ("at_ms", "ended_ms", "offence_ms") and value is not None:
+            yield f"{where}.{key}"
+        yield from times(value, f"{where}.{key}")
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", profile_names())
+def test_a_document_in_parts_leads_to_the_very_same_match(
+    name: str, scale: Callable[[int], int]
+) -> None:
+    profile = load_profile(name)
+    for seed in range(scale(250)):
+        match, happened = played(profile, random.Random(f"packed {name} {seed}"))
+        sent = document(match, happened)
+        digest, parts = packed(sent)
+        assert unpacked(digest, parts) == sent
+        assert rebuilt(unpacked(digest, parts), profile) == match
+
+
+def test_a_match_of_twenty_deals_takes_few_commands() -> None:
+    profile = load_profile("huainan-2013-003")
+    for seed in range(20):
+        match, happened = played(profile, random.Random(f"long {seed}"), deals=DEALS)
+        _, parts = packed(document(match, happened))
+        assert len(parts) <= 4
+        assert all(len(part) <= PART_CHARS < LARGEST - 2_000 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "found"),
+    [
+        (lambda parts: parts[::-1], "fit together"),
+        (lambda parts: parts[:-1], "cut off"),
+        (lambda parts: [parts[0][:-4] + "AAAA", *parts[1:]], "fit together|cut off|digest"),
+        (lambda parts: ["?" + parts[0][1:], *parts[1:]], "fit together"),
+        (lambda parts: packed(_other()).parts, "digest"),
+    ],
+)
+def test_parts_that_are_no_document_are_said_to_be_none(
+    spoilt: Callable[[list[str]], list[str]], found: str
+) -> None:
+    match, happened = played(load_profile("international-000"), random.Random(3), wild=0.5)
+    digest, whole = packed(document(match, happened))
+    text = "".join(whole)
+    parts = [text[at : at + SHORT] for at in range(0, len(text), SHORT)]
+    assert unpacked(digest, parts).match == "M1"
+    with pytest.raises(BadTransfer, match=found):
+        unpacked(digest, spoilt(parts))
+
+
+def test_a_document_that_is_none_or_of_another_format_is_refused() -> None:
+    strange = msgspec.structs.replace(_other(), format=2)
+    with pytest.raises(BadTransfer, match="format 2"):
+        unpacked(*packed(strange))
+    with pytest.raises(BadTransfer, match="is none"):
+        unpacked(*packed({"format": 1}))  # type: ignore[arg-type]  # what a stranger may send
+
+
+def test_events_that_lead_elsewhere_are_not_taken() -> None:
+    sent = _other()
+    changed = msgspec.structs.replace(sent, events=sent.events[:-1])
+    with pytest.raises(BadTransfer, match="do not lead"):
+        rebuilt(changed, load_profile("international-000"))
+
+
+def _other() -> Transfer:
+    match, happened = played(load_profile("international-000"), random.Random(5), most=40)
+    return document(match, happened)

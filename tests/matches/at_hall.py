@@ -1,0 +1,127 @@
+"""A table of real processes as people who play a match have it.
+
+Buttons are pins of the simulator, over its control socket; everything else goes over the
+table's public sockets.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack, suppress
+from typing import Any, Self
+
+import msgspec
+
+from controller.gateway.client import Client, Heard
+from controller.messages import Event, Reply, Role, Seat, State
+from controller.rules.seats import ALL
+from controller.trials.at_table import SEAT_NAMES
+from controller.trials.hall import RunningTable
+from drivers.panel import HOLD_S, SETTLE_S
+from tests.matches.people import Eyes
+
+TAP_S = 3 * SETTLE_S
+"""Long enough for a contact to settle, by the daemon's clock, which nothing speeds up."""
+_ROLES = (Role.OBSERVER, Role.TABLE, Role.REFEREE, Role.CHIEF)
+
+
+class AtHall:
+    """People at a running table, for the block."""
+
+    def __init__(self, table: RunningTable) -> None:
+        self.table = table
+        self.states: list[State] = []
+        self.events: list[Event] = []
+        self._news = asyncio.Event()
+        self._stack = AsyncExitStack()
+        self._clients: dict[Role, Client] = {}
+        self._listening: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        for role in _ROLES:
+            client = self.table.client(role)
+            self._clients[role] = await self._stack.enter_async_context(client)
+        self._listening = asyncio.create_task(self._listen())
+        return self
+
+    async def __aexit__(self, *why: object) -> None:
+        if self._listening is not None:
+            self._listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._listening
+        await self._stack.aclose()
+
+    async def _listen(self) -> None:
+        async for heard in self._clients[Role.OBSERVER].feed():
+            self._take(heard)
+            self._news.set()
+
+    def _take(self, heard: Heard) -> None:
+        if heard.topic.startswith("state/"):
+            self.states.append(msgspec.json.decode(heard.body, type=State))
+        else:
+            self.events.append(msgspec.json.decode(heard.body, type=Event))
+
+    async def later(self, limit_s: float) -> None:
+        """Wait for something of the feed."""
+        self._news.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._news.wait()
+
+    async def ask(
+        self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
+    ) -> Reply:
+        """Give a command over the command socket."""
+        deal, attempt = about
+        return await self._clients[role].ask(cmd, args, deal=deal, attempt=attempt)
+
+    async def eyes(self) -> Eyes:
+        """Look at the table."""
+        truth = await self.table.control.do("truth")
+        return Eyes(
+            lift_up=truth["lift_up"],
+            lift_down=truth["lift_down"],
+            in_pockets=any(truth["pockets"][:4]),
+            in_hands=any(truth["hands"]),
+            on_table=bool(truth["table"]),
+            in_hopper=bool(truth["hopper"]),
+        )
+
+    async def pockets(self) -> dict[Seat, tuple[int, ...]]:
+        """Return the faces in the pockets."""
+        truth = await self.table.control.do("truth")
+        return {
+            seat: tuple(card["face"] for card in truth["pockets"][number])
+            for number, seat in enumerate(ALL)
+        }
+
+    async def press(self, seat: Seat) -> None:
+        """Tap a green button."""
+        await self._press(f"{SEAT_NAMES[seat]}_green", TAP_S)
+
+    async def hold(self, seat: Seat) -> None:
+        """Hold a green button."""
+        await self._press(f"{SEAT_NAMES[seat]}_green", HOLD_S + TAP_S)
+
+    async def start(self) -> None:
+        """Tap the start button."""
+        await self._press("start", TAP_S)
+
+    async def _press(self, name: str, for_s: float) -> None:
+        await self.table.control.do("press", name=name)
+        await asyncio.sleep(for_s)
+        await self.table.control.do("release", name=name)
+
+    async def hands(self, deed: str, *args: str) -> None:
+        """Do something with the cards."""
+        await self.table.control.do(deed, **({"card_set": args[0]} if args else {}))
+
+    async def lid(self, *, is_open: bool) -> None:
+        """Open or close the lid."""
+        await self.table.control.do("lid", open=is_open)
+
+    async def fault(self, text: str) -> None:
+        """Let something be wrong."""
+        name, _, fields = text.partition(":")
+        said = dict(field.split("=") for field in fields.split(",") if field)
+        numbers = {key: int(word) if word.isdigit() else word for key, word in said.items()}
+        await self.table.control.do("fault", name=name, **numbers)

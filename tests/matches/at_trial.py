@@ -1,0 +1,84 @@
+"""A table in this process and in virtual time, as people who play a match have it."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from controller.messages import Event, Reply, Role, Seat, State
+from controller.rules.seats import ALL
+from controller.trials.inproc import Trial
+from sim.mechanics.faults import parse_fault
+from tests.matches.people import Eyes
+
+
+class AtTrial:
+    """People at a Trial: buttons by its pins, commands signed by their keys."""
+
+    def __init__(self, trial: Trial) -> None:
+        self._trial = trial
+
+    @property
+    def states(self) -> list[State]:
+        """All states so far."""
+        return self._trial.states
+
+    @property
+    def events(self) -> list[Event]:
+        """All events so far."""
+        return self._trial.events
+
+    async def later(self, limit_s: float) -> None:
+        """Wait for a new state."""
+        known = len(self.states)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                await self._trial.until(lambda state: len(self.states) > known)
+
+    async def ask(
+        self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
+    ) -> Reply:
+        """Give a signed command."""
+        return await self._trial.order(role, cmd, about=about, **args)
+
+    async def eyes(self) -> Eyes:
+        """Look at the table."""
+        truth = self._trial.sim.world.truth()
+        return Eyes(
+            lift_up=truth.lift_up,
+            lift_down=truth.lift_down,
+            in_pockets=any(truth.pockets[:4]),
+            in_hands=any(truth.hands),
+            on_table=bool(truth.table),
+            in_hopper=bool(truth.hopper),
+        )
+
+    async def pockets(self) -> dict[Seat, tuple[int, ...]]:
+        """Return the faces in the pockets."""
+        truth = self._trial.sim.world.truth()
+        return {seat: truth.faces(number) for number, seat in enumerate(ALL)}
+
+    async def press(self, seat: Seat) -> None:
+        """Tap a green button."""
+        await self._trial.press(seat, "green")
+
+    async def hold(self, seat: Seat) -> None:
+        """Hold a green button."""
+        await self._trial.hold(seat)
+
+    async def start(self) -> None:
+        """Tap the start button."""
+        await self._trial.start()
+
+    async def hands(self, deed: str, *args: str) -> None:
+        """Do something with the cards."""
+        done = getattr(self._trial.people, deed)(*args)
+        if done is not None:
+            await done
+
+    async def lid(self, *, is_open: bool) -> None:
+        """Open or close the lid."""
+        self._trial.sim.world.set_lid(is_open)
+
+    async def fault(self, text: str) -> None:
+        """Let something be wrong."""
+        self._trial.sim.world.add_fault(parse_fault(text))

@@ -1,0 +1,184 @@
+"""The sheet that a scripted match must end with, by the pure rules, without any machine.
+
+What the script says, the faces of the hands as they lay in the pockets, and the turned-up
+card go in; times and cut numbers are not compared.
+"""
+
+from collections import deque
+from typing import Any
+
+from controller.cards import parse_face
+from controller.machine.sheet.view import sheet
+from controller.match import events
+from controller.match.closing import signers
+from controller.match.phase import Phase
+from controller.messages import Event, Seat
+from controller.rules.levels import grade_text
+from controller.rules.order import value
+from controller.rules.profile import BigTwoProfile
+from controller.rules.seats import ALL
+from controller.rules.tribute import anti_stands, required_value
+from tests.match.table import Table
+from tests.matches.people import lowest, seats_of
+from tests.matches.script import Hands, Script
+
+_NOT_COMPARED = frozenset(
+    {
+        *("at_ms", "began_ms", "ended_ms", "start_ms", "end_ms", "start_at", "end_at"),
+        *("cut", "head", "table", "hash"),
+    }
+)
+
+
+class Replay:
+    """The script again, as events of a match alone. `hands`: as they were released, in turn."""
+
+    def __init__(self, script: Script, hands: list[Hands], feed: list[Event]) -> None:
+        self.script = script
+        self.table = Table(script.profile, script.stage)
+        self._hands = deque(hands)
+        self._turned = {event.attempt: event.data for event in feed if event.kind == "released"}
+        self._now: Hands | None = None
+        self._done: set[tuple[int, int]] = set()
+        self._failed: set[tuple[int, int]] = set()
+
+    def sheet(self) -> dict[str, Any]:
+        """Return the signed sheet."""
+        while self.table.phase is not Phase.SIGNED:
+            self._step()
+        return sheet(self.table.state, table="T", head="", rules_hash="")
+
+    def _step(self) -> None:
+        table, match = self.table, self.table.state
+        if table.phase is not Phase.PLAY or match.led:
+            for key, act in self.script.acts(match.deal, table.phase):
+                if key not in self._done:
+                    self._done.add(key)
+                    act.expect(table)
+                    return
+        getattr(self, f"_{table.phase.value}")()
+
+    @property
+    def _deal(self) -> Any:
+        return self.script.deal(self.table.state.deal)
+
+    def _setup(self) -> None:
+        self.table.started()
+
+    def _cut(self) -> None:
+        for n, fault in enumerate(self._deal.faults):
+            if (self.table.state.deal, n) not in self._failed:
+                self._failed.add((self.table.state.deal, n))
+                self.table.cut().does(events.Misdealt, reasons=(fault,))
+                return
+        if self._deal.uncut:
+            self.table.does(events.Cut)
+        else:
+            self.table.cut()
+
+    def _dealing(self) -> None:
+        self._now = hands = self._hands.popleft()
+        assert hands.deal == self.table.state.deal
+        told = self._turned.get(hands.attempt, {})
+        if isinstance(self.script.profile, BigTwoProfile):
+            leader = self._who_holds_the_lowest(hands)
+            self.table.does(events.Dealt, turned_to=leader)
+            return
+        turned = told.get("turned_up")
+        if turned is not None:
+            assert parse_face(turned) in hands.faces[told["leader"]]
+        self.table.does(events.Dealt, turned_to=told.get("leader"), turned_up=turned)
+
+    def _who_holds_the_lowest(self, hands: Hands) -> Seat:
+        """Who has the three of diamonds leads (seed 002 A9)."""
+        (leader,) = (seat for seat in ALL if parse_face("D3") in hands.faces[seat])
+        return leader
+
+    def _held(self) -> None:
+        self.table.released()
+
+    def _count_check(self) -> None:
+        match = self.table.state
+        seat = next(seat for seat in ALL if seat not in match.counted)
+        self.table.does(events.Counted, seat=seat)
+
+    def _anti_check(self) -> None:
+        assert self._now is not None
+        owed = self._exchange.payers
+        stands = anti_stands(self.table.rules, owed, self._now.faces)
+        self.table.does(events.AntiAnswered, stands=stands)
+
+    @property
+    def _exchange(self) -> Any:
+        return self.table.match.exchange
+
+    def _tribute(self) -> None:
+        assert self._now is not None
+        for seat in self._exchange.payers:
+            if seat not in self._exchange.laid:
+                self.table.does(events.TributeLaid, seat=seat)
+                return
+        rules, level = self.table.rules, self.table.match.level
+        faces = self._now.faces
+        values = {seat: required_value(rules, faces[seat], level) for seat in self._exchange.payers}
+        self.table.does(events.TributeValued, values=values)
+
+    def _return(self) -> None:
+        assert self._now is not None
+        plan, given = self._exchange.plan, self._exchange.given
+        if plan.choice_open and self._deal.chooses is not None:
+            payer = self._exchange.payers[self._deal.chooses]
+            self.table.does(events.TributeChosen, payer=payer)
+            return
+        giver = next(seat for seat in ALL if seat in dict(plan.returns) and seat not in given)
+        told = None
+        if plan.leader is None:
+            level = self.table.match.level
+            told = value(lowest(self._now, giver, grade_text(level)), level)
+        self.table.does(events.ReturnLaid, seat=giver, value=told)
+
+    def _choices(self) -> None:
+        choices = self.table.big_two.choices
+        assert choices is not None
+        seat = choices.now().asked()[0]
+        yes = seat in (self._deal.opens if choices.doubling is None else self._deal.doubles)
+        self.table.does(events.Answered, seat=seat, yes=yes)
+
+    def _play(self) -> None:
+        match = self.table.state
+        key = (match.deal, -1)
+        exchange = getattr(match, "exchange", None)
+        equal = exchange is not None and exchange.plan is not None and exchange.plan.equal
+        if not match.led and equal and self._deal.swap and key not in self._done:
+            self._done.add(key)
+            self.table.does(events.ReturnsSwapped)
+        elif not match.led:
+            self.table.does(events.Led)
+        elif isinstance(self.script.profile, BigTwoProfile):
+            self.table.does(events.CardsLeft, left=self._deal.left)
+        else:
+            out = next(s for s in seats_of(self._deal.order) if s not in self.table.match.order)
+            self.table.does(events.Out, seat=out)
+
+    def _result(self) -> None:
+        self.table.does(events.Confirmed, by="referee")
+
+    def _forfeit(self) -> None:
+        self.table.named(self._deal.names)
+
+    def _match_check(self) -> None:
+        self.table.does(events.ExtraDealOrdered, reason="a winner is needed")
+
+    def _over(self) -> None:
+        signed = {one.signer for one in self.table.state.signatures}
+        signer = next(each for each in signers(self.table.state) if each not in signed)
+        self.table.does(events.Signed, signer=signer, person=f"person {signer}")
+
+
+def comparable(value: Any) -> Any:
+    """Return a sheet without times, cut numbers and what belongs to a table."""
+    if isinstance(value, dict):
+        return {key: comparable(each) for key, each in value.items() if key not in _NOT_COMPARED}
+    if isinstance(value, list | tuple):
+        return [comparable(each) for each in value]
+    return value

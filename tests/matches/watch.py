@@ -1,0 +1,117 @@
+"""What a feed may never tell, and that its states always name somebody who can go on."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from controller.messages import Event, Match, Phase, State
+from controller.rules.profile import BigTwoProfile, Profile
+
+_FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])|\b[BS]J\b")
+_MACHINE_WORKS = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
+
+
+def leaks(profile: Profile, states: Sequence[State], events: Sequence[Event]) -> list[str]:
+    """Return every face, card or answer that was told, or told too early."""
+    found = [f"state {state.seq}: {what}" for state in states for what in _of_state(state)]
+    return found + list(_of_events(profile, events))
+
+
+def standstills(states: Sequence[State]) -> list[str]:
+    """Return every state that names nobody who can act, while the machine does not either."""
+    return [
+        f"state {state.seq}: {state.match.phase} {state.match.next_en}"
+        for state in states
+        if state.match.match is not None and not _goes_on(state)
+    ]
+
+
+def _of_state(state: State) -> Iterator[str]:
+    told = msgspec.to_builtins(state)
+    told["match"] |= {"turned_up": None, "tribute": None, "next_en": "", "next_zh": ""}
+    if faces := _FACE.findall(msgspec.json.encode(told).decode()):
+        yield f"faces {faces}"
+    words = state.match.next_en.replace(state.match.turned_up or "?", "")
+    if faces := _FACE.findall(words):
+        yield f"faces {faces} in {state.match.next_en}"
+    yield from _of_tribute(state.match)
+    choices = state.match.choices
+    if choices is not None and choices.asked == "open_hand" and choices.opened:
+        yield "open hands before all have chosen"
+
+
+def _of_tribute(match: Match) -> Iterator[str]:
+    tribute = match.tribute
+    if tribute is None:
+        return
+    if set(tribute.laid) != set(tribute.payers) and (tribute.required or tribute.payments):
+        yield "a tribute before all were laid"
+    cards = [one.card for one in tribute.returns if one.card is not None]
+    if cards and tribute.returns_shown == "secret":
+        yield "a secret return"
+    if cards and tribute.returns_shown == "together" and len(tribute.given) < len(tribute.returns):
+        yield "one return before the other"
+
+
+def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
+    given_up = {event.attempt for event in events if _gives_up(event)}
+    laid: set[Any] = set()
+    for event in events:
+        if event.kind == "record" and event.attempt not in given_up:
+            yield f"event {event.n}: hands of a deal that was played"
+        if event.kind in ("released", "record"):  # a card may be turned up; hands given up are open
+            laid = set()
+            continue
+        if faces := _FACE.findall(msgspec.json.encode(event.data).decode()):
+            yield f"event {event.n} ({event.kind}): faces {faces}"
+        happened = event.data["event"] if event.kind == "match" else None
+        if happened == "TributeLaid":
+            laid.add(event.data["seat"])
+        if happened == "TributeValued" and set(event.data["values"]) - laid:
+            yield f"event {event.n}: a tribute before it was laid"
+        if happened == "ReturnLaid" and event.data.get("value") is not None:
+            yield from _of_return(profile, event)
+    for attempt in {event.attempt for event in events}:
+        yield from _of_answers([event for event in events if event.attempt == attempt])
+
+
+def _gives_up(event: Event) -> bool:
+    """Tell whether the hands of an attempt will not be played, or not to their end."""
+    failed = event.kind == "verdict" and event.data["outcome"] != "ok"
+    return failed or event.kind in ("withdrawn", "recalled")
+
+
+def _of_return(profile: Profile, event: Event) -> Iterator[str]:
+    assert not isinstance(profile, BigTwoProfile)
+    rules: Any = profile
+    if "secret" in (rules.tribute.returns_single, rules.tribute.returns_double):
+        yield f"event {event.n}: a secret return"
+
+
+def _of_answers(events: Sequence[Event]) -> Iterator[str]:
+    """Of four answers about open hands only the last may come by itself."""
+    answers = [event for event in events if event.data.get("event") == "Answered"]
+    told = [event for event in events if event.kind == "match_told"]
+    if answers and told and answers[0].n > told[0].n:
+        yield f"event {told[0].n}: answers before all had chosen"
+    if answers and not told:
+        yield f"event {answers[0].n}: an answer before all had chosen"
+
+
+def _goes_on(state: State) -> bool:
+    match, machine = state.match, state.machine
+    area = match.clock is not None and match.started and not match.clock.running
+    return bool(
+        match.waiting_for
+        or match.signers
+        or match.suspended
+        or area
+        or state.calls
+        or machine.phase in _MACHINE_WORKS
+        or match.phase in ("signed", "anti_check", "dealing")
+        or (match.phase == "held" and machine.phase in (Phase.HELD, Phase.RELEASED))
+        or (match.phase == "setup" and len(match.seated) == 4)
+        or (match.phase == "play" and (match.led or match.leader))
+    )

@@ -1,0 +1,51 @@
+"""controller/messages.md shows what is really said. To write its examples anew:
+
+DEALTABLE_WRITE_MESSAGES=1 pytest tests/messages
+"""
+
+import json
+import os
+import re
+from typing import Any, get_args
+
+from controller.journal.kinds import KINDS
+from controller.match.events import MatchEvent, event_of
+from tests.messages.page import PAGE, lasting, page
+from tests.messages.runs import Said
+from tests.messages.strict import wrong
+
+WRITES = "DEALTABLE_WRITE_MESSAGES" in os.environ
+
+
+def test_the_examples_are_what_is_said(said: dict[str, Said]) -> None:
+    there = PAGE.read_text("utf-8")
+    fresh = page(there, said)
+    if WRITES:
+        PAGE.write_text(fresh, "utf-8")
+    else:
+        assert lasting(there) == lasting(fresh)
+
+
+def test_every_kind_and_every_event_of_a_match_has_its_example() -> None:
+    blocks = _examples()
+    kinds = {block["kind"] for block in blocks if "kind" in block}
+    assert kinds == {kind for kind, row in KINDS.items() if row.public}
+    happened = {type(event_of(block)) for block in blocks if "event" in block and "at_ms" in block}
+    assert happened == set(get_args(MatchEvent))
+
+
+def test_every_example_fits_its_schema_but_where_it_was_cut() -> None:
+    for block in _examples():
+        name = _schema(block)
+        if name is not None and "…" not in json.dumps(block, ensure_ascii=False):
+            assert wrong(name, block) == []
+
+
+def _schema(block: dict[str, Any]) -> str | None:
+    fields = {"kind": "event", "machine": "state", "cmd": "command", "ok": "reply"}
+    return next((name for field, name in fields.items() if field in block), None)
+
+
+def _examples() -> list[dict[str, Any]]:
+    text = PAGE.read_text("utf-8")
+    return [json.loads(block) for block in re.findall(r"(?s)```json\n(.*?)\n```", text)]

@@ -1,0 +1,51 @@
+"""A disk without room in mid-deal: the machine stands still and says so, and goes on with room."""
+
+import json
+import resource
+
+from controller.messages import Outcome, Phase, Role
+from controller.trials.hall import RunningTable
+from tests.processes.conftest import SPEED, Dealtable
+from tests.processes.people import People
+from tests.processes.test_killed_daemon import part_of
+
+FULL_BYTES = 8192
+"""Files may grow no further than this: less than any journal, more than the log."""
+
+
+def let_files_grow(pid: int, limit: int) -> None:
+    """Say how large a file of a process may become."""
+    _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (limit, most))
+
+
+async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_on(
+    table: RunningTable, dealtable: Dealtable
+) -> None:
+    async with People(table) as people:
+        before = await people.mid_deal()
+        machine = part_of(table, "machine")
+        let_files_grow(machine, FULL_BYTES)
+        stopped = await people.until(
+            lambda state: any(alert.name == "STORAGE_FAILED" for alert in state.alerts)
+        )
+        assert stopped.machine.phase is Phase.FAULT
+        refused = await people.order(Role.REFEREE, "hold", reason="look")
+        assert refused.error is not None
+        assert refused.error.code == "STORAGE_FAILED"
+        arrived = (await table.control.do("truth"))["arrived"]
+        later = await people.until(lambda state: state.time > stopped.time)
+        assert later.machine.phase is Phase.FAULT
+        assert (await table.control.do("truth"))["arrived"] <= arrived + 1
+
+        let_files_grow(machine, resource.RLIM_INFINITY)
+        await table.control.do("speed", value=SPEED)
+        held = await people.held()
+        assert part_of(table, "machine") == machine
+        assert held.alerts == []
+        (proof,) = held.fairness
+        assert (proof.attempt, proof.outcome) == (1, Outcome.OK)
+        assert proof.commitment == before.fairness[-1].commitment
+        assert await people.pockets() == [27, 27, 27, 27, 0]
+    checked = await dealtable("verify", table.state_dir, "--json")
+    assert (checked.code, json.loads(checked.out)["findings"]) == (0, [])

@@ -1,0 +1,87 @@
+"""Whole matches through real processes: by public sockets and buttons' pins, to the sheet.
+
+The simulator, the machine and the gateway are processes of their own; mechanics run a
+thousand times as fast as people, whose buttons and clocks do not.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.journal.verify import verify
+from controller.messages import Seat
+from controller.rules.rulebooks import load_profile
+from controller.trials.hall import HallPlan, hall
+from tests.match.table import BIG_TWO, INTL, B, H, N
+from tests.matches.at_hall import AtHall
+from tests.matches.expected import Replay, comparable
+from tests.matches.people import People
+from tests.matches.script import Deal, Script
+from tests.matches.watch import leaks, standstills
+
+SPEED = 1000.0
+LEFT: dict[Seat, int] = {"N": 0, "W": 3, "S": 7, "E": 1}
+FROM_KING = '[levels]\nstart = "K"'
+SHORT: dict[str, tuple[str, tuple[Deal, ...]]] = {
+    H: (FROM_KING, (Deal("EW", entered=True), Deal("EW", let_out=True))),
+    N: (FROM_KING, (Deal("NS", entered=True), Deal("NS", let_out=True))),
+    B: ("[ending]\ndeals = 2", (Deal("NS", entered=True), Deal("ENW", entered=True))),
+    BIG_TWO: ("deals = 2", tuple(Deal(left=LEFT, opens="NE"[n:], let_out=True) for n in range(2))),
+}
+"""What an event settles so that matches are short, and how they go."""
+WHOLE = ("NS", "NS", "NS", "NS", "EW", "EW", "EW", "EW", "NS", "NS")
+THROUGH_A = ("NS", "EW", "NS", "NS")
+"""Both sides come to A and play it; N and S pass theirs: from 2 on, and from the king."""
+
+
+async def played(folder: Path, script: Script, event: Path | None = None) -> dict[str, Any]:
+    """Play a script through real processes; return the sheet, when all was right."""
+    state_dir = folder / "state"
+    plan = HallPlan(state_dir, speed=SPEED, profile=script.profile.name, event=event)
+    async with hall(plan) as (table,), AtHall(table) as people:
+        playing = People(people, script)
+        sheet = await playing.play()
+    replay = Replay(script, playing.dealt, people.events)
+    assert comparable(sheet) == comparable(replay.sheet())
+    assert leaks(script.profile, people.states, people.events) == []
+    assert standstills(people.states) == []
+    report = verify(state_dir, events=() if event is None else (event,))
+    assert report.findings == []
+    assert [each.unknown_rules for each in report.attempts] == [None] * len(script.deals)
+    return sheet
+
+
+def event_file(folder: Path, name: str, settled: str) -> Path:
+    """Write the regulations of an event that plays by a rulebook."""
+    event = folder / "event.toml"
+    about = f'profile = "{name}"\ntitle_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
+    event.write_text(about + settled + "\n", encoding="utf-8")
+    return event
+
+
+@pytest.mark.parametrize("name", SHORT)
+async def test_a_match_goes_from_first_shuffle_to_signed_sheet_by_sockets_and_pins(
+    tmp_path: Path, name: str
+) -> None:
+    settled, deals = SHORT[name]
+    event = event_file(tmp_path, name, settled)
+    script = Script(load_profile(name, event), deals)
+    sheet = await played(tmp_path, script, event)
+    assert (sheet["state"], sheet["rules"]["event_en"]) == ("signed", "Cup")
+
+
+@pytest.mark.timeout(300)
+async def test_both_sides_come_to_a_and_one_passes_it(
+    tmp_path: Path, scale: Callable[[int], int]
+) -> None:
+    """From 2 on at full scale: then nothing is shortened by an event."""
+    whole = scale(len(WHOLE)) == len(WHOLE)
+    event = None if whole else event_file(tmp_path, INTL, FROM_KING)
+    orders = WHOLE if whole else THROUGH_A
+    deals = tuple(Deal(order, entered=n > 0) for n, order in enumerate(orders))
+    sheet = await played(tmp_path, Script(load_profile(INTL, event), deals), event)
+    assert (sheet["state"], sheet["levels"]) == ("signed", {"NS": "A+", "EW": "A"})
+    owned = [(row["owner"], row["level"]) for row in sheet["deals"]]
+    assert {("NS", "A"), ("EW", "A")} <= set(owned)

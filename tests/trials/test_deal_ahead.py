@@ -1,0 +1,144 @@
+"""Deal-ahead: the next deal is dealt with the other set while this one is played."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from controller.cards import composition
+from controller.config import CardSet
+from controller.journal.store import Store
+from controller.journal.verify import verify
+from controller.messages import Event, Outcome, State
+from controller.trials.foursome import Foursome, Mischief, Pauses
+from controller.trials.inproc import Trial, trial
+from controller.trials.waiting import as_table, waiting
+from sim.mechanics.faults import Fault
+from sim.mechanics.settings import BACKS, Settings
+from sim.mechanics.truth import Truth
+
+TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+BACK_OF = {one.id: BACKS[one.back] for one in TWO_SETS}
+WHOLE = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]
+
+WORN = (
+    Fault("jam", rate=1e-4),
+    Fault("double_feed", rate=5e-4),
+    Fault("wrong_pocket", rate=1e-4),
+    Fault("unreadable", rate=1e-3),
+    Fault("face_up", rate=1e-4),
+    Fault("missing_card", rate=0.02),
+    Fault("foreign_back", rate=0.02),
+    Fault("left_in_pocket", rate=0.02),
+)
+"""What goes wrong now and then, out of the simulated machine's menu."""
+
+DEALS_A_MATCH = 9
+
+
+@dataclass
+class Judge:
+    """Holds what the table says of each release against where the cards are."""
+
+    trial: Trial
+    releases: list[tuple[str | None, int | None, int | None, str]] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+    def hands(self, state: State, truth: Truth) -> None:
+        """Look at the hands as they come up."""
+        match, machine = state.match, state.machine
+        known = self.trial.machine.record.state
+        cards = sum(truth.pockets[:4], ())
+        released = (known.match, known.deal, known.attempt)
+        committed = next(
+            event
+            for event in reversed(self.trial.events)
+            if event.kind == "committed" and event.attempt == machine.attempt
+        )
+        card_set = committed.data["set"]
+        book = self.trial.machine.table.out.run
+        self._holds(released[:2] == (match.match, match.deal), f"{released}, match {match.deal}")
+        self._holds(
+            (committed.data["match"], committed.deal) == (match.match, match.deal),
+            f"committed for {committed.data['match']} {committed.deal}",
+        )
+        self._holds({card.back for card in cards} == {BACK_OF[card_set]}, f"backs in {card_set}")
+        self._holds(sorted(card.face for card in cards) == WHOLE, f"no whole set {card_set}")
+        self._holds(list(map(len, truth.pockets)) == [27, 27, 27, 27, 0], "not 27 each")
+        self._holds(book is None or book.number == machine.attempt, "hands of another attempt")
+        self._holds(not any(truth.hands), "hands come up while others are held")
+        self.releases.append((match.match, match.deal, machine.attempt, card_set))
+
+    def _holds(self, right: bool, what: str) -> None:
+        if not right:
+            self.wrong.append(f"release {len(self.releases) + 1}: {what}")
+
+
+def ended_otherwise(events: list[Event]) -> dict[int | None, list[str]]:
+    """Return the attempts that gave no hands to play with, and why."""
+    found = {}
+    for event in events:
+        bad = event.kind == "verdict" and event.data["outcome"] != Outcome.OK
+        if bad or event.kind in ("withdrawn", "recalled"):
+            found[event.attempt] = event.data["reasons"]
+    return found
+
+
+def unopened(events: list[Event]) -> set[int | None]:
+    """Return the attempts without hands whose record was not opened."""
+    opened = {event.attempt for event in events if event.kind == "record"}
+    return set(ended_otherwise(events)) - opened
+
+
+@pytest.mark.virtual
+@pytest.mark.timeout(900)
+async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up(
+    runtime_dir: Path,
+    tmp_path: Path,
+    scale: Callable[[int], int],
+    record_property: Callable[[str, object], None],
+) -> None:
+    deals, seed = max(6, scale(200)), 11
+    chance = random.Random(seed)
+    store, settings = Store.open(tmp_path), Settings(faults=WORN)
+    async with trial(
+        settings, runtime_dir, seed=seed, store=store, card_sets=TWO_SETS, deal_ahead=True
+    ) as table:
+        judge = Judge(table)
+        people = Foursome(
+            table,
+            chance,
+            ahead=True,
+            pauses=Pauses(play=(5, 90), count=(5, 20)),
+            mischief=Mischief(claims=0.08, redeals=0.05, mixed=0.05),
+            on_hands=judge.hands,
+        )
+        played = number = 0
+        while played < deals:
+            number += 1
+            await people.sit_down(f"M{number}")
+            played += await people.play(min(DEALS_A_MATCH, deals - played))
+            await people.sign()
+        events = list(table.events)
+    assert judge.wrong == []
+    assert len(judge.releases) >= deals
+    assert unopened(events) == set()
+    assert verify(tmp_path).findings == []
+    ends = Counter(reason for reasons in ended_otherwise(events).values() for reason in reasons)
+    told = f"{played} deals, {number} matches, {len(judge.releases)} releases; {dict(ends)}"
+    record_property("deals", told)
+
+
+@pytest.mark.timeout(300)
+def test_with_deal_ahead_nobody_waits_for_the_machine(
+    scale: Callable[[int], int], record_property: Callable[[str, object], None]
+) -> None:
+    deals = max(6, scale(100))
+    without, ahead = (waiting(deals, ahead=ahead) for ahead in (False, True))
+    record_property("waiting", as_table((without, ahead)))
+    assert ahead.machine.most_s == 0
+    assert without.machine.least_s > 14  # two shuffles, and 108 cards at ten a second
+    assert ahead.hands.median_s < without.hands.median_s / 3

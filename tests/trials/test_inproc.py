@@ -1,0 +1,129 @@
+"""A table in process: its rulebook, its sets, and what its people can do with their hands."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.config import CardSet
+from controller.messages import Outcome, Phase, Role
+from controller.rules.rulebooks import load_profile
+from controller.trials.inproc import Trial, trial
+from sim.mechanics.people import OutOfReach
+from sim.mechanics.settings import Settings
+from sim.virtual import VirtualLoop, VirtualTimeError
+
+TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+
+Tables = Callable[..., AbstractAsyncContextManager[Trial]]
+
+
+@pytest.fixture
+def table(runtime_dir: Path) -> Tables:
+    """Make a table: `async with table(card_sets=TWO_SETS) as trial`."""
+
+    def make(**options: Any) -> AbstractAsyncContextManager[Trial]:
+        return trial(Settings(), runtime_dir, **options)
+
+    return make
+
+
+@pytest.mark.virtual
+async def test_a_table_with_a_rulebook_of_big_two_deals_13_each_from_52(table: Tables) -> None:
+    async with table(profile=load_profile("bigtwo-2017-002")) as trial:
+        held = await trial.deal(cut=20)
+        assert held.machine.phase is Phase.HELD
+        assert [len(pocket) for pocket in trial.sim.world.truth().pockets] == [13, 13, 13, 13, 0]
+        faces = [card.face for card in trial.sim.world.truth().everything()]
+        assert sorted(faces) == list(range(52))
+
+
+@pytest.mark.virtual
+async def test_an_event_is_part_of_the_rulebook_of_a_table(
+    table: Tables, request: pytest.FixtureRequest
+) -> None:
+    event = request.config.rootpath / "deploy" / "event.toml"
+    profile = load_profile("international-000", event)
+    async with table(profile=profile) as trial:
+        state = await trial.phase(Phase.EMPTY)
+        assert state.match.profile == "international-000"
+        held = await trial.deal()
+        assert held.machine.phase is Phase.HELD
+
+
+@pytest.mark.virtual
+async def test_cards_are_taken_played_and_loaded_again_while_the_second_set_waits(
+    table: Tables,
+) -> None:
+    async with table(card_sets=TWO_SETS) as trial:
+        await trial.deal()
+        assert (await trial.order(Role.REFEREE, "release")).ok
+        await trial.take_hands()
+        assert [len(hand) for hand in trial.people.hands] == [27] * 4
+        with pytest.raises(OutOfReach, match="S1 lies neither"):
+            await trial.load("S1")
+        trial.lay_down()
+        assert len(trial.people.table) == 108
+        await trial.seen(lambda truth: truth.lift_down)
+        await trial.load("S1")
+        truth = trial.sim.world.truth()
+        assert {card.back for card in truth.hopper} == {0}
+        assert (truth.table, len(truth.beside["S2"])) == ((), 108)
+        await trial.until(lambda state: state.fairness[-1].reveal is not None)
+
+
+@pytest.mark.virtual
+async def test_the_machine_finds_cards_of_the_other_set(table: Tables) -> None:
+    async with table(card_sets=TWO_SETS) as trial:
+        await trial.phase(Phase.EMPTY)
+        trial.people.mix("S2", 2)
+        refused = await trial.deal()
+        proof = refused.fairness[-1]
+        assert proof.outcome is Outcome.MISDEAL
+        assert "FOREIGN_BACK" in proof.reasons
+
+
+@pytest.mark.virtual
+async def test_people_press_start_and_the_buttons_of_their_seats(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.press("W", "red")
+        called = await trial.until(lambda state: bool(state.calls))
+        assert [call.seat for call in called.calls] == ["W"]
+        await trial.press("W", "green")
+        await trial.until(lambda state: not state.calls)
+        await trial.start()
+        assert (await trial.phase(Phase.COMMITTED)).machine.deal == 1
+
+
+@pytest.mark.virtual
+async def test_an_order_may_name_another_deal_and_attempt_than_the_present(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.phase(Phase.COMMITTED)
+        stale = await trial.order(Role.TABLE, "cut", about=(1, 7), n=40)
+        assert stale.error is not None
+        assert stale.error.code == "STALE"
+        assert (await trial.order(Role.TABLE, "cut", n=40)).ok
+
+
+def test_a_trial_whose_button_is_held_down_leaves_no_timer(table: Tables) -> None:
+    async def main() -> None:
+        async with table() as trial:
+            await trial.phase(Phase.EMPTY)
+            holding = asyncio.ensure_future(trial.hold("N"))
+            await asyncio.sleep(0.5)
+            holding.cancel()
+            (await trial.panel()).press("east_red")
+            await asyncio.sleep(0.001)
+        await asyncio.Event().wait()  # nothing is left that could end this
+
+    with (
+        asyncio.Runner(loop_factory=VirtualLoop) as runner,
+        pytest.raises(VirtualTimeError, match="no timer is set"),
+    ):
+        runner.run(main())
