@@ -5,7 +5,7 @@ description is what a refusal says is expected; its example is what `dealtable s
 Match commands have theirs in match_arguments.py.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -56,6 +56,9 @@ Packet = Annotated[
         examples=[40],
     ),
 ]
+
+SettingValue = Annotated[int, Meta(ge=0, le=60_000, description="a number from 0 to 60000")]
+"""A setting of a board: its own bounds are narrower."""
 
 
 class Args(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
@@ -179,7 +182,10 @@ class Configuring(Args, frozen=True, kw_only=True):
     """Settings of a board, by name."""
 
     board: Literal["dealer", "reader"]
-    settings: Annotated[dict[str, Any], Meta(description="a table of settings", examples=[{}])]
+    settings: Annotated[
+        dict[str, SettingValue],
+        Meta(description="a table of settings, each a number", examples=[{}]),
+    ]
 
 
 class Calibrating(Args, frozen=True, kw_only=True):

@@ -173,7 +173,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
     "configure": _machines(_TECHNICIAN, _IDLE, of.Configuring, "changes settings of a board"),
     "calibrate": _machines(_TECHNICIAN, _IDLE, of.Calibrating, "calibrates a board"),
 }
-"""Every command by its name (DESIGN §7)."""
+"""Every command by its name."""
 
 
 def may(role: Role, cmd: str) -> bool:

@@ -96,7 +96,7 @@ class CardSetState(Message, frozen=True, kw_only=True):
     `barred`: why it may not be dealt with until a person has counted it; `cleared`: how often
     one has. `attempts` were dealt with it, `deals` of them were released, `misdeals` put
     its count in doubt. `last_match`, `last_deal`: the last deal whose hands were out with it; where
-    its composition is found wrong later, that is the deal to look at (REFEREE 3.2, evidence).
+    its composition is found wrong later, that is the deal to look at.
     """
 
     id: str

@@ -77,11 +77,6 @@ class Roster(msgspec.Struct, frozen=True):
         raw = _raw(verify)
         return next((client for client in self.clients if client.verify == raw), None)
 
-    def role_of(self, verify: bytes | str | None) -> Role | None:
-        """Return the role of a signing key (raw or hex); None for a stranger's."""
-        client = self.client(verify)
-        return client.role if client else None
-
     def chief_seals(self) -> tuple[bytes, ...]:
         """Return the chiefs' sealing keys, 32 bytes each, by name."""
         return tuple(

@@ -29,6 +29,8 @@ def shown(value: object) -> str:
 def advice(key: str, known: Iterable[str]) -> str:
     """Return what to say after an unknown key: the likeliest one, or all that are known."""
     names = list(known)
+    if not names:
+        return ", expected nothing here"
     close = difflib.get_close_matches(key, names, n=1)
     return f', did you mean "{close[0]}"?' if close else f", expected one of {', '.join(names)}"
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from drivers.errors import WrongProtocol
+from drivers.errors import Refused, Result, WrongProtocol
 from drivers.events import Doing, Event, Outlet, Source
 from drivers.firmware import wire
 from drivers.link import frames
@@ -20,6 +20,9 @@ from drivers.link.link import Link
 _BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_DEALER])
 _POCKETS = (wire.SEES_NORTH, wire.SEES_WEST, wire.SEES_SOUTH, wire.SEES_EAST)
 _SETTINGS = {row[0]: setting for setting, row in wire.DEALER_SETTINGS.items()}
+_NO_SETTING = 0
+BOUNDS = {name: (least, most) for name, _, least, most in wire.DEALER_SETTINGS.values()}
+"""The least and the most of each setting, by its name."""
 
 
 class Status(Struct, frozen=True, gc=False):
@@ -148,6 +151,17 @@ class Dealer:
     async def configure(self, setting: str, value: int) -> None:
         """Change a setting by its name in wire.DEALER_SETTINGS; KeyError for another name."""
         await self.link.do(frames.Configure(_SETTINGS[setting], value))
+
+    async def moves(self) -> bool:
+        """Tell whether anything moves, a self-test as well, of which STATUS does not tell.
+
+        Asks for a setting that no board has: BUSY while something moves, else BAD_VALUE.
+        """
+        try:
+            await self.link.do(frames.Configure(_NO_SETTING, 0))
+        except Refused as refused:
+            return refused.result is Result.BUSY
+        return False
 
     async def status(self) -> Status:
         """Return what the board knows and sees now."""

@@ -17,6 +17,8 @@ from drivers.link.link import Link
 
 _BODY = struct.Struct(wire.STATUS_BODIES[wire.KIND_READER])
 _SETTINGS = {row[0]: setting for setting, row in wire.READER_SETTINGS.items()}
+BOUNDS = {name: (least, most) for name, _, least, most in wire.READER_SETTINGS.values()}
+"""The least and the most of each setting, by its name."""
 
 
 class Status(Struct, frozen=True, gc=False):

@@ -5,7 +5,7 @@ are what they are elsewhere; the rest is said here.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -21,6 +21,9 @@ from controller.rules.returns import State as OfReturn
 Sealed = Annotated[
     Base64, Meta(description="for the asker alone: sealed to the key of his certificate, base64")
 ]
+
+Stalled = Literal["feed", "pass", "gate", "shuffle", "lift"]
+"""A motor that did not bring its part to where its sensor is."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,22 +157,24 @@ class OpenedHand(Answer, frozen=True):
 
 
 class Tested(Answer, frozen=True):
-    """The boards that test themselves; what they find comes as their events."""
+    """The boards that have tested themselves, and the motors that did not turn."""
 
     boards: list[Board]
+    stalled: list[Stalled]
 
 
 class Configured(Answer, frozen=True):
     """The settings that a board has taken."""
 
     board: Board
-    settings: dict[str, Any]
+    settings: dict[str, int]
 
 
 class Calibrated(Answer, frozen=True):
-    """The board that is at its known positions."""
+    """The board that is at its known positions, and the motors that did not turn."""
 
     board: Board
+    stalled: list[Stalled]
 
 
 ANSWERS: Final[Mapping[str, type[msgspec.Struct]]] = {

@@ -4,7 +4,7 @@ Totals are derived from it, never counted beside it. A ledger is a value; each
 sighting makes a new one. Places: index i from the hopper has place i. A card that
 lands in the tray leaves its place set aside; cards fed again from the tray take
 the set-aside places from the last to the first, then the places that no index
-reached, in order (DESIGN §6). So no verdict on a card moves another.
+reached, in order (PROOF.md, 5). So no verdict on a card moves another.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ import msgspec
 SEATS = ("N", "W", "S", "E")
 TRAY = "tray"
 OUTLETS = (*SEATS, TRAY)
-# "At most 6 cards and two rounds of the tray, then a misdeal" (DESIGN §6).
+# At most 6 cards and two rounds of the tray, then a misdeal.
 TRAY_CARDS = 6
 TRAY_ROUNDS = 2
 

@@ -1,7 +1,6 @@
 """The 27-lock: every condition under which four hands may be released.
 
-DESIGN decision 6. The dealer board keeps a lock of its own beside this one; a
-release needs both.
+The dealer board keeps a lock of its own beside this one; a release needs both.
 """
 
 from controller.deal.ledger import SEATS, Ledger

@@ -33,7 +33,7 @@ People:
     order/          commands: who may give which, and what those about the match mean
     acts.py         what the machine does on an order, and why a step cannot be ordered now
     front.py        buttons become orders, the state becomes light: lamps.py, cut_counter.py
-    patience.py     how long people may keep the table waiting
+    patience.py     how long people may keep the table waiting; overdue.py: the machine's sensors
     public/         the public state, and what it says in words
     sheet/          the score sheet (记分表), as data and as text
     alerts.py       a latched fault in words
@@ -49,6 +49,6 @@ The boards, and the house around them:
     metrics.py      the machine's numbers; own_process.py: those of the process
 
 Imports go one way: state and play, record, order, attempt, table, deals, acts, machine.
-Who may cut: `cutters` in deals.py, from the match's duties (controller/match/opening.py), asked
-by acts.py of an order and by front.py of a button.
+Who may cut: `cutters` in deals.py, from the match's duties (controller/match/course.py, out of the
+profile's ceremony); acts.py asks it of an order, front.py of a button, and the match once more.
 """

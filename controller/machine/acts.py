@@ -21,7 +21,7 @@ from controller.machine.stops import ends_an_attempt
 from controller.machine.table import Table
 from controller.match.events import Cut, ReleaseOrdered, Suspended
 from controller.match.phase import BEFORE_RELEASE
-from controller.messages import Failure, Phase, Role, Seat
+from controller.messages import Failure, Phase, Role
 from drivers.dealer import Dealer
 from drivers.errors import DriverError
 from drivers.reader import Reader
@@ -50,7 +50,7 @@ class TableActs:
         self._record, self._table, self._deals = record, table, deals
         self._match, self._custom = desk, custom
         self._dealer, self._opened = boards[0], opened
-        technical = Technical(*boards, busy=lambda: table.run is not None)
+        technical = Technical(record, table, *boards)
         self._acts: Mapping[str, Act] = {
             "set_match": self._set_match,
             "call": self._call,
@@ -104,11 +104,11 @@ class TableActs:
         if loaded.barred:
             return failure("SET_BARRED", found=loaded.id)
         match = self._record.play.match
-        found = "fault" if match is None else match.phase.value
-        return failure("NO_DEAL_DUE", found=found)
+        where = {} if match is None else {"found": match.phase.value}
+        return failure("NO_DEAL_DUE", **where)
 
     def _veto_cut(self, args: Cutting) -> Failure | None:
-        cutters, pauses = self.cutters(), self._record.state.pauses
+        cutters, pauses = self._deals.cutters(), self._record.state.pauses
         if pauses:
             return failure("PAUSED", found=", ".join(sorted(pauses)))
         if cutters and args.seat is not None and args.seat not in cutters:
@@ -119,7 +119,7 @@ class TableActs:
         """Return why the match would not take a cut; one of a deal ahead it does not see yet."""
         if self._deals.is_ahead:
             return None
-        seat = args.seat or next(iter(self.cutters()), None)
+        seat = args.seat or next(iter(self._deals.cutters()), None)
         refused = self._match.refused(Cut(at_ms=self._record.clock(), seat=seat, n=args.n))
         return None if refused is None else failure_of(refused.refusal)
 
@@ -137,10 +137,6 @@ class TableActs:
         "cut": _veto_cut,
         "release": _veto_release,
     }
-
-    def cutters(self) -> tuple[Seat, ...]:
-        """Return who may cut the present attempt; () for anybody, in practice."""
-        return self._deals.cutters()
 
     # A match, and those who call.
 
@@ -247,9 +243,11 @@ class TableActs:
             raise OrderRefused(failure("STILL_THERE", found=named))
         name = named if named in catalogue() else named.lower()
         self._record.write("acknowledged", {"name": name, "by": order.who.name, "board": board})
+        order.write()  # with it: asked again after a crash it is answered the same
         if named in catalogue() and ends_an_attempt(named):
             self._record.clear(named, board)
-        await order.carried_out()
+        await self._record.sync()
+        order.done()
         self._deals.changed()
 
     async def _still_there(self, name: str) -> bool:
@@ -265,14 +263,18 @@ class TableActs:
     async def _clear_jam(self, order: Order) -> None:
         if not any(name == "JAM" for name, _ in self._record.latched):
             raise OrderRefused(failure("NOT_LATCHED", found="JAM", expected="JAM"))
+        order.write()  # first: asked again after a crash it is answered the same
         self._record.clear("JAM")
-        await order.carried_out()
+        await self._record.sync()
+        order.done()
         self._deals.changed()
 
     async def _void(self, order: Order) -> None:
         run = self._table.run
         if run is None or run.released:
-            raise OrderRefused(failure("NO_DEAL_DUE", found="nothing"))
+            found = self._table.phase.value
+            expected = "an attempt whose hands are not out"
+            raise OrderRefused(failure("WRONG_PHASE", found=found, expected=expected))
         order.write({"reason": order.args.reason})
         await self._record.sync()
         run.broken("ORDERED")

@@ -1,4 +1,4 @@
-"""One attempt from its seed to its end, as the steps stand in DESIGN §6.
+"""One attempt from its seed to its end, in the steps of controller/deal/PROOF.md.
 
 Each step is in the journal, and so on the feed, before the next one begins: seed
 and commitment, cut, shuffle, first card, verdict, release. A procedure one can

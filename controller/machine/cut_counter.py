@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 
 STEP_S = 0.1
-"""Ten numbers a second (DESIGN §6)."""
+"""Ten numbers a second."""
 
 
 class CutCounter:

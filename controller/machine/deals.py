@@ -17,7 +17,8 @@ from controller.machine.attempt_run import AttemptRun, Fixtures
 from controller.machine.card_sets import next_set
 from controller.machine.due import TWICE, Due, next_due
 from controller.machine.order.desk import Order, uncut_reason
-from controller.machine.play import Wanted, needed
+from controller.machine.overdue import Overdue, keeps_lift_up, lies_about
+from controller.machine.play import Wanted, awaits_cut, needed
 from controller.machine.release import Release
 from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
 from controller.machine.table import Table
@@ -33,8 +34,6 @@ from drivers.events import Doing
 
 POLL_S = 0.5
 """How often the sensors are asked between attempts: is the set back in the hopper?"""
-TAKE_S = 60.0
-"""How long players may take to lift their hands out before somebody is called."""
 _AT_REST = (Doing.IDLE, Doing.STOPPED)
 
 
@@ -91,7 +90,9 @@ class Deals:
         run, due = self._table.run, self._due
         if run is None or due is None or due.practice:
             return
-        if not needed(self._record.play, Wanted(due.match_id, due.deal)):
+        play, deal = self._record.play, Wanted(due.match_id, due.deal)
+        in_vain = run.book.has("cut") and awaits_cut(play, deal)
+        if in_vain or not needed(play, deal):
             run.broken("NOT_NEEDED")
 
     @property
@@ -167,7 +168,7 @@ class Deals:
         order = None if due.by_itself else await self._ordered(due)
         if due != self._next_due():  # while somebody cleared up, or gave the order
             if order is not None:
-                order.refuse("NO_DEAL_DUE", found="a moment")
+                order.refuse("NO_DEAL_DUE")
             return None
         return Start(due, order) if due.by_itself or order is not None else None
 
@@ -214,7 +215,7 @@ class Deals:
         await self._wait(set())
 
     def _cards_are_evidence(self) -> bool:
-        """Tell whether the cards on the table may still be needed to judge by (R10)."""
+        """Tell whether the cards on the table may still be needed to judge by."""
         match = self._record.play.match
         if match is None or match.by_hand or self._custom.ahead:
             return False  # by hand the set on the table never came out of this machine's lift
@@ -338,22 +339,24 @@ class Deals:
 
         What keeps the lift up for longer than TAKE_S is shown.
         """
-        loop = asyncio.get_running_loop()
-        waits_for, since_s = None, loop.time()
+        overdue = Overdue(self._record)
         async for status in self._looks():
-            if _keeps_lift_up(status) != waits_for:
-                self._record.clear(waits_for or "")
-                waits_for, since_s = _keeps_lift_up(status), loop.time()
-            if waits_for is not None and loop.time() - since_s > TAKE_S:
-                self._record.latch(waits_for)
+            waits_for = keeps_lift_up(status)
+            overdue.see(waits_for)
             back = not set_back or (status.sees_hopper and not status.lid_open)
             if waits_for is None and status.clear and back:
                 return
             await self._lower(status)
 
     async def _cleared_up(self) -> None:
-        """Wait until nothing lies where no card may be, and the set is in the hopper."""
+        """Wait until nothing lies where no card may be, and the set is in the hopper.
+
+        What is in the way for longer than TAKE_S is shown, and that the set is barred.
+        """
+        overdue = Overdue(self._record)
         async for status in self._looks():
+            overdue.see(lies_about(status))
+            self._barred()
             if status.estop:
                 self._record.latch("ESTOP_PRESSED")
             closed = not (status.lid_open or status.estop)
@@ -368,7 +371,9 @@ class Deals:
 
     async def _lift_home(self) -> None:
         """Bring an empty lift down: an earlier run of the daemon may have left it up."""
+        overdue = Overdue(self._record)
         async for status in self._looks():
+            overdue.see(keeps_lift_up(status))
             if status.lift_down or any(status.sees_pockets) or not self._table.ready.is_set():
                 return
             await self._lower(status)
@@ -394,12 +399,3 @@ class Deals:
 
 def _due_of(plan: DealPlan, practice: str) -> Due:
     return Due(match_id=plan.match_id, deal=plan.deal, practice=plan.match_id == practice)
-
-
-def _keeps_lift_up(status: Status) -> str | None:
-    """Return why the lift is not down, as the catalogue names it; None where it is."""
-    if any(status.sees_pockets):
-        return "POCKET_NOT_EMPTY"
-    if status.lift_down:
-        return "SENSOR_STUCK" if status.lift_up else None
-    return "STALL"

@@ -27,7 +27,7 @@ class Table:
 
     `run` is the attempt that the machine has, up to its release; `left` are those of an earlier
     run of the daemon that wait for their turn; `ready` is set while both boards are there
-    and right.
+    and right. `overheard` hears every event, too, while a technician tests the boards.
     """
 
     def __init__(
@@ -39,6 +39,7 @@ class Table:
         self._dealer_boot: int | None = None
         self._asides: set[asyncio.Task[None]] = set()
         self._faults: dict[Board, str] = {}
+        self.overheard: Callable[[Event], None] | None = None
         self.ready = asyncio.Event()
         self.run: AttemptRun | None = None
         self.left: list[AttemptRun] = []
@@ -107,6 +108,8 @@ class Table:
         """Take an event of a board, inside the read callback."""
         for run in self._runs():
             run.on_event(event)
+        if self.overheard is not None:
+            self.overheard(event)
         self._log(event)
 
     def _log(self, event: Event) -> None:

@@ -11,5 +11,7 @@ by judging.py), closing.py (corrections, signatures). sheet.py has the rows and 
 make together, rows.py writes a deal's. Beside it: timing.py and clocks/ (they propose),
 desk.py, rulings.py, enforcing.py and authority.py (people decide), bigtwo.py. For the table
 around it: presses.py (what a button means now), time_due.py (when to tick next), needs.py
-(whom a match waits for), `events.data_of` and `event_of` (how a journal keeps an event).
+(whom a match waits for), unseen.py (what may only be told with the rest of it), transfer.py
+(a match as a document for another table), `events.data_of` and `event_of` (how a journal
+keeps an event).
 """

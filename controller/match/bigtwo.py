@@ -13,7 +13,6 @@ from controller.match.timing import choices_made
 from controller.messages import Seat
 from controller.rules.bigtwo.choices import answered
 from controller.rules.bigtwo.scoring import deal_scores
-from controller.rules.profile import BigTwoProfile
 from controller.rules.seats import ALL, SIDES
 
 
@@ -57,11 +56,6 @@ def confirmed(match: BigTwoMatch, event: Confirmed) -> Stepped:
 def totals(rows: tuple[BigTwoRow, ...]) -> dict[Seat, int]:
     """Return each seat's total over the rows of a sheet (seed 002 App2.2)."""
     return {seat: sum(row.scores[seat] for row in rows) for seat in ALL}
-
-
-def rescored(profile: BigTwoProfile, row: BigTwoRow) -> dict[Seat, int]:
-    """Return a row's scores as its own cards left and choices make them (002 App1.1)."""
-    return deal_scores(row.left, profile.bigtwo, row.opened, row.doubled)
 
 
 def _row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:

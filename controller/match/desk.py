@@ -52,7 +52,7 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
 
     What comes under a sheet that somebody signed is the chief's (seed 002 A15).
     """
-    ruling = _ruling(match, event.id)
+    ruling = ruling_of(match, event.id)
     if match.signatures:
         require("signed_sheet", event.role, verbal=event.verbal)
     if event.proposal is not None:
@@ -77,7 +77,7 @@ def _noted_behind_end(match: GuandanMatch) -> bool:
 
 def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
-    ruling = _ruling(match, event.id)
+    ruling = ruling_of(match, event.id)
     overturned = ruling.state == "decided"
     if overturned and any(isinstance(effect, FINAL) for effect in ruling.proposal.effects):
         refuse("IT_ENDED_A_DEAL", event.id)
@@ -93,11 +93,12 @@ def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
 
 def verbal_confirmed(match: GuandanMatch, event: VerbalConfirmed) -> Stepped:
     """Note that the chief stands by what he approved by word."""
-    ruling = _ruling(match, event.id)
+    ruling = ruling_of(match, event.id)
     return _replaced(match, _allowed(confirm_verbal(ruling, event.by, event.role))), ()
 
 
-def _ruling(match: GuandanMatch, ruling_id: str) -> Ruling:
+def ruling_of(match: GuandanMatch, ruling_id: str) -> Ruling:
+    """Return a ruling of the match by its name. Raises RefusedError where there is none."""
     for ruling in match.rulings:
         if ruling.id == ruling_id:
             return ruling

@@ -1,6 +1,6 @@
 """A whole table in this process and in virtual time: mechanics, firmware, machine, players.
 
-The same parts as a real table, but for what DESIGN §8 names: byte pipes for ports, an
+The same parts as a real table, but for what differs: byte pipes for ports, an
 inline committer, entropy and wall stamps from a seed. A trial replays from its seed.
 """
 
@@ -162,6 +162,7 @@ async def trial(
     deal_ahead: bool = False,
     limits: Limits | None = None,
     signers: Mapping[Role, bytes] | None = None,
+    chief: bytes | None = None,
     reopen: Callable[[], Store] | None = None,
     table_id: str = "T01",
 ) -> AsyncIterator[Trial]:
@@ -216,7 +217,8 @@ async def trial(
             raise JournalError("this journal cannot be opened again")
         return reopen()
 
-    chief = bytes(PrivateKey(chance.randbytes(32)).public_key)
+    seal = bytes(PrivateKey(chance.randbytes(32)).public_key)
+    chief = seal if chief is None else chief
     key_file = KeyFile(runtime_dir, state_dir)
 
     async def build() -> Machine:

@@ -3,14 +3,14 @@
 import asyncio
 
 from controller.match.phase import Phase as MatchPhase
-from controller.messages import Match, Outcome, Phase, Role, Seat, State
+from controller.messages import Match, Outcome, Phase, Role, State
+from controller.rules.seats import ALL
 from controller.trials.inproc import Trial
 from sim.mechanics.faults import parse_fault
 from tests.crash.lives import Scene, Script
 from tests.crash.people import CUT, GLANCE_S, PATIENCE_S
 from tests.match.people import meeting
 
-SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 ORDERS = (["N", "W", "S"], ["W", "N", "E"])
 """Who goes out in each deal: then N and S, W and E, in turn, are first and third."""
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
@@ -107,13 +107,13 @@ async def _at_the_table(scene: Scene, at: Trial, match: Match) -> None:
     """Do what the match waits for."""
     deal = match.deal
     if match.phase == MatchPhase.SETUP:
-        for seat in SEATS:
+        for seat in ALL:
             if seat not in match.seated:
                 await scene.order(at, f"seat {seat}", Role.TABLE, "confirm", seat=seat)
-        if len(match.seated) == len(SEATS):
+        if len(match.seated) == len(ALL):
             await scene.order(at, "start", Role.CHIEF, "start_match")
     elif match.phase == MatchPhase.COUNT_CHECK:
-        for seat in SEATS:
+        for seat in ALL:
             if seat not in match.counted:
                 await scene.order(at, f"count {deal} {seat}", Role.TABLE, "confirm", seat=seat)
     elif match.phase == MatchPhase.TRIBUTE and match.tribute is not None:

@@ -3,7 +3,8 @@
 import asyncio
 
 from controller.deal import sequence as fair
-from controller.messages import Outcome, Phase, Role, Seat, State
+from controller.messages import Outcome, Phase, Role, State
+from controller.rules.seats import ALL
 from controller.trials.inproc import Trial
 from controller.vault.exchange import hand
 from tests.crash.lives import Scene, Script
@@ -11,7 +12,6 @@ from tests.crash.lives import Scene, Script
 GLANCE_S = 0.2
 PATIENCE_S = 600.0
 CUT = 40
-SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 
 
@@ -73,6 +73,6 @@ def hands_are_right(at: Trial) -> None:
         bytes.fromhex(record["hands"]),
     )
     assert bound.hex() == at.states[-1].fairness[-1].hands
-    for seat, cards in zip(SEATS, pockets[:4], strict=True):
+    for seat, cards in zip(ALL, pockets[:4], strict=True):
         dealt = hand(run.book.vault, run.book.sequence, seat)
         assert sorted(dealt) == sorted(card.face for card in cards)

@@ -7,7 +7,7 @@ from controller.cards import Face, parse_face
 from controller.match import events
 from controller.match.desk import legal_proposals
 from controller.match.effects import ClockSays, Effects, Refused
-from controller.match.meeting import Meeting, Pair, Stage
+from controller.match.meeting import Stage
 from controller.match.phase import Phase
 from controller.match.reducer import match_of, step
 from controller.match.sheet import DealRow, EndRow
@@ -18,6 +18,7 @@ from controller.rules.penalties.proposals import Proposal
 from controller.rules.profile import GuandanProfile
 from controller.rules.standing import Sides
 from controller.rules.tribute import anti_stands, required_value
+from tests.match.people import meeting
 
 GRADES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A", "A+")
 
@@ -52,21 +53,11 @@ def numbers(sides: Sides | None) -> dict[str, int] | None:
     return None if sides is None else {"NS": sides.NS, "EW": sides.EW}
 
 
-def _meeting(stage: Stage) -> Meeting:
-    pairs: dict[Side, Pair] = {
-        "NS": Pair("P1", "Plum", {"N": "Nan", "S": "Sun"}),
-        "EW": Pair("P2", "Bamboo", {"E": "Eve", "W": "Wu"}),
-    }
-    return Meeting(
-        match_id="M1", event="Cup", round=1, match_no=1, table_no="7", stage=stage, pairs=pairs
-    )
-
-
 class Table:
     """A match with four seated, after the chief's start. Time passes by `wait` alone."""
 
     def __init__(self, profile: GuandanProfile, stage: Stage = "swiss") -> None:
-        match = match_of(profile, _meeting(stage))
+        match = match_of(profile, meeting(stage))
         assert isinstance(match, GuandanMatch)
         self.profile, self.match = profile, match
         self.at_ms = 0

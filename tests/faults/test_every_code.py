@@ -17,7 +17,7 @@ from controller.faults import _BY_DRIVER_ERROR, catalogue
 from controller.messages import Phase, Role
 from controller.trials.inproc import Trial
 from tests.machine.redeal_page import REASONS
-from tests.machine.stages import STAGES, ordered, refused
+from tests.machine.stages import STAGES, alerts, ordered, refused
 from tests.machine.troubles import TROUBLES, Ground
 from tests.match.test_refusals import REFUSED
 
@@ -118,10 +118,6 @@ TOLD = {
 
 TESTS = Path(__file__).parents[1]
 LIMITS = Limits()
-
-
-def alerts(trial: Trial) -> list[str]:
-    return [alert.name for alert in trial.states[-1].alerts]
 
 
 async def _alert(trial: Trial, name: str) -> list[str]:

@@ -45,6 +45,11 @@ async def refused(trial: Told, role: Role, cmd: str, **args: Any) -> str:
     return reply.error.code
 
 
+def alerts(trial: Trial) -> list[str]:
+    """Return what is up, by its names, the cause first."""
+    return [alert.name for alert in trial.states[-1].alerts]
+
+
 async def all_press(trial: Told, seats: str) -> None:
     """Have the green button of each seat pressed once."""
     for seat in seats:

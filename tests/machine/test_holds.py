@@ -17,6 +17,7 @@ from sim.mechanics.faults import parse_fault
 from tests.machine.stages import (
     A_MOMENT_S,
     STAGES,
+    alerts,
     at,
     cut,
     deal_two_due,
@@ -38,10 +39,6 @@ DEALT_S = 14.0
 def ground(runtime_dir: Path, tmp_path: Path) -> Ground:
     """Make a place for tables with two sets."""
     return Ground(runtime_dir, tmp_path)
-
-
-def alerts(trial: Trial) -> list[str]:
-    return [alert.name for alert in trial.states[-1].alerts]
 
 
 def reasons(trial: Trial) -> list[str]:
@@ -209,6 +206,13 @@ async def test_the_areas_pause_is_the_chiefs(ground: Ground) -> None:
         assert pauses(trial) == set()
         await ordered(trial, Role.CHIEF, "resume", area=True)
         await ordered(trial, Role.REFEREE, "release")
+
+
+async def test_no_area_is_stopped_where_no_match_was_laid_out(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await trial.phase(Phase.EMPTY)
+        assert await refused(trial, Role.CHIEF, "hold", reason="alarm", area=True) == "NO_MATCH"
+        assert await refused(trial, Role.CHIEF, "resume", area=True) == "NO_MATCH"
 
 
 async def test_a_claimed_count_is_ended_by_four_counts_whoever_else_lets_the_table_go_on(

@@ -1,11 +1,13 @@
 """What must never be released: each thing that can be wrong with cards, and what follows."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from controller.messages import Outcome, Phase
+from controller.messages import Outcome, Phase, Role
+from sim.mechanics.faults import parse_fault
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]
@@ -77,6 +79,36 @@ async def test_two_misdeals_in_a_row_call_the_referee_who_alone_starts_the_third
         assert [alert.name for alert in waiting.alerts] == ["TWO_MISDEALS"]
         third = await trial.deal()
         assert (third.machine.deal, third.machine.attempt) == (1, 3)
+
+
+async def test_what_keeps_the_next_attempt_waiting_too_long_is_named_until_it_is_mended(
+    table: Tables,
+) -> None:
+    async with table("wrong_pocket:at=5") as trial:
+        await trial.deal()
+        lying = trial.people.empty_machine()
+        trial.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift,value=1"))
+        trial.people.fill(lying)
+        named = await trial.until(lambda s: any(a.name == "SENSOR_STUCK" for a in s.alerts))
+        assert named.machine.phase is Phase.FAULT
+        trial.sim.world.dealer.mend()
+        again = await trial.deal()
+        assert again.fairness[-1].outcome is Outcome.OK
+        assert again.alerts == []
+
+
+async def test_a_barred_set_that_was_counted_is_shown_so_before_the_machine_is_cleared(
+    table: Tables,
+) -> None:
+    async with table("missing_card") as trial:
+        refused = await trial.deal()
+        assert refused.sets[0].barred
+        assert (await trial.order(Role.REFEREE, "clear_set", set="S1", cards=108)).ok
+        cleared = await trial.until(lambda s: not s.sets[0].barred)
+        trial.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift,value=1"))
+        await asyncio.sleep(5)
+        assert "SET_BARRED" not in {alert.name for alert in trial.states[-1].alerts}
+        assert cleared.machine.phase is Phase.FAULT
 
 
 async def test_an_open_lid_voids_the_attempt_even_when_the_hands_are_held(

@@ -90,6 +90,19 @@ async def test_the_same_id_twice_acts_once_and_is_answered_twice(table: Tables) 
         assert [event.kind for event in trial.events].count("cut") == 1
 
 
+async def test_an_order_in_the_very_moment_in_which_its_step_is_given_up_is_refused(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        step = asyncio.ensure_future(trial.machine.desk.take("cut"))
+        await asyncio.sleep(0)
+        cut = trial.command(Role.TABLE, "cut", n=40)
+        ordered = asyncio.ensure_future(trial.machine.order(cut))
+        step.cancel()
+        assert (await ordered).error.code == "WRONG_PHASE"
+
+
 async def test_an_effect_is_in_the_journal_before_its_answer(table: Tables) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)

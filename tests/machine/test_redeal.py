@@ -13,6 +13,7 @@ from sim.mechanics.faults import parse_fault
 from tests.machine.redeals import kept
 from tests.machine.stages import (
     STAGES,
+    alerts,
     all_press,
     at,
     cut,
@@ -33,10 +34,6 @@ EVERY_TIME = "wrong_pocket:at=5,repeat=true"
 def ground(runtime_dir: Path, tmp_path: Path) -> Ground:
     """Make a place for tables with two sets."""
     return Ground(runtime_dir, tmp_path)
-
-
-def alerts(trial: Trial) -> list[str]:
-    return [alert.name for alert in trial.states[-1].alerts]
 
 
 def calls(trial: Trial) -> list[str]:

@@ -349,3 +349,8 @@ class Table:
 def knockout(profile: Profile | None = None) -> Table:
     """A match that must have a winner, of an hour, all players there."""
     return Table(profile or timed(), stage="knockout").started()
+
+
+def choosing() -> Table:
+    """A match of Big Two whose players choose on their hands."""
+    return Table(BIG_TWO).started().dealt("W").does(events.Released)

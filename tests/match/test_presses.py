@@ -12,11 +12,7 @@ from controller.match.presses import held, pressed
 from controller.match.refusals import RefusedError
 from controller.messages import Seat
 
-from .table import BIG_TWO, Table, knockout
-
-
-def _choosing() -> Table:
-    return Table(BIG_TWO).started().dealt("W").does(events.Released)
+from .table import Table, choosing, knockout
 
 
 def _by_hand() -> Table:
@@ -40,7 +36,7 @@ TABLES: dict[Phase, Callable[[], Table]] = {
         Table().started().played("NS").counted().does(events.AntiAnswered, stands=False)
     ),
     Phase.RETURN: lambda: Table().started().played("NS").valued(),
-    Phase.CHOICES: _choosing,
+    Phase.CHOICES: choosing,
     Phase.PLAY: lambda: Table().started().in_play(),
     Phase.RESULT: lambda: Table().started().out("NS"),
     Phase.FORFEIT: _forfeited,
@@ -142,7 +138,7 @@ def test_only_the_leader_leads_and_only_once() -> None:
 
 
 def test_in_big_two_who_holds_the_card_leads_and_nobody_says_that_he_is_out() -> None:
-    table = _choosing().tick(60_000)
+    table = choosing().tick(60_000)
     assert table.phase is Phase.PLAY
     assert meant(table, "W") == events.Led(at_ms=7)
     assert _answer(held, table, "W") == "OTHER_RULES"

@@ -8,7 +8,7 @@ from typing import cast
 import msgspec
 import pytest
 
-from controller.match.bigtwo import rescored, totals
+from controller.match.bigtwo import totals
 from controller.match.effects import Refused
 from controller.match.meeting import Stage
 from controller.match.phase import Phase
@@ -16,6 +16,7 @@ from controller.match.reducer import match_of, step
 from controller.match.sheet import replay
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.match.timing import caught_up
+from controller.rules.bigtwo.scoring import deal_scores
 from controller.rules.levels import PAST_A, TWO
 from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.rulebooks import load_profile, profile_names
@@ -104,7 +105,9 @@ def _check(before: Match, after: Match) -> None:
     elif isinstance(after, BigTwoMatch):
         assert after.totals == totals(after.rows)
         assert sum(after.totals.values()) == 0
-        assert all(rescored(after.profile, row) == row.scores for row in after.rows[-1:])
+        for row in after.rows[-1:]:
+            scores = deal_scores(row.left, after.profile.bigtwo, row.opened, row.doubled)
+            assert scores == row.scores
 
 
 def _notice(match: Match, seen: Counter[str]) -> None:

@@ -25,7 +25,7 @@ from controller.rules.penalties.proposals import by_discretion
 from controller.rules.seats import ALL
 
 from .people import charge_of
-from .table import BIG_TWO, INTL, N, Table, timed
+from .table import INTL, N, Table, choosing, timed
 
 # -- every code ---------------------------------------------------------------
 
@@ -54,10 +54,6 @@ def _dead_too_early() -> Table:
 
 def _over() -> Table:
     return Table(timed()).started().played("NS").at_minute(60)
-
-
-def _choosing() -> Table:
-    return Table(BIG_TWO).started().dealt("W").does(events.Released)
 
 
 def _decision(**said: Any) -> dict[str, Any]:
@@ -130,7 +126,7 @@ REFUSED: dict[str, Asked] = {
         events.Recounted,
         {"counts": {"N": 28, "W": 28, "S": 28}},
     ),
-    "OTHER_RULES": Asked(_choosing, events.Counted, {"seat": "N"}),
+    "OTHER_RULES": Asked(choosing, events.Counted, {"seat": "N"}),
     "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, _decision()),
     "AREA_STOPPED": Asked(
         lambda: Table().started().dealt().does(events.AreaPaused), events.Released
@@ -321,8 +317,8 @@ def _tables() -> dict[str, Table]:
 
     by_hand = ruled().does(events.DealtByHand, reason="jam")
     first_by_hand = Table().started().does(events.DealtByHand, reason="jam").cut()
-    choosing = _choosing()
-    big_two = _choosing().tick(60_000)
+    choice = choosing()
+    big_two = choosing().tick(60_000)
     counted = ruled(N).counted()
     equal = ruled(stage="knockout").played("WE").at_minute(60)
     tables = {
@@ -343,7 +339,7 @@ def _tables() -> dict[str, Table]:
         "laid": ruled(N).laid(),
         "return": ruled(N).valued(14, 14),
         "claimed in return": ruled().valued().does(events.CountClaimed, seat="N"),
-        "choices": choosing,
+        "choices": choice,
         "big two": big_two,
         "play": ruled().in_play(),
         "out said": ruled().out("W").says_out("N"),

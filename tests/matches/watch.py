@@ -61,8 +61,9 @@ def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
     for event in events:
         if event.kind == "record" and event.attempt not in given_up:
             yield f"event {event.n}: hands of a deal that was played"
-        if event.kind in ("released", "record"):  # a card may be turned up; hands given up are open
+        if event.kind == "released":
             laid = set()
+        if event.kind in ("released", "record"):  # a card may be turned up; hands given up are open
             continue
         if faces := _FACE.findall(msgspec.json.encode(event.data).decode()):
             yield f"event {event.n} ({event.kind}): faces {faces}"

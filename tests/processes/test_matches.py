@@ -4,6 +4,8 @@ The simulator, the machine and the gateway are processes of their own; mechanics
 thousand times as fast as people, whose buttons and clocks do not.
 """
 
+import asyncio
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from controller.journal.verify import verify
+from controller.machine.sheet.text import sheet_text
 from controller.messages import Seat
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, hall
@@ -43,6 +46,7 @@ async def played(folder: Path, script: Script, event: Path | None = None) -> dic
     async with hall(plan) as (table,), AtHall(table) as people:
         playing = People(people, script)
         sheet = await playing.play()
+        await is_printed(state_dir, sheet)
     replay = Replay(script, playing.dealt, people.events)
     assert comparable(sheet) == comparable(replay.sheet())
     assert leaks(script.profile, people.states, people.events) == []
@@ -51,6 +55,17 @@ async def played(folder: Path, script: Script, event: Path | None = None) -> dic
     assert report.findings == []
     assert [each.unknown_rules for each in report.attempts] == [None] * len(script.deals)
     return sheet
+
+
+async def is_printed(state_dir: Path, sheet: dict[str, Any]) -> None:
+    """Assert that a referee's terminal prints the sheet as the table has it."""
+    printing = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "controller.cli", "sheet", "--state-dir", str(state_dir)),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    said, _ = await printing.communicate()
+    assert printing.returncode == 0
+    assert said.decode() == sheet_text(sheet, "zh")
 
 
 def event_file(folder: Path, name: str, settled: str) -> Path:

@@ -22,20 +22,20 @@ def test_every_admitted_client_is_known_by_its_signing_key(state_dir: Path) -> N
     roster = Roster.load(state_dir)
     assert {client.role for client in roster.clients} == set(Role)
     for client in roster.clients:
-        assert roster.role_of(client.verify) is client.role
-        assert roster.role_of(client.verify.hex()) is client.role
+        assert roster.client(client.verify) is client
+        assert roster.client(client.verify.hex()) is client
 
 
 @pytest.mark.parametrize("key", [None, "", "zz", "00" * 32, bytes(32), "00"])
-def test_a_stranger_has_no_role(state_dir: Path, key: str | bytes | None) -> None:
-    assert Roster.load(state_dir).role_of(key) is None
+def test_a_stranger_is_nobody(state_dir: Path, key: str | bytes | None) -> None:
+    assert Roster.load(state_dir).client(key) is None
 
 
 def test_a_key_has_one_spelling(state_dir: Path) -> None:
     roster = Roster.load(state_dir)
     key = next(c.verify.hex() for c in roster.clients if c.verify.hex() != c.verify.hex().upper())
-    assert roster.role_of(key.upper()) is None
-    assert roster.role_of(f" {key}") is None
+    assert roster.client(key.upper()) is None
+    assert roster.client(f" {key}") is None
 
 
 def test_certificates_are_read_as_zeromq_reads_them(state_dir: Path) -> None:
@@ -49,7 +49,7 @@ def test_certificates_are_read_as_zeromq_reads_them(state_dir: Path) -> None:
 def test_removing_a_file_shuts_its_client_out(state_dir: Path) -> None:
     referee = read_certificate(state_dir / "clients" / "referee.key")
     (state_dir / ADMITTED / "referee.key").unlink()
-    assert Roster.load(state_dir).role_of(referee.verify) is None
+    assert Roster.load(state_dir).client(referee.verify) is None
 
 
 def test_only_the_chief_is_sealed_to(state_dir: Path) -> None:

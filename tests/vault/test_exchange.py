@@ -11,10 +11,10 @@ from controller.rules.profile import GuandanProfile
 from controller.rules.result import Finish
 from controller.rules.returns import ReturnError
 from controller.rules.rulebooks import load_profile
+from controller.rules.seats import ALL
 from controller.vault import exchange
 from controller.vault.vault import Vault
 
-SEATS: tuple[Seat, ...] = ("N", "W", "S", "E")
 LEVEL = 13
 FINISH = Finish("N", "W", "S", "E")  # E is LAST, N and S are partners
 SINGLE: tuple[Seat, ...] = ("E",)
@@ -30,21 +30,21 @@ def guandan() -> GuandanProfile:
 def table(hands: dict[Seat, list[str]]) -> tuple[Vault, str]:
     """Return a vault with these cards among the hands, the rest as it falls, and the sequence."""
     left = [face for face, count in enumerate(composition(2, True)) for _ in range(count)]
-    dealt = {seat: [parse_face(text) for text in hands.get(seat, [])] for seat in SEATS}
+    dealt = {seat: [parse_face(text) for text in hands.get(seat, [])] for seat in ALL}
     for cards in dealt.values():
         for face in cards:
             left.remove(face)
     low = sorted(left, key=lambda face: face % 13 if face < 52 else 20)
-    for seat in SEATS:  # low cards first to those whose hands a test names
+    for seat in ALL:  # low cards first to those whose hands a test names
         if seat in hands:
             take = 27 - len(dealt[seat])
             dealt[seat] += low[:take]
             del low[:take]
-    for seat in SEATS:
+    for seat in ALL:
         take = 27 - len(dealt[seat])
         dealt[seat] += low[:take]
         del low[:take]
-    places = [(seat, face) for seat in SEATS for face in dealt[seat]]
+    places = [(seat, face) for seat in ALL for face in dealt[seat]]
     random.Random(1).shuffle(places)
     vault = Vault(composition(2, True), 0)
     vault.adopt(1, bytes(face for _, face in places))
@@ -56,7 +56,7 @@ def test_a_hand_is_what_the_sequence_dealt_to_its_seat() -> None:
     held = exchange.hand(vault, sequence, "E")
     assert len(held) == 27
     assert {BIG_JOKER, parse_face("♠A")} <= set(held)
-    assert sorted(b"".join(exchange.hand(vault, sequence, seat) for seat in SEATS)) == sorted(
+    assert sorted(b"".join(exchange.hand(vault, sequence, seat) for seat in ALL)) == sorted(
         vault.hands or b""
     )
 

@@ -5,8 +5,11 @@ computes everything anew with the functions of controller/deal/sequence.py, and
 believes no entry that can be derived from others.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import msgspec
 
 from controller.cards import composition
 from controller.journal.chain import ZERO
@@ -34,7 +37,7 @@ from controller.journal.verify.sources import read
 from controller.journal.verify.steps import check_attempts, check_entries
 from controller.journal.wire_group import WireEvent, unpack, unpack_opened
 
-__all__ = ["Finding", "JournalError", "Report", "Standing", "verify"]
+__all__ = ["Finding", "JournalError", "Report", "Standing", "check_opened", "verify"]
 
 
 def verify(path: Path, head_file: Path | None = None, events: Sequence[Path] = ()) -> Report:
@@ -69,6 +72,21 @@ def verify(path: Path, head_file: Path | None = None, events: Sequence[Path] = (
         attempts=standings,
         findings=sorted(findings, key=lambda finding: finding.n or 0),
     )
+
+
+def check_opened(
+    progress: Progress, revealed: Mapping[str, Any], record: Mapping[str, Any]
+) -> tuple[Standing, list[Finding]]:
+    """Check an attempt with what the chief's key gave of it, as if it stood in the journal.
+
+    `revealed` and `record` are the data of the entries that its machine could not write.
+    """
+    steps = dict(progress.steps)
+    sealed = steps.pop("sealed_to_chief")
+    for kind, data in (("revealed", revealed), ("record", record)):
+        steps[kind] = msgspec.structs.replace(sealed, kind=kind, data=dict(data))
+    whole = msgspec.structs.replace(progress, steps=steps)
+    return _check_attempt(whole, Rulebooks())
 
 
 def _check_tables(entries: Sequence[Entry]) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from controller.cards import FACES
 from controller.journal.verify.course import SEATS, TRAY, Course
 from controller.journal.wire_group import Look
 
-# "At most 6 cards … of the tray" (DESIGN §6); a sure reading, as the vault takes it.
+# At most so many cards may go to the tray; a sure reading, as the vault takes it.
 _TRAY_CARDS = 6
 _SURE = 128
 _BACKS = {"A": 0, "B": 1}

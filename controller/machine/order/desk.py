@@ -19,6 +19,7 @@ from controller.match.refusals import Refusal
 from controller.messages import Command, Failure, Phase, Reply, Role
 from controller.roster import Roster
 from controller.signing import BadSignature, check
+from controller.tomlwords import printable, short
 
 PANEL = "panel"
 """Stands for the signer's key in an order that a button of the table gave."""
@@ -195,7 +196,8 @@ class OrderDesk:
         if reading is not None:
             return reading(_parsed(command))
         if command.cmd not in COMMANDS:
-            raise OrderRefused(failure("UNKNOWN_COMMAND", found=command.cmd))
+            found = printable(short(command.cmd))
+            raise OrderRefused(failure("UNKNOWN_COMMAND", found=found))
         who = self._signer(command)
         signed = (command.key or "", command.id)
         known = self._record.state.answers.get(signed)
@@ -209,6 +211,7 @@ class OrderDesk:
             order = self._begin(command, who)
             self._open[signed] = order
             order.answer.add_done_callback(lambda _: self._open.pop(signed, None))
+            order.answer.add_done_callback(_forget)
         return await asyncio.shield(order.answer)
 
     def _signer(self, command: Command) -> Who:
@@ -284,7 +287,7 @@ def _parsed(command: Command) -> msgspec.Struct:
 
 
 def _forget(answer: asyncio.Future[dict[str, Any]]) -> None:
-    """Look at the answer to a press, which nobody waits for."""
+    """Look at an answer that nobody may wait for: to a press, or whose asker is gone."""
     if not answer.cancelled():
         answer.exception()
 

@@ -5,7 +5,7 @@ The program proposes what the rulebook's ladder says; every penalty is a person'
 
 from controller.machine.order.who import Who
 from controller.match.authority import require
-from controller.match.desk import legal_proposals
+from controller.match.desk import legal_proposals, ruling_of
 from controller.match.events import (
     MatchEvent,
     RulingApproved,
@@ -14,7 +14,6 @@ from controller.match.events import (
     VerbalConfirmed,
 )
 from controller.match.refusals import refuse
-from controller.match.rulings import Ruling
 from controller.match.state import GuandanMatch, Match
 from controller.match_arguments import (
     Accusing,
@@ -86,7 +85,7 @@ def approve(said: Approving, who: Who, match: Match, at_ms: int) -> MatchEvent:
     played = guandan(match)
     proposal = None
     if said.penalty is not None:
-        charge = _ruling(played, said.ruling).charge
+        charge = ruling_of(played, said.ruling).charge
         proposal = _chosen(played, charge, said.penalty, who, verbal=said.verbal)
     return RulingApproved(
         at_ms=at_ms,
@@ -144,10 +143,3 @@ def _chosen(
             return proposal
     require("choice_of_penalty", who.role, verbal=verbal)
     return by_discretion(match.profile, charge, penalty)
-
-
-def _ruling(match: GuandanMatch, ruling_id: str) -> Ruling:
-    for ruling in match.rulings:
-        if ruling.id == ruling_id:
-            return ruling
-    refuse("NO_SUCH_RULING", ruling_id)

@@ -1,31 +1,48 @@
 """What a technician may order: tests and settings of the boards, never a hand or a match."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from controller.arguments import Calibrating, Configuring
 from controller.faults import fault_name
 from controller.machine.order.desk import Order, OrderRefused, failure
+from controller.machine.record import Record
+from controller.machine.table import Table
+from drivers import dealer as of_dealer
+from drivers import reader as of_reader
 from drivers.dealer import Dealer
-from drivers.errors import DriverError
+from drivers.errors import DriverError, Refused, Result
+from drivers.events import Code, Event, Motor
 from drivers.reader import Reader
+
+LOOK_S: Final = 0.05
+"""How often a board is asked whether it still moves."""
+LOOKS: Final = 400
+"""Looks at the longest motion of a test; the board's own limits end it long before."""
+_BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
+    "dealer": of_dealer.BOUNDS,
+    "reader": of_reader.BOUNDS,
+}
 
 
 class Technical:
     """Carries a technician's orders out on the two boards, between deals."""
 
-    def __init__(self, dealer: Dealer, reader: Reader, busy: Callable[[], bool]) -> None:
-        self._dealer, self._reader, self._busy = dealer, reader, busy
+    def __init__(self, record: Record, table: Table, dealer: Dealer, reader: Reader) -> None:
+        self._record, self._table = record, table
+        self._dealer, self._reader = dealer, reader
 
     async def selftest(self, order: Order) -> None:
-        """Have both boards test themselves; what they find comes as their events."""
-        await self._do(self._dealer.selftest, self._reader.selftest)
-        await order.carried_out({"boards": ["dealer", "reader"]})
+        """Have both boards test themselves. A motor that does not turn is named, and latched."""
+        found = await self._tested(self._dealer, self._reader)
+        await order.carried_out({"boards": ["dealer", "reader"], "stalled": found})
 
     async def configure(self, order: Order) -> None:
-        """Change settings of a board, by their names in PROTOCOL.md, one after the other."""
+        """Change settings of a board, by their names in PROTOCOL.md: all of them, or none."""
         args: Configuring = order.args
+        _require_settings(args)
         board = self._board(args.board)
         for name, value in args.settings.items():
             await self._do(partial(board.configure, name, value))
@@ -35,24 +52,65 @@ class Technical:
         """Bring a board to its known positions: the lift down, motors and engine tried."""
         args: Calibrating = order.args
         if args.board == "dealer":
-            await self._do(self._dealer.retract)
-        await self._do(self._board(args.board).selftest)
-        await order.carried_out({"board": args.board})
+            await self._do(self._dealer.retract, self._at_rest)
+        found = await self._tested(self._board(args.board))
+        await order.carried_out({"board": args.board, "stalled": found})
 
     def _board(self, name: str) -> Dealer | Reader:
         return self._dealer if name == "dealer" else self._reader
 
+    async def _tested(self, *boards: Dealer | Reader) -> list[str]:
+        """Have boards test themselves; return the motors that did not turn. Raises OrderRefused."""
+        if self._table.overheard is not None:  # another test is under way
+            raise OrderRefused(failure("BOARD_REFUSED", found=Result.BUSY.name))
+        stalled: list[str] = []
+
+        def note(event: Event) -> None:
+            if event.code is Code.STALL:
+                stalled.append(Motor(event.place).name.lower())
+
+        self._table.overheard = note
+        try:
+            await self._do(*(board.selftest for board in boards))
+            await self._do(self._at_rest)
+        finally:
+            self._table.overheard = None
+        if stalled:
+            self._record.latch("STALL", {"place": ", ".join(stalled)})
+        elif self._dealer in boards:
+            self._record.clear("STALL")
+        return stalled
+
+    async def _at_rest(self) -> None:
+        """Return once nothing of the dealer board moves, or at the limit."""
+        for _ in range(LOOKS):
+            if not await self._dealer.moves():
+                return
+            await asyncio.sleep(LOOK_S)
+
     async def _do(self, *commands: Callable[[], Awaitable[Any]]) -> None:
         """Give the boards commands, or say which one cannot. Raises OrderRefused."""
-        if self._busy():
-            raise OrderRefused(failure("MACHINE_BUSY"))
         for command in commands:
+            if self._table.run is not None:
+                raise OrderRefused(failure("MACHINE_BUSY"))
             try:
                 await command()
+            except Refused as error:
+                found = {"board": error.board, "found": error.result.name}
+                raise OrderRefused(failure("BOARD_REFUSED", **found)) from None
             except DriverError as error:
                 name = fault_name(error)
                 raise OrderRefused(failure("BOARD_AWAY", found=f"{name}: {error}")) from None
-            except KeyError as error:
-                what = f"setting {error.args[0]}"
-                why = failure("BAD_COMMAND", found=what, expected="a setting of this board")
-                raise OrderRefused(why) from None
+
+
+def _require_settings(said: Configuring) -> None:
+    """Refuse settings that the board does not have, or would not take. Raises OrderRefused."""
+    bounds = _BOUNDS[said.board]
+    for name, value in said.settings.items():
+        if name not in bounds:
+            found, expected = f"settings.{name}", f"one of {', '.join(bounds)}"
+            raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected))
+        least, most = bounds[name]
+        if not least <= value <= most:
+            found, expected = f"settings.{name} = {value}", f"a number from {least} to {most}"
+            raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected))

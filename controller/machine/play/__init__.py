@@ -10,7 +10,14 @@ from controller.journal.entries import Entry
 from controller.machine.play.happening import happened, tried
 from controller.machine.play.moving import arrives, gone, laid_out, on_its_way
 from controller.machine.play.of_machine import MEANINGS, by_machine
-from controller.machine.play.questions import dealt_again, needed, over, wanted, wanted_ahead
+from controller.machine.play.questions import (
+    awaits_cut,
+    dealt_again,
+    needed,
+    over,
+    wanted,
+    wanted_ahead,
+)
 from controller.machine.play.values import (
     Ahead,
     Coming,
@@ -31,6 +38,7 @@ __all__ = [
     "Play",
     "Sent",
     "Wanted",
+    "awaits_cut",
     "dealt_again",
     "fold",
     "happened",

@@ -1,6 +1,6 @@
 """What the machine's entries mean to a match: its cut, its verdict, its release.
 
-What it says of the next deal waits until that one is due (deal-ahead, DESIGN §6).
+What it says of the next deal waits until that one is due (deal-ahead).
 """
 
 from collections.abc import Callable, Mapping

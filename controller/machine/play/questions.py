@@ -45,6 +45,16 @@ def needed(play: Play, deal: Wanted) -> bool:
     return match.phase in BEFORE_NEXT
 
 
+def awaits_cut(play: Play, deal: Wanted) -> bool:
+    """Tell whether the match waits for the cut of a deal, and knows of none.
+
+    An attempt of that deal which was cut already is not the one that it waits for: the match
+    went back to the deal before, for who leads after it, and begins this one anew.
+    """
+    at_cut = play.match is not None and play.match.phase is Phase.CUT
+    return at_cut and play.ahead is None and wanted(play) == deal
+
+
 def over(play: Play, deal: Wanted) -> bool:
     """Tell whether a deal whose hands were out is over: written, or dealt again.
 

@@ -85,7 +85,7 @@ def _place(match: MatchState) -> dict[str, Any]:
 def _hands(match: MatchState) -> dict[str, Any]:
     """Return the present deal as far as both games have it.
 
-    Who leads by the turned-up card, and that card, come with the release (DESIGN 7); drawn by
+    Who leads by the turned-up card, and that card, come with the release; drawn by
     hand it lies open at once.
     """
     duties = match.duties if match.phase in BEFORE_RELEASE else None

@@ -1,0 +1,126 @@
+"""`dealtable open`: an attempt whose key went with the power, opened by the chief."""
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from controller.cli import LineError
+from controller.journal.errors import JournalError
+from controller.journal.fold import Progress, attempts
+from controller.journal.verify import check_opened
+from controller.journal.verify.sources import read
+from controller.journal.wire_group import opened, unpack
+from controller.roster import RosterError, read_certificate
+from controller.vault.sealing import AttemptKey, CannotUnseal, unseal_with
+
+EPILOG = """\b
+Examples:
+  dealtable open state --attempt 7 --key chief.key_secret
+  dealtable open state --attempt 7 --key chief.key_secret --json > attempt-7.json
+"""
+_NONCE = 32
+
+
+@click.command("open", epilog=EPILOG)
+@click.argument("state_dir", type=click.Path(path_type=Path, file_okay=False, exists=True))
+@click.option("--attempt", type=click.IntRange(1), required=True, help="Its number.")
+@click.option(
+    "--key",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    required=True,
+    help="The chief's .key_secret, which the attempt's key was sealed to.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print seed, cut and record as JSON.")
+@click.pass_context
+def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_json: bool) -> None:
+    """Open an attempt that no machine can open any more, and check it.
+
+    After a power cut the machine has no key of the attempt that was under way: its entry
+    `sealed_to_chief` says so. The chief's key opens it here: seed, cut and all that the boards
+    saw, checked as `verify` checks every other attempt. An attempt that is still under
+    way, or whose record is open already, is not opened.
+
+    Exit 0: all holds; 1: a finding; 2: it cannot be opened.
+    """
+    progress = _sealed(state_dir, attempt)
+    unseal = _unsealer(progress, key)
+    revealed, record = _inside(progress, unseal)
+    standing, findings = check_opened(progress, revealed, record)
+    if as_json:
+        shown = {"attempt": attempt, "deal": progress.deal, "revealed": revealed, "record": record}
+        click.echo(msgspec.json.encode(shown))
+    else:
+        click.echo(f"{standing}; seed {revealed['seed']}, cut {revealed['cut']}")
+    for finding in findings:
+        click.echo(str(finding), err=as_json)
+    ctx.exit(1 if findings else 0)
+
+
+def _sealed(state_dir: Path, number: int) -> Progress:
+    """Return the attempt, if it is one for the chief alone. Raises LineError."""
+    try:
+        entries = [chained.entry for chained in read(state_dir).entries]
+    except JournalError as error:
+        raise LineError(str(error)) from error
+    progress = attempts(entries).get(number)
+    if progress is None:
+        raise LineError(f"{state_dir}: there is no attempt {number}; see `dealtable verify`")
+    if "sealed_to_chief" not in progress.steps:
+        raise LineError(
+            f"attempt {number} was not left to the chief: its record is open, or it is under way"
+        )
+    return progress
+
+
+def _unsealer(progress: Progress, key: Path) -> Callable[[bytes], bytes]:
+    """Return what opens the attempt's boxes. Raises LineError for a key that does not."""
+    try:
+        chief = read_certificate(key)
+    except RosterError as error:
+        raise LineError(str(error)) from error
+    if chief.unseal is None:
+        raise LineError(f"{key}: holds no unsealing key; name the chief's .key_secret file")
+    try:
+        raw = unseal_with(chief.unseal, _box(progress, "seed", "for_chief"))
+    except CannotUnseal:
+        raise LineError(
+            f"{key}: attempt {progress.attempt} was sealed to another chief's key"
+        ) from None
+    return AttemptKey(raw, _closes_nothing).unseal
+
+
+def _closes_nothing(_: int) -> bytes:
+    raise AssertionError("nothing is closed here")
+
+
+def _inside(
+    progress: Progress, unseal: Callable[[bytes], bytes]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what `revealed` and `record` would have said. Raises LineError."""
+    cut = progress.data("cut")
+    try:
+        revealed = {
+            "seed": unseal(_box(progress, "seed", "box")).hex(),
+            "cut": None if cut is None else cut["cut"],
+        }
+        hands = unseal(_box(progress, "hands_box", "box")) if progress.data("hands_box") else b""
+        events = [
+            event for entry in progress.wire for event in unpack(entry.data, entry.attempt, unseal)
+        ]
+    except CannotUnseal as error:
+        raise LineError(f"attempt {progress.attempt}: {error}; its rows were changed") from None
+    record: dict[str, Any] = {
+        "nonce": hands[:_NONCE].hex() or None,
+        "hands": hands[_NONCE:].hex() or None,
+        "events": opened(events),
+    }
+    return revealed, record
+
+
+def _box(progress: Progress, kind: str, field: str) -> bytes:
+    data = progress.data(kind) or {}
+    return base64.b64decode(data.get(field, ""))

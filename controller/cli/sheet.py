@@ -1,0 +1,60 @@
+"""`dealtable sheet`: the score sheet (记分表) of a table's match, to read, print and sign."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+import msgspec
+
+from controller.cli import LineError
+from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.gateway.client import Client, NoAnswer
+from controller.gateway.line import BadAddress
+from controller.machine.sheet.text import sheet_text
+from controller.messages import Reply, Role
+
+EPILOG = """\b
+Examples:
+  dealtable sheet --state-dir state
+  dealtable sheet --state-dir state --language en | lpr
+  dealtable sheet --state-dir state --json > sheet.json
+"""
+
+
+@click.command("sheet", epilog=EPILOG)
+@click.option(
+    "--state-dir",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The table's state directory: it says where the table is and holds the keys.",
+)
+@click.option("--language", type=click.Choice(["zh", "en"]), default="zh", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The sheet as the table sent it.")
+def command(state_dir: Path, language: Literal["zh", "en"], as_json: bool) -> None:
+    """Print the score sheet of the match at a table, as it stands now.
+
+    Every deal with its level, places, tribute and penalties; corrections with old and new;
+    points; who signed which version, and who has still to. Exit 1 where there is no match.
+    """
+    endpoints = endpoints_in(state_dir)
+    identity = client_in(state_dir, Role.OBSERVER)
+
+    async def ask() -> Reply:
+        async with Client(endpoints, identity, command_ids) as client:
+            return await client.ask("sheet")
+
+    try:
+        reply = asyncio.run(ask())
+    except NoAnswer as error:
+        raise click.ClickException(f"no answer: {error}") from None
+    except BadAddress as error:
+        raise LineError(str(error)) from None
+    if reply.error is not None or reply.result is None:
+        said = "" if reply.error is None else f"{reply.error.message}. {reply.error.action}."
+        raise click.ClickException(said)
+    if as_json:
+        click.echo(msgspec.json.encode(reply.result))
+    else:
+        sys.stdout.write(sheet_text(reply.result, language))

@@ -1,0 +1,262 @@
+"""Every command of the table, refused for every reason: role, phase, signature, arguments.
+
+Each refusal says what would have been right, and leaves nothing behind in the journal.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.commands import COMMANDS
+from controller.messages import Command, Failure, Phase, Role
+from controller.signing import sign
+from controller.tomlwords import prints
+from controller.trials.inproc import TABLE_KEY, Trial
+from tests.commands.test_commands import example
+from tests.machine.stages import ordered
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+SIGNED = [cmd for cmd, order in COMMANDS.items() if order.signed]
+LONGEST_LINE = 600
+MOMENTS = 1000
+LINE_MS = 20.0
+"""What a byte takes to a board: long enough to ask while the board has not answered."""
+ELSEWHERE = "U" * 40
+
+
+def giver(cmd: str) -> Role:
+    """Somebody who may give a command."""
+    return min(COMMANDS[cmd].roles)
+
+
+# -- a machine in every phase -----------------------------------------------------
+
+
+async def _empty(trial: Trial) -> None:
+    await trial.phase(Phase.EMPTY)
+
+
+async def _committed(trial: Trial) -> None:
+    await _empty(trial)
+    await ordered(trial, Role.REFEREE, "start_deal")
+    await trial.phase(Phase.COMMITTED)
+
+
+async def _cut(trial: Trial) -> None:
+    """Give the cut, and stop in the moment before the board has begun."""
+    await _committed(trial)
+    command = trial.command(Role.TABLE, "cut", n=40)
+    cutting = asyncio.ensure_future(trial.machine.order(command))
+    for _ in range(MOMENTS):
+        if trial.machine.table.phase is Phase.CUT:
+            break
+        await asyncio.sleep(0)
+    cutting.add_done_callback(lambda done: done.result())
+
+
+async def _shuffling(trial: Trial) -> None:
+    await _committed(trial)
+    await ordered(trial, Role.TABLE, "cut", n=40)
+    await trial.phase(Phase.SHUFFLING)
+
+
+async def _dealing(trial: Trial) -> None:
+    await _shuffling(trial)
+    await trial.until(lambda state: state.machine.fed >= 30)
+
+
+async def _held(trial: Trial) -> None:
+    await _shuffling(trial)
+    await trial.phase(Phase.HELD)
+
+
+async def _released(trial: Trial) -> None:
+    await _held(trial)
+    await ordered(trial, Role.REFEREE, "release")
+    await trial.phase(Phase.RELEASED)
+
+
+async def _fault(trial: Trial) -> None:
+    await _empty(trial)
+    trial.sim.kill("reader")
+    await trial.phase(Phase.FAULT)
+
+
+REACHED: dict[Phase, Callable[[Trial], Awaitable[None]]] = {
+    Phase.FAULT: _fault,
+    Phase.EMPTY: _empty,
+    Phase.COMMITTED: _committed,
+    Phase.CUT: _cut,
+    Phase.SHUFFLING: _shuffling,
+    Phase.DEALING: _dealing,
+    Phase.HELD: _held,
+    Phase.RELEASED: _released,
+}
+
+
+@asynccontextmanager
+async def standing(table: Tables, phase: Phase) -> AsyncIterator[Trial]:
+    """Give a table in a phase in which it stays while it is asked; no word may be written."""
+    async with table(delay_ms=LINE_MS) as trial:
+        await REACHED[phase](trial)
+        assert trial.machine.table.phase is phase
+        journal = trial.machine.record.journal
+        last = journal.last
+        yield trial
+        assert (trial.machine.table.phase, journal.last) == (phase, last)
+
+
+async def told(trial: Trial, command: Command) -> Failure:
+    """Return why a command is refused. Nothing is waited for: it is refused at once."""
+    asking = asyncio.ensure_future(trial.machine.order(command))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert asking.done(), f"{command.cmd} waits"
+    reply = asking.result()
+    assert reply.error is not None, (command.cmd, reply.result)
+    assert (reply.id, reply.ok) == (command.id, False)
+    assert all(map(prints, reply.error.message + reply.error.action))
+    assert len(reply.error.message) < LONGEST_LINE
+    return reply.error
+
+
+def named(error: Failure) -> set[str]:
+    """The roles or phases that the advice of a refusal names."""
+    return set(error.action.rpartition(": ")[2].split(", "))
+
+
+# -- roles and phases -----------------------------------------------------------------
+
+
+async def test_a_role_that_may_not_is_told_which_may_for_every_command(table: Tables) -> None:
+    async with standing(table, Phase.EMPTY) as trial:
+        for cmd, order in COMMANDS.items():
+            for role in set(Role) - order.roles:
+                error = await told(trial, trial.command(role, cmd, **example(cmd)))
+                assert error.code == "WRONG_ROLE", (cmd, role)
+                assert f"{cmd} is not for the role {role}" == error.message
+                assert named(error) == {each.value for each in order.roles}, (cmd, role)
+
+
+@pytest.mark.parametrize("phase", Phase)
+async def test_a_phase_that_may_not_is_named_with_those_that_may(
+    table: Tables, phase: Phase
+) -> None:
+    async with standing(table, phase) as trial:
+        for cmd, order in COMMANDS.items():
+            if phase in order.phases:
+                continue
+            for role in order.roles:
+                error = await told(trial, trial.command(role, cmd, **example(cmd)))
+                assert error.code == "WRONG_PHASE", (cmd, role)
+                assert f"{cmd} is not possible while the machine is {phase}" == error.message
+                assert named(error) == {each.value for each in order.phases}, (cmd, role)
+
+
+async def test_what_may_not_for_its_role_is_not_told_of_the_phase(table: Tables) -> None:
+    async with standing(table, Phase.EMPTY) as trial:
+        for role in (Role.OBSERVER, Role.TABLE, Role.TECHNICIAN):
+            error = await told(trial, trial.command(role, "release"))
+            assert error.code == "WRONG_ROLE"
+
+
+# -- signatures -------------------------------------------------------------------------
+
+
+def forged(trial: Trial, cmd: str) -> Iterator[tuple[str, Command]]:
+    """Yield commands whose signature is not theirs, and what is wrong with each."""
+    role = giver(cmd)
+    seed, changed = trial.signers[role], msgspec.structs.replace
+    plain = Command(id="forged", cmd=cmd, deal=1, attempt=1, args=example(cmd))
+    right = sign(plain, TABLE_KEY, seed)
+    other = "cut" if cmd != "cut" else "release"
+    assert right.sig is not None
+    yield "missing", changed(right, sig=None)
+    yield "empty", changed(right, sig="")
+    yield "no hex", changed(right, sig="zz" * 64)
+    yield "short", changed(right, sig=right.sig[:-2])
+    yield "long", changed(right, sig=right.sig + "00")
+    yield "one bit", changed(right, sig=f"{int(right.sig, 16) ^ 1:0128x}")
+    yield "another table", sign(plain, ELSEWHERE, seed)
+    yield "another command", changed(sign(changed(plain, cmd=other), TABLE_KEY, seed), cmd=cmd)
+    yield "another id", changed(right, id="forged again")
+    yield "another deal", changed(right, deal=2)
+    yield "no deal", changed(right, deal=None)
+    yield "another attempt", changed(right, attempt=2)
+    yield "other arguments", changed(right, args={**plain.args, "more": 1})
+    stranger = next(each for each in Role if each is not role)
+    theirs = sign(plain, TABLE_KEY, trial.signers[stranger])
+    yield "another's key", changed(right, key=theirs.key)
+    yield "another's signature", changed(right, sig=theirs.sig)
+
+
+async def test_a_signature_that_is_not_this_commands_is_refused_for_every_command(
+    table: Tables,
+) -> None:
+    async with standing(table, Phase.EMPTY) as trial:
+        for cmd in SIGNED:
+            for what, command in forged(trial, cmd):
+                assert (await told(trial, command)).code == "BAD_SIGNATURE", (cmd, what)
+
+
+@pytest.mark.parametrize("key", [None, "", "00" * 32, "zz" * 32, "0" * 63, "\x00", "牌"])
+async def test_a_key_that_nobody_admitted_is_refused_for_every_command(
+    table: Tables, key: str | None
+) -> None:
+    async with standing(table, Phase.EMPTY) as trial:
+        for cmd in SIGNED:
+            command = Command(id="x", cmd=cmd, args=example(cmd), key=key, sig="00" * 64)
+            assert (await told(trial, command)).code == "UNKNOWN_KEY", cmd
+        stranger = sign(Command(id="x", cmd="hold", args={"reason": "x"}), TABLE_KEY, bytes(32))
+        assert (await told(trial, stranger)).code == "UNKNOWN_KEY"
+
+
+# -- arguments -----------------------------------------------------------------------------
+
+TABLES_AND_LISTS = {"settings", "pairs", "counts", "left", "record", "order"}
+WHERE: dict[str, Phase] = {"cut": Phase.COMMITTED, "void": Phase.COMMITTED, "release": Phase.HELD}
+"""Where a command is taken that is not taken by an empty machine."""
+
+
+def wrong(cmd: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield arguments that a command does not take, and the one that is wrong."""
+    right = example(cmd)
+    for field in msgspec.structs.fields(COMMANDS[cmd].args):
+        if field.required:
+            yield field.name, {name: said for name, said in right.items() if name != field.name}
+        for bad in (7, True) if field.name in TABLES_AND_LISTS else ({"no": 1}, [[]]):
+            yield field.name, {**right, field.name: bad}
+    for extra in ("more", "id", "牌"):
+        yield extra, {**right, extra: 1}
+
+
+@pytest.mark.parametrize("phase", [Phase.EMPTY, *sorted(set(WHERE.values()))])
+async def test_arguments_that_are_not_a_commands_are_refused_in_a_line_that_names_them(
+    table: Tables, phase: Phase
+) -> None:
+    async with standing(table, phase) as trial:
+        for cmd in COMMANDS:
+            if WHERE.get(cmd, Phase.EMPTY) is not phase:
+                continue
+            for name, args in wrong(cmd):
+                command = trial.command(giver(cmd), cmd, about=present(trial, cmd), **args)
+                error = await told(trial, command)
+                assert error.code == "BAD_COMMAND", (cmd, args)
+                assert name in error.message, (cmd, name, error.message)
+
+
+def present(trial: Trial, cmd: str) -> tuple[int | None, int | None]:
+    return trial.machine.desk.present(cmd) or (None, None)
+
+
+async def test_a_command_that_does_not_exist_is_refused_whoever_gives_it(table: Tables) -> None:
+    async with standing(table, Phase.EMPTY) as trial:
+        for role in Role:
+            for cmd in ("", "deal_better_hands", "CUT", "cut ", "a\nb", "x" * 9000):
+                error = await told(trial, trial.command(role, cmd, n=40))
+                assert error.code == "UNKNOWN_COMMAND", (cmd, role)

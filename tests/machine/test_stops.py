@@ -1,0 +1,37 @@
+"""What a latched fault stops, and what it does not: the phase that people see."""
+
+import pytest
+
+from controller.faults import catalogue
+from controller.machine.alerts import alert
+from controller.machine.state import TableState
+from controller.machine.stops import CALLS_ONLY, STOPS_NOTHING, ends_an_attempt, shown_phase
+from controller.messages import Phase
+
+
+def shown(name: str, phase: Phase, board: str = "") -> Phase:
+    up = {(name, board): alert(name, "2026-01-01T00:00:00Z")}
+    return shown_phase(TableState(phase=phase, faults=up), boards_up=True)
+
+
+@pytest.mark.parametrize("name", sorted(STOPS_NOTHING))
+def test_what_only_calls_or_tells_somebody_stops_no_machine(name: str) -> None:
+    assert shown(name, Phase.DEALING) is Phase.DEALING
+    assert name in catalogue()
+
+
+def test_any_other_fault_stops_it_but_hands_that_are_safe_stay_so() -> None:
+    assert shown("JAM", Phase.DEALING) is Phase.FAULT
+    assert shown("JAM", Phase.HELD) is Phase.HELD
+    assert shown_phase(TableState(phase=Phase.DEALING), boards_up=False) is Phase.FAULT
+
+
+def test_hands_that_nobody_knows_do_not_stop_the_deal_behind_them() -> None:
+    """They are out and played; with deal-ahead the next ones are on their way meanwhile."""
+    assert shown("HANDS_UNKNOWN", Phase.DEALING) is Phase.DEALING
+    assert "HANDS_UNKNOWN" not in CALLS_ONLY  # it stands for a whole deal: no buzzer
+
+
+def test_a_reason_of_an_attempt_is_one_by_its_code() -> None:
+    assert ends_an_attempt("JAM")
+    assert not ends_an_attempt("SET_BARRED")

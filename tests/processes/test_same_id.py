@@ -1,0 +1,163 @@
+"""The same command from two clients, again and again, while the machine is killed between."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import msgspec
+
+from controller.gateway.client import Client
+from controller.messages import Phase, Reply, Role, State
+from controller.trials.hall import RunningTable
+from tests.processes.conftest import SPEED, Dealtable, Start
+from tests.processes.people import CUT, SLOW
+from tests.processes.program import PATIENCE_S
+from tests.processes.units import Units
+
+AGAIN_S = 0.05
+ABOUT = (1, 1)
+
+
+class Two:
+    """Two clients with the same key: a console, and the terminal beside it."""
+
+    def __init__(self, table: RunningTable, role: Role) -> None:
+        self.clients = (table.client(role), table.client(role))
+
+    async def say(
+        self,
+        cmd: str,
+        who: str,
+        about: tuple[int | None, int | None] = (None, None),
+        **args: Any,
+    ) -> list[Reply]:
+        """Send a command, its name its id, in turn from the clients of `who`: "abba".
+
+        Each client waits for its answer before it asks again, and for nobody else's.
+        """
+        deal, attempt = about
+
+        async def one(client: Client, times: int) -> list[Reply]:
+            return [
+                await client.ask(cmd, args, deal=deal, attempt=attempt, command_id=cmd)
+                for _ in range(times)
+            ]
+
+        turns = zip(self.clients, (who.count("a"), who.count("b")), strict=True)
+        return [
+            each for said in await asyncio.gather(*(one(*turn) for turn in turns)) for each in said
+        ]
+
+    async def close(self) -> None:
+        for client in self.clients:
+            await client.close()
+
+
+async def reached(client: Client, phase: Phase) -> None:
+    """Wait until a machine that is there is in a phase."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            reply = await client.ask("snapshot")
+            if reply.ok and msgspec.convert(reply.result, State).machine.phase is phase:
+                return
+            await asyncio.sleep(AGAIN_S)
+
+
+async def there(client: Client) -> None:
+    """Wait until the machine answers again."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            if (await client.ask("snapshot")).ok:
+                return
+            await asyncio.sleep(AGAIN_S)
+
+
+async def journalled(client: Client, command_id: str) -> None:
+    """Wait until a command stands in the journal."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            if command_id in [event["data"].get("id") for event in await events(client)]:
+                return
+            await asyncio.sleep(AGAIN_S)
+
+
+async def events(client: Client) -> list[dict[str, Any]]:
+    """Return every public entry so far."""
+    found: list[dict[str, Any]] = []
+    while True:
+        reply = await client.ask("events", {"since": found[-1]["n"] if found else 0})
+        assert reply.result is not None
+        if not reply.result["events"]:
+            return found
+        found += reply.result["events"]
+
+
+async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_one_answer(
+    boards: RunningTable, start: Start, dealtable: Dealtable
+) -> None:
+    units = Units(boards, start)
+    await units.start_machine()
+    await units.start_gateway()
+    referees, players = Two(boards, Role.REFEREE), Two(boards, Role.TABLE)
+    replies: dict[str, list[Reply]] = {}
+
+    async def said(cmd: str, by: Two, who: str, *about: Any, **args: Any) -> None:
+        replies.setdefault(cmd, []).extend(await by.say(cmd, who, *about, **args))
+
+    looking = referees.clients[0]
+    await reached(looking, Phase.EMPTY)
+    early = await referees.say("release", "ab", (None, None))
+    await said("start_deal", referees, "ab")
+    await reached(looking, Phase.COMMITTED)
+    await boards.control.do("speed", value=SLOW)
+    await said("cut", players, "ab", ABOUT, n=CUT)
+    await reached(looking, Phase.SHUFFLING)
+    await said("hold", referees, "ab", reason="look")
+
+    await units.kill(units.machine)
+    away = await referees.say("hold", "ab", reason="look")
+    await units.start_machine()
+    await there(looking)
+    await said("hold", referees, "aab", reason="look")
+    await said("cut", players, "bab", ABOUT, n=CUT)
+    await said("start_deal", referees, "bba")
+    stale = await players.say("void", "a", (1, 2), reason="x")
+    await boards.control.do("speed", value=SPEED)
+    await said("resume", referees, "ab")
+    await reached(looking, Phase.HELD)
+    assert [reply.error and reply.error.code for reply in early] == ["WRONG_PHASE"] * 2
+    late = await looking.ask("release", {}, deal=1, attempt=2, command_id="late")
+
+    await boards.control.do("speed", value=SLOW)
+    releasing = asyncio.ensure_future(
+        referees.clients[1].ask("release", {}, deal=1, attempt=1, command_id="let out")
+    )
+    await asyncio.sleep(0)
+    await journalled(looking, "let out")
+    await units.kill(units.machine)
+    assert (await releasing).error is not None  # nobody was there to answer
+    await units.start_machine()
+    await there(looking)
+    await boards.control.do("speed", value=SPEED)
+    outs = [
+        await client.ask("release", {}, deal=1, attempt=1, command_id="let out")
+        for client in (*referees.clients, *referees.clients, looking)
+    ]
+    await reached(looking, Phase.RELEASED)
+    await said("resume", referees, "bab")
+
+    assert [reply.error and reply.error.code for reply in away] == ["MACHINE_AWAY"] * 2
+    assert [reply.error and reply.error.code for reply in stale] == ["WRONG_ROLE"]
+    assert late.error is not None
+    assert late.error.code == "STALE"
+    for cmd, same in {**replies, "let out": outs}.items():
+        assert len(same) == 5, cmd
+        assert same[0].ok, same[0].error
+        assert all(reply == same[0] for reply in same), cmd
+    acted = Counter(
+        event["data"]["id"] for event in await events(looking) if event["kind"] == "command"
+    )
+    assert acted == dict.fromkeys(("start_deal", "cut", "hold", "resume", "let out"), 1)
+    for each in (referees, players):
+        await each.close()
+    assert (await dealtable("verify", boards.state_dir)).code == 0
