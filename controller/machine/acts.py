@@ -17,7 +17,7 @@ from controller.machine.order.opening import OpenedHands
 from controller.machine.order.technical import Technical
 from controller.machine.order.transfers import Transfers
 from controller.machine.record import Record
-from controller.machine.stops import ends_an_attempt
+from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
 from controller.machine.table import Table
 from controller.match.events import Cut, ReleaseOrdered, Suspended
 from controller.match.phase import BEFORE_RELEASE
@@ -244,7 +244,7 @@ class TableActs:
         name = named if named in catalogue() else named.lower()
         self._record.write("acknowledged", {"name": name, "by": order.who.name, "board": board})
         order.write()  # with it: asked again after a crash it is answered the same
-        if named in catalogue() and ends_an_attempt(named):
+        if named in SEEN_BY_PEOPLE or (named in catalogue() and ends_an_attempt(named)):
             self._record.clear(named, board)
         await self._record.sync()
         order.done()

@@ -122,3 +122,18 @@ async def test_an_open_lid_voids_the_attempt_even_when_the_hands_are_held(
         kinds = [event.kind for event in trial.events]
         assert "withdrawn" in kinds
         assert "released" not in kinds
+
+
+async def test_two_misdeals_that_somebody_has_seen_to_still_wait_for_his_order(
+    table: Tables,
+) -> None:
+    async with table("wrong_pocket:at=5,repeat=true") as trial:
+        for _ in range(2):
+            await trial.deal()
+            await trial.sim.world.people.collect()
+        await trial.phase(Phase.EMPTY)
+        assert (await trial.order(Role.REFEREE, "acknowledge", code="TWO_MISDEALS")).ok
+        seen = await trial.until(lambda state: not state.alerts)
+        assert seen.machine.phase is Phase.EMPTY
+        assert seen.machine.attempt == 2
+        assert (await trial.order(Role.REFEREE, "start_deal")).ok
