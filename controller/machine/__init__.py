@@ -16,13 +16,14 @@ What is so:
 
 A deal:
     due.py          which deal is to be dealt next
-    deals.py        one deal after the other; who may cut; lift, pockets and hopper in between
+    deals.py        one deal after the other; who may cut
     attempt_run.py  one attempt, from its seed to held hands, step by step
     attempt_book.py what it leaves in the journal, and the secrets behind it
     dealing.py      the cards of an attempt: events in, routes out; it cannot see faces
     sightings.py    what the boards' words mean for an attempt
     asking.py       what boards are asked, and what a refusal of theirs means
     release.py      held hands on their way out
+    clearing.py     between deals: the lift down, the cards away, the set back
     hands_out.py    hands that are out, until their deal is over: shown or recalled
 
 What an earlier run left open:
@@ -32,8 +33,9 @@ What an earlier run left open:
 People:
     order/          commands: who may give which, and what those about the match mean
     acts.py         what the machine does on an order, and why a step cannot be ordered now
+    technical.py    what a technician orders: tests and settings of the boards
     front.py        buttons become orders, the state becomes light: lamps.py, cut_counter.py
-    patience.py     how long people may keep the table waiting; overdue.py: the machine's sensors
+    patience.py     how long people may keep the table waiting
     public/         the public state, and what it says in words
     sheet/          the score sheet (记分表), as data and as text
     alerts.py       a latched fault in words

@@ -14,11 +14,11 @@ from controller.machine.order.desk import Order, OrderRefused, failure, failure_
 from controller.machine.order.match_desk import MatchDesk
 from controller.machine.order.match_orders import EVENTS
 from controller.machine.order.opening import OpenedHands
-from controller.machine.order.technical import Technical
 from controller.machine.order.transfers import Transfers
 from controller.machine.record import Record
 from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
 from controller.machine.table import Table
+from controller.machine.technical import Technical
 from controller.match.events import Cut, ReleaseOrdered, Suspended
 from controller.match.phase import BEFORE_RELEASE
 from controller.messages import Failure, Phase, Role

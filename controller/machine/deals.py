@@ -5,7 +5,7 @@ becomes of hands that are out in hands_out.py; this is their order in time.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -15,12 +15,12 @@ import msgspec
 from controller.machine.attempt_book import AttemptBook, DealPlan, Lead
 from controller.machine.attempt_run import AttemptRun, Fixtures
 from controller.machine.card_sets import next_set
+from controller.machine.clearing import POLL_S, Clearing
 from controller.machine.due import TWICE, Due, next_due
 from controller.machine.order.desk import Order, uncut_reason
-from controller.machine.overdue import Overdue, keeps_lift_up, lies_about
 from controller.machine.play import Wanted, awaits_cut, needed
 from controller.machine.release import Release
-from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
+from controller.machine.stops import SEEN_BY_PEOPLE
 from controller.machine.table import Table
 from controller.machine.take_over import agree, left_open
 from controller.match.events import ReleaseOrdered
@@ -30,11 +30,6 @@ from controller.rules.profile import BigTwoProfile
 from controller.rules.seats import after
 from drivers.dealer import Status
 from drivers.errors import DriverError
-from drivers.events import Doing
-
-POLL_S = 0.5
-"""How often the sensors are asked between attempts: is the set back in the hopper?"""
-_AT_REST = (Doing.IDLE, Doing.STOPPED)
 
 
 class Start(NamedTuple):
@@ -66,6 +61,7 @@ class Deals:
         self._profile = fixtures.bindings.profile
         self._news = asyncio.Event()
         self._homed = False
+        self._clearing = Clearing(self._record, fixtures.dealer, table.ready, self._barred)
         self._due: Due | None = None
         self._waits_for: Due | None = None
 
@@ -137,7 +133,7 @@ class Deals:
             left = self._table.left.pop(0)
             self._due = _due_of(left.book.plan, self._custom.practice)
             self._table.run = left
-            await agree(left, self._looks)
+            await agree(left, self._clearing.looks)
             self._void_if_not_needed()  # what voids it may have come while no daemon ran
             await self._play(left, None)
         while True:
@@ -157,9 +153,9 @@ class Deals:
             await self._look_on()
             return None
         if due.again:
-            await self._cleared_up()
+            await self._clearing.cleared_up()
         elif not self._homed:
-            await self._lift_home()
+            await self._clearing.lift_home()
             self._homed = True
         if barred or self._barred() or self._record.state.pauses:
             await self._look_on()
@@ -288,7 +284,7 @@ class Deals:
         out.take(run, None if due.practice else Wanted(due.match_id, due.deal))
         if self._table.left:
             return  # another attempt was begun behind it: the lift was down by then
-        await self._lift_down(set_back=due.practice)
+        await self._clearing.lift_down(set_back=due.practice)
         if due.practice:
             await out.close()
 
@@ -306,7 +302,7 @@ class Deals:
     async def _keep_hopper_free(self, run: AttemptRun) -> None:
         """Say while hands are held that no set may lie in the hopper: they would not come out."""
         try:
-            async for status in self._looks():
+            async for status in self._clearing.looks():
                 if run.released:
                     return
                 self._record.show("SET_TOO_EARLY", status.sees_hopper)
@@ -331,70 +327,6 @@ class Deals:
                     self._record.latch(reason)
         if self._record.state.misdeals_in_a_row >= TWICE:
             self._record.latch("TWO_MISDEALS")
-
-    # The lift, the pockets and the hopper.
-
-    async def _lift_down(self, *, set_back: bool) -> None:
-        """Wait until the hands were taken, and the set lies in the hopper where that is due.
-
-        What keeps the lift up for longer than TAKE_S is shown.
-        """
-        overdue = Overdue(self._record)
-        async for status in self._looks():
-            waits_for = keeps_lift_up(status)
-            overdue.see(waits_for)
-            back = not set_back or (status.sees_hopper and not status.lid_open)
-            if waits_for is None and status.clear and back:
-                return
-            await self._lower(status)
-
-    async def _cleared_up(self) -> None:
-        """Wait until nothing lies where no card may be, and the set is in the hopper.
-
-        What is in the way for longer than TAKE_S is shown, and that the set is barred.
-        """
-        overdue = Overdue(self._record)
-        async for status in self._looks():
-            overdue.see(lies_about(status))
-            self._barred()
-            if status.estop:
-                self._record.latch("ESTOP_PRESSED")
-            closed = not (status.lid_open or status.estop)
-            at_rest = status.doing in _AT_REST and status.lift_down
-            seen = not any(name == "ESTOP_PRESSED" for name, _ in self._record.latched)
-            if status.clear and status.sees_hopper and closed and at_rest and seen:
-                break
-            await self._lower(status)
-        for name, board in self._record.latched:
-            if not board and name not in SEEN_BY_PEOPLE and ends_an_attempt(name):
-                self._record.clear(name)
-
-    async def _lift_home(self) -> None:
-        """Bring an empty lift down: an earlier run of the daemon may have left it up."""
-        overdue = Overdue(self._record)
-        async for status in self._looks():
-            overdue.see(keeps_lift_up(status))
-            if status.lift_down or any(status.sees_pockets) or not self._table.ready.is_set():
-                return
-            await self._lower(status)
-
-    async def _lower(self, status: Status) -> None:
-        """Lower the lift where it is not down and nothing lies on it."""
-        away = status.lift_up or not status.lift_down
-        if away and not any(status.sees_pockets):
-            # A hand in the way, or a line that went: the next look tells.
-            with suppress(DriverError):
-                await self._at.dealer.retract()
-
-    async def _looks(self) -> AsyncIterator[Status]:
-        """Yield the dealer board's status, again and again, whenever there is one."""
-        while True:
-            await self._table.ready.wait()
-            try:
-                yield await self._at.dealer.status()
-            except DriverError:
-                await self._table.ready.wait()
-            await asyncio.sleep(POLL_S)
 
 
 def _due_of(plan: DealPlan, practice: str) -> Due:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from controller.commands import COMMANDS
-from controller.machine.order.technical import LOOK_S
+from controller.machine.technical import LOOK_S
 from controller.messages import Phase, Role
 from controller.trials.inproc import Trial
 from drivers.firmware import wire

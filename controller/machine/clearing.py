@@ -1,0 +1,131 @@
+"""Between deals: hands are taken, cards cleared away, the lift comes down, a set goes back.
+
+What the machine waits for at its sensors is shown once it has lasted too long.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+
+from controller.machine.record import Record
+from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
+from drivers.dealer import Dealer, Status
+from drivers.errors import DriverError
+from drivers.events import Doing
+
+POLL_S = 0.5
+"""How often the sensors are asked between attempts: is the set back in the hopper?"""
+TAKE_S = 60.0
+"""How long people may take to lift cards out before somebody is called (provisional)."""
+_AT_REST = (Doing.IDLE, Doing.STOPPED)
+
+
+class Clearing:
+    """Waits at the sensors of one table until the machine is as the next step needs it.
+
+    `ready` is set while both boards are there; `on_look` is called with every look while
+    cards are cleared up.
+    """
+
+    def __init__(
+        self,
+        record: Record,
+        dealer: Dealer,
+        ready: asyncio.Event,
+        on_look: Callable[[], object],
+    ) -> None:
+        self._record, self._dealer, self._ready = record, dealer, ready
+        self._on_look = on_look
+
+    async def lift_down(self, *, set_back: bool) -> None:
+        """Wait until the hands were taken, and the set lies in the hopper where that is due.
+
+        What keeps the lift up for longer than TAKE_S is shown.
+        """
+        overdue = _Overdue(self._record)
+        async for status in self.looks():
+            waits_for = _keeps_lift_up(status)
+            overdue.see(waits_for)
+            back = not set_back or (status.sees_hopper and not status.lid_open)
+            if waits_for is None and status.clear and back:
+                return
+            await self._lower(status)
+
+    async def cleared_up(self) -> None:
+        """Wait until nothing lies where no card may be, and the set is in the hopper.
+
+        What is in the way for longer than TAKE_S is shown.
+        """
+        overdue = _Overdue(self._record)
+        async for status in self.looks():
+            overdue.see(_in_the_way(status))
+            self._on_look()
+            if status.estop:
+                self._record.latch("ESTOP_PRESSED")
+            closed = not (status.lid_open or status.estop)
+            at_rest = status.doing in _AT_REST and status.lift_down
+            seen = not any(name == "ESTOP_PRESSED" for name, _ in self._record.latched)
+            if status.clear and status.sees_hopper and closed and at_rest and seen:
+                break
+            await self._lower(status)
+        for name, board in self._record.latched:
+            if not board and name not in SEEN_BY_PEOPLE and ends_an_attempt(name):
+                self._record.clear(name)
+
+    async def lift_home(self) -> None:
+        """Bring an empty lift down: an earlier run of the daemon may have left it up."""
+        overdue = _Overdue(self._record)
+        async for status in self.looks():
+            overdue.see(_keeps_lift_up(status))
+            if status.lift_down or any(status.sees_pockets) or not self._ready.is_set():
+                return
+            await self._lower(status)
+
+    async def _lower(self, status: Status) -> None:
+        """Lower the lift where it is not down and nothing lies on it."""
+        away = status.lift_up or not status.lift_down
+        if away and not any(status.sees_pockets):
+            # A hand in the way, or a line that went: the next look tells.
+            with suppress(DriverError):
+                await self._dealer.retract()
+
+    async def looks(self) -> AsyncIterator[Status]:
+        """Yield the dealer board's status, again and again, whenever there is one."""
+        while True:
+            await self._ready.wait()
+            try:
+                yield await self._dealer.status()
+            except DriverError:
+                await self._ready.wait()
+            await asyncio.sleep(POLL_S)
+
+
+class _Overdue:
+    """Latches the one fault that has been there for longer than TAKE_S, and takes it down again."""
+
+    def __init__(self, record: Record) -> None:
+        self._record, self._loop = record, asyncio.get_running_loop()
+        self._name: str | None = None
+        self._since_s = self._loop.time()
+
+    def see(self, name: str | None) -> None:
+        """Take what the machine waits for now, as the catalogue names it; None: for nothing."""
+        if name != self._name:
+            self._record.clear(self._name or "")
+            self._name, self._since_s = name, self._loop.time()
+        if name is not None and self._loop.time() - self._since_s > TAKE_S:
+            self._record.latch(name)
+
+
+def _keeps_lift_up(status: Status) -> str | None:
+    """Return why the lift is not down, as the catalogue names it; None where it is."""
+    if any(status.sees_pockets):
+        return "POCKET_NOT_EMPTY"
+    if status.lift_down:
+        return "SENSOR_STUCK" if status.lift_up else None
+    return "STALL"
+
+
+def _in_the_way(status: Status) -> str | None:
+    """Return why a new attempt would find the machine not clear; None where it would not."""
+    return _keeps_lift_up(status) or (None if status.clear else "PATH_NOT_CLEAR")
