@@ -162,8 +162,11 @@ class LayingOut(Args, frozen=True, kw_only=True):
     ] = ()
 
 
-class Recounting(Args, frozen=True, kw_only=True):
-    """Four counts by the referee. `found`: a card that lay elsewhere made them right."""
+class Recounting(ByWord, frozen=True, kw_only=True):
+    """Four counts by the referee. `found`: a card that lay elsewhere made them right.
+
+    After a pair's second claim they are the chief's, or entered by his word.
+    """
 
     counts: Annotated[
         FourCounts,

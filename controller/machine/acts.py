@@ -64,7 +64,8 @@ class TableActs:
             "void": self._void,
             "tribute": desk.judge_tribute,
             "return": desk.judge_return,
-            "redeal": self._redeal,
+            "recount": self._deals_again,
+            "redeal": self._deals_again,
             "open_hand": opened.open,
             "transfer": transfers.send,
             "take_over": transfers.take,
@@ -280,6 +281,6 @@ class TableActs:
         run.broken("ORDERED")
         order.done()
 
-    async def _redeal(self, order: Order) -> None:
+    async def _deals_again(self, order: Order) -> None:
         self._opened.forbid(order)
         await self._match.act(order)

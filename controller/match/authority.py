@@ -16,6 +16,7 @@ Act = Literal[
     "warning",
     "violation",
     "recount",
+    "second_count",
     "set_change",
     "tribute_correction",
     "foul",
@@ -59,6 +60,7 @@ ACTS: dict[Act, Authority] = {
         "referee", "violation, one trick lost", "记违例，停一圈出牌权", "seed 000 A15.3.2"
     ),
     "recount": Authority("referee", "count of the hands", "清点手牌", "seed 000 A5.2"),
+    "second_count": Authority("chief", "a pair's second wrong count", "同一方再次张数不符", None),
     "set_change": Authority("referee", "another set of cards", "换牌", "seed 000 A5.2"),
     "tribute_correction": Authority(
         "referee", "wrong tribute or return, before play", "纠正贡还错牌", "seed 000 A18.3"

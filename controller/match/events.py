@@ -106,15 +106,17 @@ class CountClaimed(Event, frozen=True):
 
 
 class Recounted(Event, frozen=True):
-    """The referee counted four hands, after a search.
+    """The referee counted four hands, after a search; a pair's second claim is the chief's.
 
     `found`: the counts were made right by a card that lay on the floor or in a pocket.
-    `by`: who counted.
+    `by`: who counted, or decided.
     """
 
     counts: dict[Seat, int]
     found: bool = False
     by: str = "referee"
+    role: Role = Role.REFEREE
+    verbal: bool = False
 
 
 class DealVoided(Event, frozen=True):

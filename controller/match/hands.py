@@ -160,10 +160,13 @@ def recounted(match: Match, event: Recounted) -> Stepped:
 
     A whole hand each; a payer whose card is not returned yet holds one less, who has it one
     more; where a card was just laid it may be counted or not. That a card which was
-    found and given back makes them right is provisional (`counting.found_card`).
+    found and given back makes them right is provisional (`counting.found_card`). What follows
+    from a pair's second claim is the chief's to say (provisional).
     """
     if match.claimed is None:
         refuse("NOT_SUSPENDED")
+    act: Act = "second_count" if _claimed_before(match) else "recount"
+    require(act, event.role, verbal=event.verbal)
     most = match.profile.deck.cards
     if set(event.counts) != set(ALL) or not all(0 <= n <= most for n in event.counts.values()):
         refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
@@ -171,6 +174,13 @@ def recounted(match: Match, event: Recounted) -> Stepped:
     if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
         return _dealt_again(going, "count", event.by, event.at_ms, claimed=match.claimed)
     return going, ()
+
+
+def _claimed_before(match: Match) -> bool:
+    """Tell whether the pair that claims now has claimed in this match before."""
+    assert match.claimed is not None  # `recounted` asks
+    pair = side(match.claimed)
+    return sum(side(seat) == pair for seat in match.claims) > 1
 
 
 def _are_right(match: Match, counts: dict[Seat, int]) -> bool:

@@ -173,18 +173,19 @@ async def claimed(ground: Ground, claim: Claim, stage: str) -> Seen:
             calls = [call.reason for call in trial.states[-1].calls]
             assert (await trial.order(Role.REFEREE, "resume")).error is not None
             last = place == len(claim.seats) - 1
-            await _recount(trial, claim if last else Claim("", seat))
+            decides_now = Role.CHIEF if "second_count" in calls else Role.REFEREE
+            await _recount(trial, claim if last else Claim("", seat), decides_now)
         await asyncio.sleep(A_WHILE_S)
-        decides = f"{REFEREE}, {CHIEF} called" if "second_count" in calls else REFEREE
+        decides = CHIEF if "second_count" in calls else REFEREE
         trouble = Trouble(CLAIMED, claim.how, (stage,), decides=decides)
         return await _seen(trial, trial.events, trouble, stage, number, was)
 
 
-async def _recount(trial: Trial, claim: Claim) -> None:
+async def _recount(trial: Trial, claim: Claim, role: Role) -> None:
     match: Any = trial.machine.record.play.match
     counts: dict[Seat, int] = demanded_counts(match)
     counts["N"] -= claim.wrong
-    await ordered(trial, Role.REFEREE, "recount", counts=counts, found=claim.found)
+    await ordered(trial, role, "recount", counts=counts, found=claim.found)
 
 
 REDEALS: dict[str, Callable[[Trial], Awaitable[str]]] = {}

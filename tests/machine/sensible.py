@@ -103,7 +103,7 @@ class Sensible:
                     if back.giver in match.tribute.given:
                         counts[back.giver] -= 1
                         counts[back.to] += 1
-            yield self._told(Role.REFEREE, "recount", counts=counts)
+            yield self._told(Role.CHIEF, "recount", counts=counts)
         elif match.suspended is not None:
             yield self._told(Role.CHIEF, "resume")
         if "stands still" in match.next_en:

@@ -176,8 +176,22 @@ async def test_a_pairs_second_claim_calls_the_chief_and_the_other_pairs_first_do
             await ordered(trial, Role.TABLE, "claim_count", seat=seat)
             assert calls(trial) == [called]
             counts = dict.fromkeys("NWSE", 27)
-            await ordered(trial, Role.REFEREE, "recount", counts=counts)
+            if called == "second_count":
+                said = await refused(trial, Role.REFEREE, "recount", counts=counts)
+                assert said == "NEEDS_CHIEF"
+            decides = Role.CHIEF if called == "second_count" else Role.REFEREE
+            await ordered(trial, decides, "recount", counts=counts)
             assert calls(trial) == []
+
+
+async def test_a_pairs_second_claim_may_be_answered_by_the_chiefs_word(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["count_check"](trial)
+        await claimed(trial, "N")
+        await ordered(trial, Role.TABLE, "claim_count", seat="S")
+        counts = dict.fromkeys("NWSE", 27) | {"S": 26}
+        await ordered(trial, Role.REFEREE, "recount", counts=counts, verbal=True, by="Chen Hua")
+        assert at(trial) == "cut"
 
 
 async def test_nothing_goes_on_while_a_count_is_claimed(ground: Ground) -> None:
@@ -195,6 +209,18 @@ async def test_the_chief_who_opened_a_hand_cannot_order_that_deals_redeal(ground
         await STAGES["play, after the first lead"](trial)
         await ordered(trial, Role.CHIEF, "open_hand", seat="N", reason="a hidden card?")
         assert await refused(trial, Role.CHIEF, "redeal", reason="no") == "OPENED_BY_YOU"
+
+
+async def test_the_chief_who_opened_a_hand_cannot_answer_the_claim_himself(
+    ground: Ground,
+) -> None:
+    async with ground.table() as trial:
+        await STAGES["count_check"](trial)
+        await ordered(trial, Role.TABLE, "claim_count", seat="N")
+        await ordered(trial, Role.CHIEF, "open_hand", seat="N", reason="what was dealt?")
+        counts = dict.fromkeys("NWSE", 27)
+        assert await refused(trial, Role.CHIEF, "recount", counts=counts) == "OPENED_BY_YOU"
+        await ordered(trial, Role.REFEREE, "recount", counts=counts)
 
 
 # -- sets ---------------------------------------------------------------------

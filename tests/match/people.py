@@ -63,7 +63,7 @@ class People:
         if self.rng.random() < 0.3:
             counts[self.rng.choice(ALL)] -= 1
         found = self.rng.random() < 0.2
-        return events.Recounted(at_ms=at_ms, counts=counts, found=found)
+        return events.Recounted(at_ms=at_ms, counts=counts, found=found, role=Role.CHIEF)
 
     def _trouble(self, match: Match, at_ms: int) -> MatchEvent:
         troubles: list[Callable[[Match, int], MatchEvent | None]] = [

@@ -68,7 +68,9 @@ def test_the_sheet_says_after_whose_claim_a_deal_was_dealt_again() -> None:
     assert (row.deal, row.reason, row.by, row.claimed) == (1, "count", "referee", "W")
     table.released().does(events.CountClaimed, seat="E")
     counts = {"N": 26, "W": 27, "S": 27, "E": 28}
-    table.does(events.Recounted, counts=counts, by="Ren")
+    table.happens(events.Recounted, counts=counts, by="Ren")
+    assert table.refused == "NEEDS_CHIEF"
+    table.does(events.Recounted, counts=counts, by="Ren", role=Role.CHIEF)
     assert [(row.row, row.by) for row in table.rows(RedealtRow)] == [(1, "referee"), (2, "Ren")]
 
 

@@ -146,7 +146,14 @@ def _require_chief(who: Who) -> None:
 
 def _recount(said: Recounting, who: Who, match: Match, at_ms: int) -> MatchEvent:
     counts = said.counts.by_seat()
-    return events.Recounted(at_ms=at_ms, counts=counts, found=said.found, by=who.name)
+    return events.Recounted(
+        at_ms=at_ms,
+        counts=counts,
+        found=said.found,
+        by=who.answers_for(said),
+        role=who.role,
+        verbal=said.verbal,
+    )
 
 
 def _add_time(said: AddingTime, who: Who, match: Match, at_ms: int) -> MatchEvent:
