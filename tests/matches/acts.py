@@ -1,6 +1,7 @@
 """What may happen in a match beside the usual: as people do it, and as the rules alone have it."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ from controller.match.desk import legal_proposals
 from controller.messages import Role, Seat, Side
 from controller.rules.penalties.proposals import Proposal, by_discretion
 from controller.rules.penalties.records import Penalty
+from controller.rules.seats import ALL, side
 from tests.match.people import charge_of
 from tests.match.table import Table
 from tests.matches.people import People, seats_of
@@ -17,18 +19,30 @@ from tests.matches.script import Act
 
 
 def count_claim(seat: Seat, **counts: int) -> Act:
-    """A player claims a wrong count; the referee counts, 27 where nothing is said."""
+    """A player claims a wrong count; the referee counts, 27 where nothing is said.
+
+    A pair's second claim is the chief's.
+    """
 
     async def do(people: People) -> None:
         await people.order(Role.TABLE, "claim_count", seat=seat)
         assert people.match.suspended == "count"
         held = dict.fromkeys("NWSE", people.script.profile.hand)
-        await people.order(Role.REFEREE, "recount", counts=held | counts)
+        await people.order(_who_counts(people.match.claims), "recount", counts=held | counts)
 
     def expect(table: Table) -> None:
-        table.does(events.CountClaimed, seat=seat).recounted(**counts)
+        table.does(events.CountClaimed, seat=seat)
+        role = _who_counts(table.state.claims)
+        held = dict.fromkeys(ALL, table.state.profile.hand)
+        table.does(events.Recounted, counts=held | counts, role=role, by=role.value)
 
     return Act("count_check", do, expect)
+
+
+def _who_counts(claims: Sequence[Seat]) -> Role:
+    """Who answers the last of these claims."""
+    mine = [seat for seat in claims if side(seat) == side(claims[-1])]
+    return Role.CHIEF if len(mine) > 1 else Role.REFEREE
 
 
 def ruling(

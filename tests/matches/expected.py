@@ -31,7 +31,11 @@ _NOT_COMPARED = frozenset(
 
 
 class Replay:
-    """The script again, as events of a match alone. `hands`: as they were released, in turn."""
+    """The script again, as events of a match alone. `hands`: as they were released, in turn.
+
+    Attempts that gave no hands are those of the feed, at least as many as the script has faults:
+    a starved computer costs a deal now and then, and `verify` checks each reason.
+    """
 
     def __init__(self, script: Script, hands: list[Hands], feed: list[Event]) -> None:
         self.script = script
@@ -41,6 +45,11 @@ class Replay:
         self._now: Hands | None = None
         self._done: set[tuple[int, int]] = set()
         self._failed: set[tuple[int, int]] = set()
+        self._misdealt: dict[int, list[tuple[str, ...]]] = {}
+        for event in feed:
+            if event.kind == "verdict" and event.deal and event.data["outcome"] != "ok":
+                reasons = tuple(event.data["reasons"])
+                self._misdealt.setdefault(event.deal, []).append(reasons)
 
     def sheet(self) -> dict[str, Any]:
         """Return the signed sheet."""
@@ -66,10 +75,12 @@ class Replay:
         self.table.started()
 
     def _cut(self) -> None:
-        for n, fault in enumerate(self._deal.faults):
+        misdealt = self._misdealt.get(self.table.state.deal, [])
+        assert len(misdealt) >= len(self._deal.faults)
+        for n, reasons in enumerate(misdealt):
             if (self.table.state.deal, n) not in self._failed:
                 self._failed.add((self.table.state.deal, n))
-                self.table.cut().does(events.Misdealt, reasons=(fault,))
+                self.table.cut().does(events.Misdealt, reasons=reasons)
                 return
         if self._deal.uncut:
             self.table.does(events.Cut)
