@@ -216,10 +216,11 @@ class Foursome:
         self._held_set = None
 
     async def _recount(self) -> None:
+        """Answer a claimed count; the chief may, whoever claimed before."""
         counts = {"N": 26, "W": 27, "S": 27, "E": 27}
         await self._take_time(self._pauses.count)
         if self.match.claimed is not None:
-            await self._order(Role.REFEREE, "recount", counts=counts)
+            await self._order(Role.CHIEF, "recount", counts=counts)
 
     async def _each(self, pause: _Span, cmd: str) -> None:
         """Have everybody who is waited for press once."""
