@@ -64,8 +64,7 @@ class TableActs:
             "void": self._void,
             "tribute": desk.judge_tribute,
             "return": desk.judge_return,
-            "recount": self._deals_again,
-            "redeal": self._deals_again,
+            "redeal": self._redeal,
             "open_hand": opened.open,
             "transfer": transfers.send,
             "take_over": transfers.take,
@@ -193,6 +192,7 @@ class TableActs:
 
     async def _recount(self, order: Order) -> None:
         """Take four counts; a table that somebody holds besides stays so."""
+        self._opened.forbid(order)
         pauses, held = self._record.state.pauses, None
         if pauses:
             held = Suspended(at_ms=self._record.clock(), reason=", ".join(sorted(pauses)))
@@ -281,6 +281,6 @@ class TableActs:
         run.broken("ORDERED")
         order.done()
 
-    async def _deals_again(self, order: Order) -> None:
+    async def _redeal(self, order: Order) -> None:
         self._opened.forbid(order)
         await self._match.act(order)
