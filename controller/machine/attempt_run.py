@@ -261,6 +261,10 @@ class AttemptRun:
     async def _one_cut(self) -> bool:
         """Take one order that may be the cut; return whether it was one."""
         order = await self.unless_broken(self._at.desk.take("cut", "start_deal"))
+        vetoed = self._at.desk.acts.veto(order.command.cmd, order.args)
+        if vetoed is not None:  # the match moved between the order and this moment
+            order.refuse_for(vetoed)
+            return False
         if order.command.cmd == "start_deal":
             cut, seat, reason = None, None, uncut_reason(order)
             if reason is None:

@@ -48,7 +48,7 @@ class Release:
         try:
             self._may_say(lead())
             if not self._run.let_out:
-                order = await self._run.unless_broken(self._release_order())
+                order = await self._permitted()
                 self._may_say(lead(), order)
                 order.write()  # first: what the order means to a match is nothing without it
                 ordered()
@@ -63,6 +63,18 @@ class Release:
         if order is not None:
             order.done()
         return True
+
+    async def _permitted(self) -> Order:
+        """Return an order that still holds in the moment in which it is acted on.
+
+        It was asked when it came; the match may have moved since, by another's order.
+        """
+        while True:
+            order = await self._run.unless_broken(self._release_order())
+            vetoed = self._at.desk.acts.veto(order.command.cmd, order.args)
+            if vetoed is None:
+                return order
+            order.refuse_for(vetoed)
 
     async def _release_order(self) -> Order:
         """Return an order to let the hands out that can be followed: the hopper is empty.

@@ -350,3 +350,24 @@ async def test_a_panel_that_is_lost_stays_shown_when_a_bad_deal_was_cleared_up(
         await trial.people.collect("S1")
         await trial.until(lambda state: state.machine.attempt == 2)
         assert alerts(trial) == ["PANEL_LOST"]
+
+
+@pytest.mark.parametrize("first", ["release", "hold"])
+async def test_a_release_and_a_stop_of_the_area_in_one_moment_agree(
+    ground: Ground, first: str
+) -> None:
+    """Whoever comes first: hands never go out without the match."""
+    async with ground.table() as trial:
+        await STAGES["held"](trial)
+        both = {
+            "release": trial.command(Role.REFEREE, "release"),
+            "hold": trial.command(Role.CHIEF, "hold", reason="alarm", area=True),
+        }
+        names = [first, *(name for name in both if name != first)]
+        replies = await asyncio.gather(*(trial.machine.order(both[name]) for name in names))
+        said = dict(zip(names, replies, strict=True))
+        assert said["hold"].ok
+        await asyncio.sleep(5)
+        out = trial.sim.world.truth().lift_up
+        assert out == said["release"].ok
+        assert (trial.states[-1].match.phase == "held") != out
