@@ -277,8 +277,8 @@ class TableActs:
             expected = "an attempt whose hands are not out"
             raise OrderRefused(failure("WRONG_PHASE", found=found, expected=expected))
         order.write({"reason": order.args.reason})
+        run.broken("ORDERED")  # at once: a release in the same moment would come before it
         await self._record.sync()
-        run.broken("ORDERED")
         order.done()
 
     async def _redeal(self, order: Order) -> None:

@@ -352,6 +352,31 @@ async def test_a_panel_that_is_lost_stays_shown_when_a_bad_deal_was_cleared_up(
         assert alerts(trial) == ["PANEL_LOST"]
 
 
+@pytest.mark.parametrize("after_s", [0.0, 0.1, 0.4])
+async def test_a_release_and_a_void_in_one_moment_are_not_both_done(
+    ground: Ground, monkeypatch: pytest.MonkeyPatch, after_s: float
+) -> None:
+    """On a slow disk the void comes while the release is still being written."""
+    async with ground.table() as trial:
+        await STAGES["held"](trial)
+        record = trial.machine.record
+        sync = record.sync
+
+        async def slowly() -> None:
+            await asyncio.sleep(0.5)
+            await sync()
+
+        monkeypatch.setattr(record, "sync", slowly)
+        release = asyncio.ensure_future(trial.machine.order(trial.command(Role.REFEREE, "release")))
+        await asyncio.sleep(after_s)
+        void = trial.command(Role.CHIEF, "void", reason="wrong table")
+        said = {"void": await trial.machine.order(void), "release": await release}
+        proof = trial.states[-1].fairness[-1]
+        assert said["void"].ok == (proof.reasons == ["ORDERED"])
+        assert said["release"].ok == trial.sim.world.truth().lift_up
+        assert said["void"].ok != said["release"].ok
+
+
 @pytest.mark.parametrize("first", ["release", "hold"])
 async def test_a_release_and_a_stop_of_the_area_in_one_moment_agree(
     ground: Ground, first: str
