@@ -200,7 +200,17 @@ def _landed(attempt: Attempt, event: LandedIn) -> Step:
 
 
 def _strayed(attempt: Attempt, event: Strayed) -> Step:
-    return _over(attempt, "WRONG_POCKET")
+    """A landing that nobody announced: of a card gone astray, or of one that hung on another.
+
+    With no card on its way it can only be the second of two that left as one.
+    """
+    return _over(attempt, "DOUBLE_FEED" if _follows(attempt.ledger, event) else "WRONG_POCKET")
+
+
+def _follows(ledger: Ledger, event: Strayed) -> bool:
+    gated = [card for card in ledger.cards if card.gated is not None]
+    flying = any(card.landed is None for card in gated)
+    return bool(gated) and not flying and gated[-1].landed == event.outlet
 
 
 def _not_landed(attempt: Attempt, event: NotLanded) -> Step:

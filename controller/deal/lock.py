@@ -3,6 +3,8 @@
 The dealer board keeps a lock of its own beside this one; a release needs both.
 """
 
+from collections.abc import Sequence
+
 from controller.deal.ledger import SEATS, Ledger
 from controller.deal.sightings import Settled
 
@@ -10,10 +12,20 @@ from controller.deal.sightings import Settled
 def open_reasons(ledger: Ledger, sequence: str, settled: Settled) -> tuple[str, ...]:
     """Return why the lock does not close, as names of the fault catalogue; empty: it holds."""
     broken = [name for name, is_broken in _conditions(ledger, sequence, settled) if is_broken]
-    reasons = list(dict.fromkeys([*broken, *settled.set_faults]))
+    all_there = settled.hopper_empty and settled.path_empty and settled.tray_empty
+    reasons = list(dict.fromkeys([*broken, *of_the_set(settled.set_faults, all_there=all_there)]))
     if not reasons and not settled.board_locked:
         reasons.append("BOARD_REFUSED")  # else it refuses for what is named already
     return tuple(reasons)
+
+
+def of_the_set(set_faults: Sequence[str], *, all_there: bool) -> list[str]:
+    """Return which of `set_faults` can be known, by their names.
+
+    No card is called missing while others lie elsewhere in the machine, not `all_there`: it may
+    be one of them.
+    """
+    return [name for name in set_faults if all_there or name != "MISSING_CARD"]
 
 
 def _conditions(ledger: Ledger, sequence: str, settled: Settled) -> list[tuple[str, bool]]:
@@ -37,5 +49,5 @@ def _conditions(ledger: Ledger, sequence: str, settled: Settled) -> list[tuple[s
         ("EVENT_LOST", settled.board_fed != len(ledger.cards)),
         ("EVENT_LOST", settled.board_landed != counts),
         ("PULSE_COUNT", settled.reader_pulses != len(ledger.cards)),
-        ("SENSOR_STUCK", not all(settled.pockets_seen)),
+        ("SENSOR_STUCK", not (settled.lift_down and all(settled.pockets_seen))),
     ]

@@ -98,6 +98,7 @@ class Settled(Value, frozen=True, kw_only=True):
     hopper_empty: bool
     path_empty: bool
     tray_empty: bool
+    lift_down: bool
     pockets_seen: tuple[bool, bool, bool, bool]
     board_fed: int
     board_landed: tuple[int, int, int, int]

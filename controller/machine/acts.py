@@ -29,6 +29,7 @@ from drivers.reader import Reader
 Act = Callable[[Order], Awaitable[None]]
 
 _STEPS = frozenset({"start_deal", "cut", "release"})
+_OPEN_A_MATCH = frozenset({"set_match", "start_match", "take_over"})
 _WAITING_SENSORS = {"ESTOP_PRESSED": "estop", "LID_OPENED": "lid_open"}
 """Faults that a sensor still sees; such a one cannot be acknowledged away."""
 
@@ -77,6 +78,8 @@ class TableActs:
         """Return what carries a command out at once; None: a step of the machine waits for it."""
         if cmd in _STEPS:
             return None
+        if self._custom.testing and cmd in _OPEN_A_MATCH:
+            return _refuse_in_test
         if cmd in self._acts:
             return self._acts[cmd]
         return self._match.act if cmd in EVENTS else None
@@ -284,3 +287,7 @@ class TableActs:
     async def _redeal(self, order: Order) -> None:
         self._opened.forbid(order)
         await self._match.act(order)
+
+
+async def _refuse_in_test(order: Order) -> None:
+    raise OrderRefused(failure("TEST_MODE"))

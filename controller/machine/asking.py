@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from controller.faults import fault_name
-from drivers.dealer import Dealer
+from drivers.dealer import Dealer, Status
 from drivers.errors import DriverError, Refused, Result, SessionRenewed
 
 _T = TypeVar("_T")
@@ -21,20 +21,35 @@ async def absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 
 
 async def why_refused(
-    refused: Refused, dealer: Dealer, *, held: bool
+    refused: Refused, dealer: Dealer, *, dealt: bool
 ) -> tuple[str, dict[str, bool | int]]:
     """Return the fault behind a board's refusal, and what its sensors saw for it.
 
-    `held`: the hands of the attempt were right already.
+    `dealt`: cards of the attempt were fed already, so that no pocket is to be empty.
     """
     if refused.result is not Result.NOT_CLEAR:
         return _REFUSALS.get(refused.result, "BOARD_REFUSED"), {}
-    if held:
-        return "SENSOR_STUCK", {}  # of a lift that has lowered nothing and is not seen down
     try:
         status = await absolute(dealer.status)
     except DriverError as error:
         return fault_name(error), {}
+    if dealt:  # nothing has moved the lift since it was seen down
+        down = status.lift_down and not status.lift_up
+        return "BOARD_REFUSED" if down else "SENSOR_STUCK", {}
     pockets_empty = not any(status.sees_pockets)
     seen: dict[str, bool | int] = {"pockets_empty": pockets_empty, "path_empty": status.clear}
-    return "PATH_NOT_CLEAR" if pockets_empty else "POCKET_NOT_EMPTY", seen
+    return in_the_way(status) or "BOARD_REFUSED", seen
+
+
+def keeps_lift_up(status: Status) -> str | None:
+    """Return why the lift is not down, as the catalogue names it; None where it is."""
+    if any(status.sees_pockets):
+        return "POCKET_NOT_EMPTY"
+    if status.lift_down:
+        return "SENSOR_STUCK" if status.lift_up else None
+    return "STALL"
+
+
+def in_the_way(status: Status) -> str | None:
+    """Return why a new attempt would find the machine not clear; None where it would not."""
+    return keeps_lift_up(status) or (None if status.clear else "PATH_NOT_CLEAR")

@@ -14,6 +14,7 @@ from typing import Any, Self, TypeVar
 
 from controller.deal.attempt import Attempt, Stage
 from controller.deal.ledger import Ledger
+from controller.deal.lock import of_the_set
 from controller.deal.sightings import Begun, Broken, Shuffled
 from controller.faults import fault, fault_name
 from controller.machine.asking import absolute, why_refused
@@ -25,8 +26,9 @@ from controller.machine.sightings import settled, sighting
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome, Seat
 from drivers.dealer import Dealer
-from drivers.errors import DriverError, Refused
+from drivers.errors import DriverError, Refused, Result
 from drivers.events import Code, Event, Read
+from drivers.link.frames import Reread
 from drivers.reader import Reader
 
 _T = TypeVar("_T")
@@ -154,6 +156,16 @@ class AttemptRun:
             seen = sighting(event, doubled=False)
             if isinstance(seen, Broken):
                 self.broken(seen.reason)
+
+    def refused(self, refused: Refused) -> None:
+        """Take that a board refuses a command that nobody waits for: the attempt is over.
+
+        A reader that has counted on does not look again: that look fails to come, which has the
+        boards' counts compared.
+        """
+        counted_on = isinstance(refused.command, Reread) and refused.result is Result.WRONG_INDEX
+        if not counted_on:
+            self._do_aside(self._give_up(refused))
 
     def line_lost(self, reason: str) -> None:
         """Take that a board is gone. Hands that are held wait for it to come back."""
@@ -289,7 +301,7 @@ class AttemptRun:
                 begin = partial(board.begin, self.number, cards, hand)
                 await self.unless_broken(absolute(begin))
         except Refused as refused:
-            why, self._last_look = await why_refused(refused, self._at.dealer, held=False)
+            why, self._last_look = await why_refused(refused, self._at.dealer, dealt=False)
             raise Ended(why) from refused
         except DriverError as error:
             raise Ended(fault_name(error)) from error
@@ -307,6 +319,7 @@ class AttemptRun:
             reader=at.reader.link.post,
             stop=at.dealer.stop,
             on_check=lambda: self._do_aside(self._settle()),
+            on_alone=lambda index: self._do_aside(self._compare(index)),
             on_end=self._on_end,
             on_change=at.on_change,
         )
@@ -343,6 +356,27 @@ class AttemptRun:
         await self._record.sync()
         assert self.dealing is not None
         self.dealing.see(Shuffled())
+
+    async def _give_up(self, refused: Refused) -> None:
+        why, self._last_look = await why_refused(refused, self._at.dealer, dealt=self.fed > 0)
+        self.broken(why)
+
+    async def _compare(self, index: int) -> None:
+        """Ask both boards how many cards they counted: only one of them saw card `index`.
+
+        A card that one board never noticed would give its look to the next one.
+        """
+        assert self.dealing is not None
+        try:
+            status = await absolute(self._at.dealer.status)
+            read = await absolute(self._at.reader.status)
+        except DriverError:
+            return  # the line has a fault of its own; a new session waits for the look again
+        if status.fed == read.pulses:
+            self.dealing.alone(index)
+            return
+        self._last_look = {"reader_pulses": read.pulses}
+        self.dealing.broken("PULSE_COUNT")
 
     async def _settle(self) -> None:
         """Ask both boards and the vault for the final count."""
@@ -402,7 +436,8 @@ class AttemptRun:
         Raises StorageFailed.
         """
         if "COUNT_SHORT" in reasons and self._ledger is not None:
-            reasons = tuple(dict.fromkeys([*reasons, *self._set_faults()]))
+            seen = of_the_set(self._set_faults(), all_there=not self._ledger.in_tray)
+            reasons = tuple(dict.fromkeys([*reasons, *seen]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
         record = self.book.record(self._events, self._last_look)

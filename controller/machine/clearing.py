@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 
+from controller.machine.asking import in_the_way, keeps_lift_up
 from controller.machine.record import Record
 from controller.machine.stops import SEEN_BY_PEOPLE, ends_an_attempt
 from drivers.dealer import Dealer, Status
@@ -40,14 +41,14 @@ class Clearing:
     async def lift_down(self, *, set_back: bool) -> None:
         """Wait until the hands were taken, and the set lies in the hopper where that is due.
 
-        What keeps the lift up for longer than TAKE_S is shown.
+        What keeps the lift up, or lies where no card may be, for longer than TAKE_S is shown.
         """
         overdue = _Overdue(self._record)
         async for status in self.looks():
-            waits_for = _keeps_lift_up(status)
+            waits_for = in_the_way(status)
             overdue.see(waits_for)
             back = not set_back or (status.sees_hopper and not status.lid_open)
-            if waits_for is None and status.clear and back:
+            if waits_for is None and back and status.doing in _AT_REST:
                 return
             await self._lower(status)
 
@@ -58,7 +59,7 @@ class Clearing:
         """
         overdue = _Overdue(self._record)
         async for status in self.looks():
-            overdue.see(_in_the_way(status))
+            overdue.see(in_the_way(status))
             self._on_look()
             if status.estop:
                 self._record.latch("ESTOP_PRESSED")
@@ -76,7 +77,7 @@ class Clearing:
         """Bring an empty lift down: an earlier run of the daemon may have left it up."""
         overdue = _Overdue(self._record)
         async for status in self.looks():
-            overdue.see(_keeps_lift_up(status))
+            overdue.see(keeps_lift_up(status))
             if status.lift_down or any(status.sees_pockets) or not self._ready.is_set():
                 return
             await self._lower(status)
@@ -115,17 +116,3 @@ class _Overdue:
             self._name, self._since_s = name, self._loop.time()
         if name is not None and self._loop.time() - self._since_s > TAKE_S:
             self._record.latch(name)
-
-
-def _keeps_lift_up(status: Status) -> str | None:
-    """Return why the lift is not down, as the catalogue names it; None where it is."""
-    if any(status.sees_pockets):
-        return "POCKET_NOT_EMPTY"
-    if status.lift_down:
-        return "SENSOR_STUCK" if status.lift_up else None
-    return "STALL"
-
-
-def _in_the_way(status: Status) -> str | None:
-    """Return why a new attempt would find the machine not clear; None where it would not."""
-    return _keeps_lift_up(status) or (None if status.clear else "PATH_NOT_CLEAR")

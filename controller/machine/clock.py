@@ -55,6 +55,6 @@ def between_ms(earlier: str, later: str) -> int:
     """Return the milliseconds from one wall stamp to a later one, 0 where they make no sense."""
     try:
         gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
-    except ValueError:
+    except (ValueError, TypeError):  # the latter: one of them says no zone
         return 0
     return max(0, min(MOST_AWAY_MS, round(gap.total_seconds() * 1000)))

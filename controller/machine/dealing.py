@@ -20,7 +20,8 @@ from drivers.link import frames
 _MOVING = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitPair)
 """What waits while the table is held; the end of an attempt does not."""
 PAIR_S = 0.3
-"""A card that only one of window and reader saw goes to the tray after this long."""
+"""A card that only one of window and reader saw has the boards' counts compared after this
+long: where they agree it goes to the tray."""
 
 
 class Dealing:
@@ -28,8 +29,10 @@ class Dealing:
 
     `dealer` and `reader` put a command on their board's line; `stop` stops all
     motion. `on_check` is called when the last card has landed; its answer comes
-    back through `see(Settled…)`. `on_end` is called once, when the lock holds or
-    the attempt is refused; `on_change` after every event that moved a count.
+    back through `see(Settled…)`. `on_alone` is called with the index of a card that only one
+    board has seen for PAIR_S; its answer is `alone`, or that the attempt is broken. `on_end` is
+    called once, when the lock holds or the attempt is refused; `on_change` after every event
+    that moved a count.
 
     While `quiet` nothing that is asked for is done: so an attempt of an earlier run of the
     daemon is told what happened, until `go_on` does what is due now. While it is held (`hold`)
@@ -46,6 +49,7 @@ class Dealing:
         reader: Callable[[frames.Command], None],
         stop: Callable[[], None],
         on_check: Callable[[], None],
+        on_alone: Callable[[int], None],
         on_end: Callable[[Attempt], None],
         on_change: Callable[[], None],
     ) -> None:
@@ -55,6 +59,7 @@ class Dealing:
         self._held = False
         self._dealer, self._reader, self._stop = dealer, reader, stop
         self._on_check, self._on_end, self._on_change = on_check, on_end, on_change
+        self._on_alone = on_alone
         self._loop = asyncio.get_running_loop()
         self._doubled = 0
         self._pair: asyncio.TimerHandle | None = None
@@ -91,6 +96,10 @@ class Dealing:
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards."""
         self.see(Broken(reason))
+
+    def alone(self, index: int) -> None:
+        """Wait no more for the other board's word on a card: the tray gives it a second look."""
+        self.see(PairLate(index))
 
     def hold(self) -> None:
         """Stop all motion; `end_hold` goes on from where it stands."""
@@ -186,7 +195,7 @@ class Dealing:
 
     def _await_pair(self, wait: todo.AwaitPair) -> None:
         self.close()
-        self._pair = self._loop.call_later(PAIR_S, self.see, PairLate(wait.index))
+        self._pair = self._loop.call_later(PAIR_S, self._on_alone, wait.index)
 
     def _refuse(self, refuse: todo.Refuse) -> None:
         self._stop()

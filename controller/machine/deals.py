@@ -44,12 +44,14 @@ class Custom:
     """How deals are dealt at this table, by its configuration.
 
     `practice` names what is dealt without a match; `sets` are its sets by id, with their
-    backs, the first one in the machine when its journal begins.
+    backs, the first one in the machine when its journal begins. A table that is `testing`
+    opens no match.
     """
 
     practice: str
     sets: Mapping[str, str]
     ahead: bool
+    testing: bool = False
 
 
 class Deals:

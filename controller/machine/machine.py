@@ -55,7 +55,8 @@ class Surroundings:
     """What a machine is given: everything that differs between a table and a trial.
 
     `entropy` gives fresh bytes; `boot` names this run of the daemon (hex). `publish`
-    takes what is public, in order. `chief` is the key attempt keys are sealed to.
+    takes what is public, in order. `chief` is the key attempt keys are sealed to. What passes
+    the ports of a table that is `testing` is seen by people: it says so, and opens no match.
     """
 
     journal: Journal
@@ -69,6 +70,7 @@ class Surroundings:
     boot: str
     publish: Callable[[State | Event], None]
     meter: Meter = field(default_factory=Meter)
+    testing: bool = False
 
 
 class Machine:
@@ -83,6 +85,7 @@ class Machine:
             simulated=simulated,
             profile=profile.name,
             card_set=config.card_sets[0].id,
+            mode="test" if given.testing else "play",
         )
         self._seq = 0
         self._pace = Pace()
@@ -124,6 +127,7 @@ class Machine:
             practice=config.table.match,
             sets={each.id: each.back for each in config.card_sets},
             ahead=config.play.deal_ahead,
+            testing=given.testing,
         )
         self.deals = Deals(self._fixtures(), self.table, custom)
         boards = (self.dealer, self.reader)

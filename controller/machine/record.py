@@ -156,9 +156,9 @@ class Record:
         return [msgspec.to_builtins(event) for event in islice(events, EVENTS_AT_ONCE)]
 
     @property
-    def latched(self) -> frozenset[FaultKey]:
+    def latched(self) -> tuple[FaultKey, ...]:
         """The faults that are up, by name and board."""
-        return frozenset(self._latched)
+        return tuple(self._latched)
 
     def _fold(self, chained: Chained) -> None:
         self._on_entry(chained.entry)

@@ -130,16 +130,16 @@ class Release:
                 stuck.add(await self._why(refused))
             except DriverError as error:
                 stuck.add(fault_name(error))
-            for name in stuck:
+            for name in sorted(stuck):
                 self._record.latch(name)
-        for name in stuck:
+        for name in sorted(stuck):
             self._record.clear(name)
 
     async def _release(self) -> None:
         await self._at.dealer.release(self._run.number)
 
     async def _why(self, refused: Refused) -> str:
-        why, _ = await why_refused(refused, self._at.dealer, held=self._run.book.held)
+        why, _ = await why_refused(refused, self._at.dealer, dealt=True)
         return why
 
     async def _refused_release(self, order: Order | None, error: Exception) -> str:

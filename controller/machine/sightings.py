@@ -48,6 +48,7 @@ def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled
         hopper_empty=not (status.sees_hopper or status.sees_shuffler),
         path_empty=not (status.sees_window or status.sees_path),
         tray_empty=not status.sees_tray,
+        lift_down=status.lift_down and not status.lift_up,
         pockets_seen=status.sees_pockets,
         board_fed=status.fed,
         board_landed=(n, w, s, e),

@@ -87,7 +87,8 @@ class Table:
 
     def refused(self, refused: Refused) -> None:
         """A command that nobody waits for was refused."""
-        self.broken("BOARD_REFUSED")
+        if self.run is not None:
+            self.run.refused(refused)
 
     def broken(self, reason: str) -> None:
         """End the attempt under way, if there is one, for a reason outside the cards."""

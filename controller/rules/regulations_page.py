@@ -25,6 +25,8 @@ _RULE = "─" * 72
 _SILENT = "[规则未载 the text is silent]"
 _PROVISIONAL = "【暂定 provisional】"
 _BLANK = "____________________"
+_KNOWN: dict[bytes, bytes] = {}
+"""Hashes by a profile's text: its page takes long to write, and a process has few profiles."""
 
 
 def profile_hash(profile: Profile) -> bytes:
@@ -33,8 +35,12 @@ def profile_hash(profile: Profile) -> bytes:
     SHA-256( L("dealtable/profile/1") ‖ L(SHA-256 of the profile as canonical JSON) ‖
     L(SHA-256 of the page) ), as controller/deal/PROOF.md says.
     """
-    rules = hashlib.sha256(canonical(profile)).digest()
-    return hashlib.sha256(lp("dealtable/profile/1") + lp(rules) + lp(page_hash(profile))).digest()
+    text = canonical(profile)
+    if text not in _KNOWN:
+        rules = hashlib.sha256(text).digest()
+        bound = lp("dealtable/profile/1") + lp(rules) + lp(page_hash(profile))
+        _KNOWN[text] = hashlib.sha256(bound).digest()
+    return _KNOWN[text]
 
 
 def page_hash(profile: Profile) -> bytes:

@@ -46,6 +46,7 @@ async def _attempt(settings: Settings, profile: Profile, sequence: str, seed: in
         reader=reader.link.post,
         stop=dealer.stop,
         on_check=lambda: dealing.see(_right(dealing.attempt)),
+        on_alone=lambda index: dealing.alone(index),
         on_end=ended.set_result,
         on_change=lambda: None,
     )
@@ -79,6 +80,7 @@ def _right(attempt: Attempt) -> Settled:
         hopper_empty=True,
         path_empty=True,
         tray_empty=True,
+        lift_down=True,
         pockets_seen=(True, True, True, True),
         board_fed=len(ledger.cards),
         board_landed=(n, w, s, e),

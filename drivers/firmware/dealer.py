@@ -15,6 +15,9 @@ from .landing import Landings
 from .motors import GateSweep, Lift, Shuffler
 
 NOT_HALTED = 0xFF
+# A beam that a card has left is dark again within this only because the card trembles in it;
+# two cards that left together fall twice as far apart.
+FLUTTER_MS = 5
 MOST_CARDS = 240
 
 LANDS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
@@ -66,6 +69,7 @@ class Dealer(Board):
         self._granted = False  # RELEASE was taken: this attempt is dealt no further
         self._released = False
         self._doubles = 0
+        self._lit = [-FLUTTER_MS - 1] * wire.OUTLETS  # when each landing beam was last left
         self.commands.update(
             {
                 wire.BEGIN: self._begin,
@@ -84,6 +88,7 @@ class Dealer(Board):
             "double": self.feeding.on_double,
             "tray_feed": self.feeding.on_tray,
             "shuffled": self._shuffler.on_shuffled,
+            "shuffler": self._shuffler.on_drawn_in,
             "lift": self._lift.on_lift,
             "lift_down": self._lift.on_lift_down,
             "lid": self._on_lid,
@@ -208,8 +213,7 @@ class Dealer(Board):
     def on_edge(self, name: str, value: int) -> None:
         """Take one edge."""
         if name in LANDS:
-            if value:
-                self._on_landing(LANDS[name])
+            self._on_beam(LANDS[name], value)
         elif name in POCKETS:
             self.emit(wire.POCKET, 1 if value else 0, POCKETS[name])
         elif name in self._watched:
@@ -249,6 +253,13 @@ class Dealer(Board):
 
     # Sensors.
 
+    def _on_beam(self, outlet: int, value: int) -> None:
+        """A landing beam: one that is dark again at once, with no card due, only flutters."""
+        if not value:
+            self._lit[outlet] = self.at
+        elif self.at - self._lit[outlet] > FLUTTER_MS or self.landings.flies_to(outlet):
+            self._on_landing(outlet)
+
     def _on_landing(self, outlet: int) -> None:
         if self._granted or not self.in_attempt():
             return  # a hand takes cards out of a pocket
@@ -260,6 +271,8 @@ class Dealer(Board):
             self.emit(wire.LANDED, index, outlet)
         elif outlet == wire.TRAY and self.landings.is_twin(self.at):
             return
+        elif self.feeding.passes_unseen(outlet):
+            self.jam(wire.AT_GATE, self.feeding.index)  # the beam behind the gate did not see it
         elif not self.hal.read("lid"):
             self.landings.strays += 1
             self.spoiled = True

@@ -89,6 +89,10 @@ class Feeding:
         """Return the index of the card at the hold point, 0 for none."""
         return self.index if self.state in (HOLDING, AIMING) else 0
 
+    def passes_unseen(self, outlet: int) -> bool:
+        """Return whether a card runs through the gate to `outlet`, and was not seen behind it."""
+        return self.state in (PASSING, RETURNING) and not self._out and self._target == outlet
+
     def next_ms(self) -> int:
         """Return when the motion under way should have ended, or NEVER."""
         return self._limit
@@ -209,11 +213,18 @@ class Feeding:
             self._check_gate()
         if self._dealer.is_halted():
             return
-        if self.state == HOLDING and self.routes[self.index] != wire.NOWHERE:
+        if self.state == HOLDING and self._may_go(self.routes[self.index]):
             self._tries = 0
             self._aim(self.routes[self.index])
         elif self.state == REST and self._wanted and self.fed < self.upto:
             self._next()
+
+    def _may_go(self, outlet: int) -> bool:
+        """Return whether the held card may go: one card at a time falls into an outlet.
+
+        So a landing is never taken for that of the card before, which is still awaited there.
+        """
+        return outlet != wire.NOWHERE and not self._dealer.landings.flies_to(outlet)
 
     # From the source to the window.
 

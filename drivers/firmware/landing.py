@@ -32,6 +32,10 @@ class Landings:
         """Return whether a card has passed the gate and not landed."""
         return bool(self._flying)
 
+    def flies_to(self, outlet: int) -> bool:
+        """Return whether a card is on its way to `outlet`."""
+        return any(place == outlet for _, place, _ in self._flying)
+
     def passed(self, index: int, outlet: int) -> None:
         """Card `index` is in the gate on its way to `outlet`: it may land from now on."""
         self._flying.append((index, outlet, NEVER))

@@ -9,8 +9,15 @@ if TYPE_CHECKING:
     from .dealer import Dealer
 
 
+# A shuffler that runs on behind its last pass has drawn cards in again within this.
+RUN_ON_MS = 30
+
+
 class Shuffler:
-    """Shuffles until as many passes of this attempt are done as the host asked for."""
+    """Shuffles until as many passes of this attempt are done as the host asked for.
+
+    One that was stopped too late, and has drawn cards in for a pass more, ends that pass.
+    """
 
     def __init__(self, dealer: "Dealer", hal: Hal) -> None:
         self._dealer = dealer
@@ -18,42 +25,57 @@ class Shuffler:
         self.done = 0
         self._wanted = 0
         self._limit = NEVER
+        self._settling = False  # the last pass is done, the motor stopped
 
     def clear(self) -> None:
         """Begin an attempt."""
         self.done = self._wanted = 0
         self._limit = NEVER
+        self._settling = False
 
     def shuffle(self, passes: int) -> None:
         """Run until `passes` are done."""
         self._wanted = passes
+        self._settling = False
         self._hal.set("shuffle", 1)
         self._arm()
 
     def running(self) -> bool:
-        """Return whether the motor turns."""
+        """Return whether the motor turns, or may have to turn on."""
         return self._limit != NEVER
 
     def stop(self) -> None:
         """Stop the motor; a pass that was not finished does not count."""
+        done, self._settling = self._settling, False
         self._limit = NEVER
         self._hal.set("shuffle", 0)
+        if done:
+            self._dealer.emit(wire.SHUFFLED, self.done)
 
     def on_shuffled(self, value: int) -> None:
         """The shuffler has finished a pass."""
-        if not value or not self.running():
+        if not value or not self.running() or self._settling:
             return
         self.done += 1
         if self.done < self._wanted:
             self._arm()
         else:
-            self.stop()
-            self._dealer.emit(wire.SHUFFLED, self.done)
+            self._hal.set("shuffle", 0)
+            self._settling = True
+            self._limit = self._dealer.now + RUN_ON_MS
+
+    def on_drawn_in(self, value: int) -> None:
+        """Cards were drawn into the shuffler, or have left it."""
+        if value and self._settling:
+            self.shuffle(self.done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """A pass takes too long."""
-        if self._limit <= until_ms:
-            self.stop()
+        """The shuffler has come to rest, or a pass takes too long."""
+        if self._limit > until_ms:
+            return
+        settled = self._settling
+        self.stop()
+        if not settled:
             self._dealer.jam(wire.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:

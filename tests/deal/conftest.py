@@ -76,6 +76,7 @@ class Table:
             hopper_empty=not self.hopper,
             path_empty=not self.window,
             tray_empty=not self.tray,
+            lift_down=True,
             pockets_seen=tuple(bool(count) for count in landed),  # type: ignore[arg-type]
             board_fed=self.index,
             board_landed=landed,  # type: ignore[arg-type]

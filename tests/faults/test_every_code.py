@@ -113,6 +113,7 @@ TOLD = {
         "machine/test_transfer.py::test_a_document_for_another_table_or_other_rules_is_refused"
     ),
     "BY_HAND": "machine/test_by_hand.py::test_an_attempt_under_way_is_void_with_its_record_open",
+    "TEST_MODE": "machine/test_record_mode.py::test_a_table_that_is_recorded_opens_no_match",
 }
 """The test that raises a code, below tests/."""
 

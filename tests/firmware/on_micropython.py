@@ -133,6 +133,7 @@ def deal() -> None:
     check(host.do(wire.BEGIN, ATTEMPT, 8, 2) == wire.DONE, "the path is clear")
     check(host.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE, "the shuffler runs")
     host.edge("shuffled", 1)
+    host.step(after_ms=40)
     check(host.do(wire.FEED, ATTEMPT, wire.HOPPER, 8) == wire.DONE, "the feeder runs")
     for index, outlet in enumerate(ORDER, 1):
         if index == len(ORDER):

@@ -50,6 +50,8 @@ def test_a_golden_opening_is_understood_word_by_word(dealer: DealerLine) -> None
     for _ in range(3):
         dealer.edge("shuffled", 1)
         dealer.edge("shuffled", 0)
+    dealer.now += 40
+    dealer.step()
     dealer.number = 3
     assert dealer.result(dealer.step(line("feed from the hopper"))) == wire.DONE
     dealer.edge("window", 1)

@@ -185,22 +185,66 @@ def test_a_third_card_after_a_double_is_a_stray(dealer: DealerLine) -> None:
     dealer.gate(TRAY)
     dealer.leave()
     for _ in range(3):
-        dealer.edge("land_4", 1)
+        dealer.edge("land_4", 1, 12)
         dealer.edge("land_4", 0)
     assert len(dealer.said(wire.LANDED)) == len(dealer.said(wire.STRAY)) == 1
 
 
-def test_a_landing_belongs_to_the_earliest_card_on_its_way_there(dealer: DealerLine) -> None:
+def test_a_card_waits_while_another_one_still_falls_into_its_outlet(dealer: DealerLine) -> None:
     dealer.begin()
     dealer.feed()
-    for index in (1, 2):
-        dealer.arrive()
-        dealer.route(index, NORTH)
-        dealer.leave()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.leave()
+    dealer.arrive()
+    dealer.route(2, NORTH)
+    assert dealer.pins.runs("pass") != 1
     dealer.edge("land_0", 1)
     dealer.edge("land_0", 0)
+    dealer.leave()
     dealer.edge("land_0", 1)
     assert [event.index for event in dealer.said(wire.LANDED)] == [1, 2]
+
+
+def test_a_lost_landing_and_a_fluttering_beam_are_not_two_landings(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.leave()  # and falls beside its pocket
+    dealer.arrive()
+    dealer.route(2, NORTH)
+    dealer.wait(500)
+    (jam,) = dealer.said(wire.JAM)
+    assert (jam.index, jam.place) == (1, wire.AT_LANDING)
+    assert not dealer.locked()
+
+
+def test_a_beam_that_flutters_is_one_landing_and_no_stray(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.leave()
+    for value in (1, 0, 1, 0):
+        dealer.edge("land_0", value, 1)
+    assert [event.index for event in dealer.said(wire.LANDED)] == [1]
+    assert dealer.said(wire.STRAY) == []
+
+
+def test_a_card_that_lands_unseen_by_the_beam_behind_the_gate_is_a_jam_there(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.gate(NORTH)
+    dealer.edge("land_0", 1, 40)
+    (jam,) = dealer.said(wire.JAM)
+    assert (jam.index, jam.place) == (1, wire.AT_GATE)
+    assert dealer.said(wire.STRAY) == []
+    assert not dealer.locked()
 
 
 def test_a_card_in_the_wrong_pocket_is_a_stray_and_then_missed(dealer: DealerLine) -> None:

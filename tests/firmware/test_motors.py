@@ -12,6 +12,7 @@ def shuffled(dealer: DealerLine, after_ms: int = 1200) -> None:
     dealer.wait(after_ms)
     dealer.edge("shuffled", 1)
     dealer.edge("shuffled", 0)
+    dealer.wait(40)
 
 
 def test_the_shuffler_runs_until_its_passes_are_done(dealer: DealerLine) -> None:
@@ -23,6 +24,36 @@ def test_the_shuffler_runs_until_its_passes_are_done(dealer: DealerLine) -> None
     shuffled(dealer)
     assert dealer.pins.runs("shuffle") == 0
     assert [event.index for event in dealer.said(wire.SHUFFLED)] == [2]
+
+
+def test_a_shuffler_that_ran_on_and_drew_cards_in_ends_that_pass(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    dealer.edge("shuffler", 1)
+    dealer.wait(1200)
+    dealer.edge("shuffler", 0)
+    dealer.edge("shuffled", 1)
+    dealer.edge("shuffled", 0)
+    assert dealer.pins.runs("shuffle") == 0
+    dealer.edge("shuffler", 1)
+    dealer.wait(40)
+    assert dealer.pins.runs("shuffle") == 1
+    assert dealer.feed() == wire.BUSY
+    assert dealer.said(wire.SHUFFLED) == []
+    dealer.edge("shuffler", 0)
+    shuffled(dealer)
+    assert [event.index for event in dealer.said(wire.SHUFFLED)] == [2]
+    assert dealer.feed() == wire.DONE
+
+
+def test_a_shuffler_that_is_stopped_behind_its_last_pass_says_that_it_is_done(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    dealer.edge("shuffled", 1)
+    dealer.edge("lid", 1)
+    assert [event.index for event in dealer.said(wire.SHUFFLED)] == [1]
 
 
 def test_passes_that_were_made_are_not_made_again(dealer: DealerLine) -> None:

@@ -145,6 +145,7 @@ def dealing(sent: list[Any], ended: list[Any]) -> Dealing:
         reader=sent.append,
         stop=lambda: sent.append("stop"),
         on_check=lambda: sent.append("check"),
+        on_alone=lambda index: sent.append("compare"),
         on_end=ended.append,
         on_change=lambda: None,
     )

@@ -21,8 +21,9 @@ from controller.messages import Phase, Role, Seat, State
 from controller.rules.rulebooks import load_profile
 from controller.rules.tribute import anti_stands, required_value
 from controller.trials.inproc import Trial
+from controller.trials.mortal import Death
 from controller.vault.exchange import hand
-from tests.crash.lives import Death, Scene
+from tests.crash.lives import Scene
 from tests.machine.stages import MATCH, PAIRS
 from tests.match.table import INTL
 

@@ -23,6 +23,8 @@ REFUSED = [
     ("left_in_pocket:pocket=2", ["POCKET_NOT_EMPTY"]),
     ("jam:at=9,place=landing", ["NOT_LANDED"]),
     ("stall:motor=gate", ["STALL"]),
+    ("pulse_lost:at=20", ["PULSE_COUNT"]),
+    ("pulse_extra:at=20", ["PULSE_COUNT"]),
 ]
 # What the machine mends by itself, without a misdeal.
 MENDED = [
@@ -55,6 +57,22 @@ async def test_a_wrong_deal_is_refused_for_its_reason_opened_and_dealt_again(
         assert (again.machine.deal, again.machine.attempt) == (1, 2)
         assert again.fairness[-1].outcome is Outcome.OK
         assert again.alerts == []
+
+
+async def test_a_card_more_in_the_set_is_no_card_missing(table: Tables) -> None:
+    async with table("extra_card") as trial:
+        refused = await trial.deal()
+        assert "MISSING_CARD" not in refused.fairness[-1].reasons
+
+
+@pytest.mark.parametrize("fault", ["pulse_lost:at=20", "pulse_extra:at=20"])
+async def test_counts_of_the_boards_that_differ_end_the_deal_at_once(
+    table: Tables, fault: str
+) -> None:
+    async with table(fault) as trial:
+        refused = await trial.deal()
+        assert refused.fairness[-1].reasons == ["PULSE_COUNT"]
+        assert trial.sim.world.truth().arrived in (20, 21)
 
 
 @pytest.mark.parametrize("fault", MENDED)

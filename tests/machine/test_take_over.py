@@ -38,6 +38,7 @@ class Boards:
             reader=self.said.append,
             stop=lambda: self.said.append("stop"),
             on_check=lambda: None,
+            on_alone=lambda index: None,
             on_end=self.ends.append,
             on_change=lambda: None,
         )

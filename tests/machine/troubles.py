@@ -145,6 +145,18 @@ async def _one_pulse_more(at_table: Trial) -> None:
     await asyncio.sleep(0)
 
 
+async def _not_locked(at_table: Trial) -> None:
+    dealer = at_table.machine.dealer
+    asked = dealer.status
+
+    async def status() -> Any:
+        said = await asked()
+        return type(said)(**{**_fields(said), "locked": False})
+
+    dealer.status = status  # type: ignore[method-assign]  # a lock that misses what we miss
+    await asyncio.sleep(0)
+
+
 async def _lift_not_down(at_table: Trial) -> None:
     at_table.sim.world.add_fault(parse_fault("sensor_stuck:sensor=lift_down,value=0"))
     await at_table.order(Role.REFEREE, "release")
@@ -242,6 +254,11 @@ TROUBLES: tuple[Trouble, ...] = (
     _dealt(
         "SENSOR_STUCK", "a pocket's sensor sees nothing", "sensor_stuck:sensor=pocket_0,value=0"
     ),
+    _dealt(
+        "SENSOR_STUCK",
+        "the lift is not seen down",
+        "sensor_stuck:sensor=lift_down,value=0,at=50",
+    ),
     Trouble("SENSOR_STUCK", "the lift is not seen down", ("held",), _lift_not_down),
     _dealt("JAM", "a card sticks in the gate", "jam:at=9,place=gate"),
     _dealt("JAM", "the shuffler sticks", "stall:motor=shuffle", stage="shuffling"),
@@ -270,9 +287,7 @@ TROUBLES: tuple[Trouble, ...] = (
         (*_UNRELEASED,),
         away=_another_attempt,
     ),
-    _dealt(
-        "BOARD_REFUSED", "the board does not lock", "sensor_stuck:sensor=lift_down,value=0,at=50"
-    ),
+    Trouble("BOARD_REFUSED", "the board does not lock", ("dealing",), _not_locked),
     Trouble("ORDERED", "the chief's void", _UNRELEASED, _voided, decides=CHIEF),
     Trouble("NOT_NEEDED", "the deal is drawn by hand", _UNRELEASED, _by_hand, decides=REFEREE),
 )

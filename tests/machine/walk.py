@@ -25,13 +25,14 @@ from controller.rules.profile import Profile
 from controller.rules.seats import ALL
 from controller.signing import sign
 from controller.trials.inproc import TABLE_KEY, Trial
+from controller.trials.mortal import Death
 from controller.vault.exchange import hand
 from sim.inproc import InprocTable
 from sim.mechanics.faults import wear
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 from sim.mechanics.truth import Truth
-from tests.crash.lives import SIGNERS, Death, Scene
+from tests.crash.lives import SIGNERS, Scene
 from tests.machine.disturber import Disturber
 from tests.machine.sensible import Named, Sensible
 from tests.matches.watch import leaks
@@ -98,7 +99,8 @@ class Walk:
             packs=deck.packs,
             jokers=deck.jokers,
             sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in self.card_sets),
-            faults=wear(worn),
+            faults=wear(worn).rates,
+            together=wear(worn).together,
         )
         chance = random.Random(f"mechanics {self.seed}")
         sim = InprocTable(settings, chance, boots=lambda: next(boots))

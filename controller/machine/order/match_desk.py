@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from controller.cards import Face, parse_face
+from controller.journal.entries import fits
 from controller.machine import play as at_play
 from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
 from controller.machine.order.match_orders import events_of, meeting_of
@@ -99,11 +100,13 @@ class MatchDesk:
             raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
         try:
             meeting, record = meeting_of(order.args)
+            laid_out = meeting_data(self._profile, meeting, record)
+            fits("meeting", dict(laid_out))
         except ValueError as error:
             raise OrderRefused(
                 failure("BAD_COMMAND", found=str(error), expected="a record")
             ) from None
-        self._record.write("meeting", meeting_data(self._profile, meeting, record))
+        self._record.write("meeting", laid_out)
         await order.carried_out({"match": meeting.match_id})
 
     async def judge_tribute(self, order: Order) -> None:

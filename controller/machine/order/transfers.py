@@ -5,11 +5,12 @@ journal; then nobody has it but the document, which any referee may carry over, 
 other table takes it.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from controller.journal.entries import fits
 from controller.journal.fold import Progress, attempts
 from controller.machine.clock import between_ms
 from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
@@ -240,12 +241,12 @@ class Transfers:
         """Journal the match as it comes, with its times on this table's clock.
 
         They are moved all alike, so that what happened last is as long ago as the wall says.
+        Raises OrderRefused, with nothing written, for what no entry can hold.
         """
         record = self._record
         left_ms = record.clock() - between_ms(transfer.wall, self._wall())
-        if left_ms < transfer.at_ms:  # this table's clock is younger than the match
-            record.clock.forward(transfer.at_ms - left_ms)
         by_ms = max(0, left_ms - transfer.at_ms)
+        happened = [shifted(event, by_ms) for event in transfer.events]
         said = {
             "match": transfer.match,
             "table": transfer.left,
@@ -256,10 +257,14 @@ class Transfers:
             "proofs": msgspec.to_builtins(transfer.proofs[-MOST_PROOFS:]),
             "by": by,
         }
+        meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
+        _check_fits(said, meeting, happened)
+        if left_ms < transfer.at_ms:  # this table's clock is younger than the match
+            record.clock.forward(transfer.at_ms - left_ms)
         record.write("taken_over", said)
-        record.write("meeting", meeting_data(self._profile, transfer.meeting, transfer.record))
-        for event in transfer.events:
-            self._write_event(shifted(event, by_ms))
+        record.write("meeting", meeting)
+        for event in happened:
+            self._write_event(event)
 
     def _write_event(self, event: MatchEvent) -> None:
         coming = self._record.play.coming
@@ -279,6 +284,19 @@ def _allowed(order: Order) -> None:
         require("transfer", order.who.role, verbal=order.args.verbal)
     except RefusedError as error:
         raise OrderRefused(failure_of(error.refusal)) from None
+
+
+def _check_fits(
+    said: Mapping[str, Any], meeting: Mapping[str, Any], happened: Iterable[MatchEvent]
+) -> None:
+    """Return if entries can hold all of a match. Raises OrderRefused."""
+    try:
+        fits("taken_over", dict(said))
+        fits("meeting", dict(meeting))
+        for event in happened:
+            fits("match", data_of(event))
+    except ValueError as wrong:
+        raise OrderRefused(_not_a_document(BadTransfer(str(wrong)))) from None
 
 
 def _not_a_document(bad: BadTransfer) -> Failure:

@@ -5,6 +5,7 @@ second would tell nearly every card's pocket.
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -23,6 +24,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     simulated: bool
     profile: str
     card_set: str
+    mode: Literal["play", "test"] = "play"
 
 
 def public_state(
@@ -77,7 +79,7 @@ def public_state(
         seq=seq,
         time=time,
         simulated=about.simulated,
-        mode="play",
+        mode=about.mode,
         machine=machine,
         match=match,
         fairness=list(state.proofs),

@@ -1,0 +1,55 @@
+"""A table whose serial lines are recorded is tested, and says so: nobody plays a match at it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.machine.machine import Machine, Surroundings
+from controller.messages import Phase, Role
+from controller.trials.inproc import trial
+from sim.mechanics.settings import Settings
+from tests.machine.stages import MATCH, PAIRS, refused
+
+pytestmark = pytest.mark.virtual
+
+
+@pytest.fixture
+def tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every machine of this test be a tested one."""
+    real = Machine.__init__
+
+    def init(machine: Machine, config: Any, profile: Any, given: Surroundings) -> None:
+        object.__setattr__(given, "testing", True)
+        real(machine, config, profile, given)
+
+    monkeypatch.setattr(Machine, "__init__", init)
+
+
+async def test_a_table_in_play_says_so(runtime_dir: Path) -> None:
+    async with trial(Settings(), runtime_dir) as at:
+        state = await at.phase(Phase.EMPTY)
+        assert state.mode == "play"
+
+
+@pytest.mark.usefixtures("tested")
+async def test_a_table_that_is_recorded_says_so_and_deals(runtime_dir: Path) -> None:
+    async with trial(Settings(), runtime_dir) as at:
+        held = await at.deal()
+        assert held.machine.phase is Phase.HELD
+        await at.take_and_return()
+        assert {state.mode for state in at.states} == {"test"}
+
+
+@pytest.mark.usefixtures("tested")
+async def test_a_table_that_is_recorded_opens_no_match(runtime_dir: Path) -> None:
+    async with trial(Settings(), runtime_dir) as at:
+        await at.phase(Phase.EMPTY)
+        orders: list[tuple[Role, str, dict[str, Any]]] = [
+            (Role.REFEREE, "set_match", {**MATCH, "stage": "swiss", "pairs": PAIRS}),
+            (Role.CHIEF, "start_match", {}),
+            (Role.CHIEF, "take_over", {"digest": "0" * 64, "part": 1, "parts": 1, "text": "x"}),
+        ]
+        for role, cmd, args in orders:
+            assert await refused(at, role, cmd, **args) == "TEST_MODE", cmd
+        assert at.machine.record.play.match is None
