@@ -37,6 +37,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="what hil_tests run on: in process, boards behind ptys, or a bench file "
         "naming real ports (default: %(default)s)",
     )
+    group.addoption(
+        "--firmware",
+        choices=("cpython", "micropython"),
+        default="cpython",
+        help="with --target=sim: the interpreter that the boards run under (default: %(default)s)",
+    )
+    group.addoption(
+        "--report",
+        metavar="FILE.html",
+        help="write what hil_tests have shown as one page for people",
+    )
 
 
 @pytest.fixture(scope="session")
@@ -44,12 +55,6 @@ def scale(pytestconfig: pytest.Config) -> Callable[[int], int]:
     """Scale a full count by --scale, to 1 at least: `for _ in range(scale(20_000))`."""
     factor = pytestconfig.getoption("scale")
     return lambda full: max(1, int(full * factor))
-
-
-@pytest.fixture(scope="session")
-def target(pytestconfig: pytest.Config) -> str:
-    """The --target of hil_tests: `inproc`, `sim` or the path of a bench file."""
-    return str(pytestconfig.getoption("target"))
 
 
 LoopFactory = Callable[[], asyncio.AbstractEventLoop]
@@ -77,10 +82,10 @@ def runtime_dir() -> Iterator[Path]:
 
 def find_micropython() -> str | None:
     """Path of a MicroPython interpreter, where the simulator finds one."""
-    from sim import boardprocess
+    from sim import interpreters
 
     try:
-        return boardprocess.find_micropython()
+        return interpreters.find_micropython()
     except FileNotFoundError:
         return None
 

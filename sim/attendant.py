@@ -1,6 +1,8 @@
 """A simulated person at a table, who sees and does what a person sees and does."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
 
 from sim.contacts import Contacts
 from sim.mechanics.people import OutOfReach
@@ -18,13 +20,17 @@ STARTS = 3
 class Attendant:
     """Takes hands that are lifted and loads them again; clears up at the red lamp.
 
-    It knows the lift, the lamps and whether the machine moves, nothing else. Run it
-    as a task: `asyncio.create_task(attendant.run())`, ended by cancelling.
+    It knows the lift, the lamps and whether the machine moves, nothing else. Whoever clears
+    up releases the emergency stop, counts the set, and sees to boards and cables: `mend`.
+    Run it as a task: `asyncio.create_task(attendant.run())`, ended by cancelling.
     """
 
-    def __init__(self, world: World, contacts: Contacts) -> None:
+    def __init__(
+        self, world: World, contacts: Contacts, mend: Callable[[], None] = lambda: None
+    ) -> None:
         self._world = world
         self._contacts = contacts
+        self._mend = mend
         self._news = asyncio.Event()
         self._red = False
 
@@ -65,7 +71,11 @@ class Attendant:
         await self._world.clock.pass_ms(REACT_MS)
         if not (self._red or self._contacts.lamps["lamp_red"]):
             return
+        self._mend()
+        self._world.set_estop(False)
         await self._world.people.collect()
+        with suppress(OutOfReach):
+            self._world.people.put_right()
         self._red = False
         await self._start()
 

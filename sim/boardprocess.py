@@ -3,75 +3,39 @@
 import asyncio
 import os
 import pty
-import shutil
 import signal
 import socket
-import sys
 import tty
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 
-from drivers import firmware
+from drivers.firmware.wire import RESET_POWER
 from sim.hal import OUTPUTS, sensors_of
-from sim.inproc import KINDS, BoardName
+from sim.inproc import KINDS
+from sim.interpreters import Interpreter
 from sim.mechanics.engine import Answer
 from sim.mechanics.world import World
+from sim.outside import BoardName
+from sim.ptyline import PtyLine, name_pty
 
 PINS_FD = 3
-DRIVERS = Path(firmware.__file__).parent.parent
-FETCHED_MICROPYTHON = DRIVERS.parent / ".micropython" / "micropython"
 # A board that does not end with its pins is killed after this long.
 END_S = 1.0
 # How often an ending process is looked for.
 REAP_S = 0.01
 
-
-@dataclass(frozen=True)
-class Interpreter:
-    """How to run the firmware: the command before the board's own words, and what it needs."""
-
-    command: tuple[str, ...]
-    environment: Mapping[str, str]
-
-
-def cpython() -> Interpreter:
-    """Run boards under the Python that runs this process."""
-    path = os.pathsep.join(filter(None, (str(DRIVERS.parent), os.environ.get("PYTHONPATH"))))
-    return Interpreter(
-        (sys.executable, "-m", "drivers.firmware.main"), MappingProxyType({"PYTHONPATH": path})
-    )
-
-
-def find_micropython() -> str:
-    """Return the path of MicroPython's unix port: named, installed, or fetched into a checkout.
-
-    Raises FileNotFoundError, one line.
-    """
-    named = os.environ.get("DEALTABLE_MICROPYTHON") or shutil.which("micropython")
-    if named is None and FETCHED_MICROPYTHON.exists():
-        return str(FETCHED_MICROPYTHON)
-    if named is None:
-        raise FileNotFoundError(
-            "no MicroPython: fetch it with .ci/micropython, put micropython on PATH, "
-            "or name it in DEALTABLE_MICROPYTHON"
-        )
-    return named
-
-
-def micropython(program: str) -> Interpreter:
-    """Run boards under MicroPython's unix port, which has the firmware as package `firmware`."""
-    return Interpreter(
-        (program, "-m", "firmware.main"), MappingProxyType({"MICROPYPATH": str(DRIVERS)})
-    )
+_MOST_READ = 4096
 
 
 class BoardProcess:
     """One board. `link` is the path under which its pty is found, whichever pty that is.
 
     Its pins end here: levels of `world` go in, outputs come out. Killing the process
-    takes its pty away, as unplugging a board does.
+    takes its pty away, as unplugging a board does. With a `line` between the process's
+    pty and the host's, the cable can be unplugged and its bytes spoilt, at the price of
+    another pty's delay. A process remembers nothing when it starts again.
     """
 
     def __init__(
@@ -81,13 +45,16 @@ class BoardProcess:
         uid: str,
         interpreter: Interpreter,
         link: Path,
+        line: PtyLine | None = None,
     ) -> None:
         self.name = name
         self.uid = uid
         self.link = link
+        self.line = line
         self.boot = 0
         self.pid: int | None = None
-        self.pty: str | None = None
+        self._pty: str | None = None
+        self._far: int | None = None  # the host's end of the process's pty, where there is a line
         self._world = world
         self._interpreter = interpreter
         self._loop = asyncio.get_running_loop()
@@ -98,20 +65,42 @@ class BoardProcess:
         self._gone.set()
         self._unplug: list[Callable[[], None]] = []
 
-    def start(self, boot: int) -> None:
-        """Give the board power with a boot id that it never had; nothing if it runs."""
+    @property
+    def pty(self) -> str | None:
+        """The pty that the host finds it behind now."""
+        return self._pty if self.line is None else self.line.pty
+
+    def start(
+        self,
+        boot: int,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give the board power with a boot id that it never had; nothing if it runs.
+
+        `uid`, `firmware`: of another board in its place; any other firmware will do. The cause
+        of its reset is its power's, whatever is said.
+        """
         if self.pid is not None:
             return
         self.boot = boot
+        interpreter = self._interpreter
+        if firmware is not None:
+            interpreter = interpreter.foreign(self.link.parent)
+        command = (*interpreter.command, self.name, uid.hex() if uid else self.uid, str(boot))
         master, slave = pty.openpty()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             # Both ends: a fresh pty echoes and edits until somebody says otherwise.
             tty.setraw(master)
             tty.setraw(slave)
-            self.pty = os.ttyname(slave)
-            self.pid = self._spawn(master, theirs.fileno(), boot)
+            self._pty = name = os.ttyname(slave)
+            self.pid = self._spawn(command, interpreter.environment, master, theirs.fileno())
             self._gone.clear()
+            if self.line is not None:
+                self._far = os.dup(slave)
         except OSError:
             ours.close()
             raise
@@ -121,12 +110,26 @@ class BoardProcess:
             os.close(slave)
             theirs.close()
         self._connect(ours)
-        self._name_pty()
+        if self.line is None:
+            name_pty(self.link, name)
+        else:
+            self._relay(self.line)
 
     def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
         """Take the board's power; returns at once, `gone` says when it is over."""
         if self.pid is not None:
             os.kill(self.pid, sig)
+
+    def hang(self) -> None:
+        """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
+        self.kill(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Let firmware that hung go on, with all that came meanwhile."""
+        self.kill(signal.SIGCONT)
+
+    def forget(self) -> None:
+        """Lose what it stored: a process stores nothing."""
 
     async def gone(self) -> None:
         """Wait until the process has ended."""
@@ -145,14 +148,15 @@ class BoardProcess:
             await self._gone.wait()
         self.link.unlink(missing_ok=True)
 
-    def _spawn(self, master: int, pins: int, boot: int) -> int:
+    def _spawn(
+        self, command: tuple[str, ...], environment: Mapping[str, str], master: int, pins: int
+    ) -> int:
         log = os.open(self.link.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:
-            command = (*self._interpreter.command, self.name, self.uid, str(boot))
             return os.posix_spawnp(
                 command[0],
                 command,
-                {**os.environ, **self._interpreter.environment},
+                {**os.environ, **environment},
                 file_actions=[
                     (os.POSIX_SPAWN_DUP2, master, 0),
                     (os.POSIX_SPAWN_DUP2, master, 1),
@@ -164,12 +168,36 @@ class BoardProcess:
         finally:
             os.close(log)
 
-    def _name_pty(self) -> None:
-        assert self.pty is not None
-        fresh = self.link.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        fresh.symlink_to(self.pty)
-        fresh.replace(self.link)
+    def _relay(self, line: PtyLine) -> None:
+        """Be between the process's own pty and the line that the host has."""
+        assert self._far is not None
+        far = self._far
+        os.set_blocking(far, False)
+        self._loop.add_reader(far, self._from_process, far, line)
+        line.listen(partial(_write, far))
+        line.plug()
+
+    def _from_process(self, far: int, line: PtyLine) -> None:
+        try:
+            data = os.read(far, _MOST_READ)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            line.write(data)
+        else:
+            self._end_relay()
+
+    def _end_relay(self) -> None:
+        """The process's pty is gone: so is the host's."""
+        if self._far is None or self.line is None:
+            return
+        self._loop.remove_reader(self._far)
+        os.close(self._far)
+        self._far = None
+        self.line.listen(None)
+        self.line.unplug()
 
     def _connect(self, pins: socket.socket) -> None:
         pins.setblocking(False)
@@ -189,6 +217,8 @@ class BoardProcess:
         self._loop.remove_writer(self._pins)
         self._pins.close()
         self._pins = None
+        self._end_relay()
+        self.link.unlink(missing_ok=True)  # the next pty may have its number: another table's
         for unplug in self._unplug:
             unplug()
         self._world.board_gone(OUTPUTS[KINDS[self.name]])
@@ -250,5 +280,11 @@ class BoardProcess:
         if os.waitpid(self.pid, os.WNOHANG)[0] == 0:
             self._loop.call_later(REAP_S, self._reap)
             return
-        self.pid = self.pty = None
+        self.pid = self._pty = None
         self._gone.set()
+
+
+def _write(end: int, data: bytes) -> None:
+    """Write what the line takes; the rest is lost."""
+    with suppress(OSError):
+        os.write(end, data)

@@ -1,10 +1,10 @@
 """A board in process: the firmware's core, stepped when something happens to it."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
 from sim.hal import InprocHal
-from sim.pipe import BoardEnd
 
 # A deadline this far away (35 years) is none: a timer for it would only keep the loop from
 # noticing that nothing is left to wait for.
@@ -24,6 +24,16 @@ class Core(Protocol):
         """Return what the board's flash should hold, b"" for nothing new."""
 
 
+class End(Protocol):
+    """The board's end of a line; sim/pipe.py has one in process."""
+
+    def listen(self, receive: Callable[[bytes], None] | None) -> None:
+        """Give the host's bytes to `receive`; None: to nobody."""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host."""
+
+
 class InprocBoard:
     """Steps a core when bytes arrive, at every edge of its pins, and at its deadline.
 
@@ -31,7 +41,7 @@ class InprocBoard:
     is the board losing its power: no timer of it is left on the loop.
     """
 
-    def __init__(self, core: Core, end: BoardEnd, hal: InprocHal) -> None:
+    def __init__(self, core: Core, end: End, hal: InprocHal) -> None:
         self.core = core
         self.hal = hal
         self._end = end
@@ -40,23 +50,38 @@ class InprocBoard:
         self._soon: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
+        self._hangs = False
         hal.wake = self.wake
         end.listen(self._receive)
         self.wake()
 
     def wake(self) -> None:
         """Step the core soon, still in this instant."""
-        if self._soon is None:
+        if self._soon is None and not self._hangs:
             self._soon = self._loop.call_soon(self._step)
+
+    def hang(self) -> None:
+        """Step the core no more, its outputs as they are, until `go_on`."""
+        self._hangs = True
+        self._forget()
+
+    def go_on(self) -> None:
+        """Step the core again: what came in meanwhile waits for it."""
+        self._hangs = False
+        self.wake()
 
     def close(self) -> None:
         """Switch the board off."""
         self._end.listen(None)
         self.hal.close()
         self.hal.wake = lambda: None
+        self._forget()
+
+    def _forget(self) -> None:
         for handle in (self._soon, self._timer):
             if handle is not None:
                 handle.cancel()
+        self._soon = self._timer = None
 
     def _receive(self, data: bytes) -> None:
         self._rx += data

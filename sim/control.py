@@ -15,6 +15,7 @@ import msgspec
 from sim.inproc import BOARDS, BoardName
 from sim.lines import LineServer
 from sim.mechanics.faults import Fault
+from sim.script import follow
 
 if TYPE_CHECKING:
     from sim.hall import SimTable
@@ -59,6 +60,7 @@ class Control:
             "lay_down": world.people.lay_down,
             "gather": world.people.gather,
             "load": world.people.load,
+            "put_right": world.people.put_right,
             "mix": lambda card_set, n: world.people.mix(card_set, int(n)),
             "change_set": self._change_set,
             "lid": lambda open: world.set_lid(bool(open)),
@@ -70,6 +72,8 @@ class Control:
             "pins": lambda: {"levels": contacts.levels, "lamps": contacts.lamps},
             "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
             "clear_faults": lambda name=None: world.faults.clear(name),
+            "faults": lambda: {"struck": world.faults.struck, "in_force": world.in_force()},
+            "script": lambda steps: follow(world, steps, self._do),
             "kill": self._kill,
             "restart": self._restart,
             "speed": lambda value: world.clock.set_speed(float(value)),
@@ -88,19 +92,25 @@ class Control:
         """Do what one line asks for."""
         try:
             request = msgspec.json.decode(line, type=Request)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             return Answer(0, False, error=f"no request: {error}")
-        deed = self.deeds.get(request.do)
-        if deed is None:
-            known = ", ".join(self.deeds)
-            return Answer(request.id, False, error=f"nothing is called {request.do!r}: {known}")
+        if request.do not in self.deeds:
+            return Answer(request.id, False, error=self._unknown(request.do))
         try:
-            result = deed(**request.args)
-            if isawaitable(result):
-                result = await result
+            return Answer(request.id, True, await self._do(request.do, request.args))
         except (ValueError, TypeError) as error:
             return Answer(request.id, False, error=f"{request.do}: {error}")
-        return Answer(request.id, True, result)
+
+    async def _do(self, do: str, args: dict[str, Any]) -> Any:
+        """Do one request; raises ValueError or TypeError where it cannot be done."""
+        deed = self.deeds.get(do)
+        if deed is None:
+            raise ControlError(self._unknown(do))
+        result = deed(**args)
+        return await result if isawaitable(result) else result
+
+    def _unknown(self, do: str) -> str:
+        return f"nothing is called {do!r}: {', '.join(self.deeds)}"
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async for line in reader:

@@ -1,21 +1,31 @@
-"""Simulated tables whose boards are processes behind ptys: one table, or a hall of them."""
+"""Simulated tables whose boards are behind ptys: one table, or a hall of them."""
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from drivers.firmware.wire import RESET_POWER
 from sim.attendant import Attendant
-from sim.boardprocess import BoardProcess, Interpreter, cpython
+from sim.boardprocess import BoardProcess
 from sim.contacts import Contacts
 from sim.control import Control
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName
+from sim.inproc import BOARDS, DEALER_ID, READER_ID
+from sim.insideboard import InsideBoard
+from sim.interpreters import Interpreter
+from sim.mechanics.faults import Fault, FaultError, check, menu
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
+from sim.noise import Noise
+from sim.outside import BoardFaults, BoardName
 from sim.pinserver import PinServer
+from sim.ptyline import PtyLine
 
 
 @dataclass(frozen=True)
@@ -24,6 +34,9 @@ class TablePlan:
 
     `folder` gets the ptys' links (`dealer`, `reader`), the sockets `control` and
     `pins`, and the boards' logs; it must exist and be short enough for a socket.
+    `interpreter` runs the boards as processes; None: they run inside this one. `relay`: the
+    lines of processes pass through this one, so that they can be unplugged and spoilt; those
+    of inside boards do anyway.
     """
 
     id: str
@@ -35,29 +48,36 @@ class TablePlan:
     dealer_id: str = DEALER_ID
     reader_id: str = READER_ID
     control: Path | None = None
+    relay: bool = False
 
 
 class SimTable:
-    """A world and two board processes, moved by people's hands over a control socket.
+    """A world and two boards behind ptys, moved by people's hands over a control socket.
 
-    `boots` gives boot ids that no board ever had. Use it as `async with`: nothing of
-    it is left behind, neither process nor timer.
+    `boots` gives boot ids that no board ever had. It carries out the faults of its boards and,
+    where bytes pass through this process, of its lines; raises FaultError for others. Use it
+    as `async with`: nothing of it is left behind, neither process nor timer.
     """
+
+    world: World
+    contacts: Contacts
 
     def __init__(self, plan: TablePlan, boots: Callable[[], int]) -> None:
         self.plan = plan
-        self.world = World(plan.settings, random.Random(plan.seed))
-        self.contacts = Contacts(self.world)
         self._boots = boots
+        self._faults = BoardFaults(self)
+        self._starts: set[asyncio.Task[None]] = set()
+        rng = random.Random(plan.seed)
+        self.world = World(plan.settings, rng, self._faults.outside())
+        self.contacts = Contacts(self.world)
+        self._noise = Noise(self.world.faults, rng)
         uids = dict(zip(BOARDS, (plan.dealer_id, plan.reader_id), strict=True))
-        self.boards: dict[BoardName, BoardProcess] = {
-            name: BoardProcess(
-                self.world, name, uids[name], plan.interpreter or cpython(), plan.folder / name
-            )
-            for name in BOARDS
+        self.boards: dict[BoardName, BoardProcess | InsideBoard] = {
+            name: self._board(name, uids[name]) for name in BOARDS
         }
         self.pins = PinServer(self.contacts, plan.folder / "pins")
         self.control = Control(self, plan.control or plan.folder / "control")
+        self.control.deeds |= {"fault": self._add_fault, "mend": self.mend}
         self._attendant: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "SimTable":
@@ -77,9 +97,60 @@ class SimTable:
         await self.close()
 
     async def restart(self, name: BoardName) -> None:
-        """Take a board's power and give it back: another boot, the same link."""
+        """Take a board's power and give it back: its own board, another boot, the same link."""
+        self.mend()
         await self.boards[name].close()
         self.boards[name].start(self._boots())
+
+    def start(
+        self,
+        name: BoardName,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give a board power as soon as what was there is gone; see sim/outside.py."""
+
+        async def start() -> None:
+            await self.boards[name].gone()
+            self.boards[name].start(self._boots(), reset_cause, uid=uid, firmware=firmware)
+
+        starting = asyncio.create_task(start(), name=f"{self.plan.id} {name} starts")
+        self._starts.add(starting)
+        starting.add_done_callback(self._starts.discard)
+
+    def kill(self, name: BoardName) -> None:
+        """Take a board's power: its port vanishes."""
+        self.boards[name].kill()
+
+    def hang(self, name: BoardName) -> None:
+        """Let a board's firmware hang, its outputs as they are."""
+        self.boards[name].hang()
+
+    def go_on(self, name: BoardName) -> None:
+        """Let a firmware that hung go on."""
+        self.boards[name].go_on()
+
+    def forget(self, name: BoardName) -> None:
+        """Let a board without power forget what it stored."""
+        self.boards[name].forget()
+
+    def pull(self, name: BoardName) -> None:
+        """Pull a board's cable out; the board keeps its power."""
+        line = self.boards[name].line
+        if line is not None:
+            line.unplug()
+
+    def plug(self, name: BoardName) -> None:
+        """Put a board's cable in again."""
+        line = self.boards[name].line
+        if line is not None:
+            line.plug()
+
+    def mend(self) -> None:
+        """Put cables in and own boards back, as a person does."""
+        self._faults.mend()
 
     def attend(self, on: bool) -> None:
         """Have a simulated person at the table, or none."""
@@ -87,7 +158,7 @@ class SimTable:
             self._attendant.cancel()
             self._attendant = None
         if on:
-            attendant = Attendant(self.world, self.contacts)
+            attendant = Attendant(self.world, self.contacts, self.mend)
             self._attendant = asyncio.create_task(attendant.run(), name=f"{self.plan.id} attendant")
 
     def info(self) -> dict[str, Any]:
@@ -108,8 +179,25 @@ class SimTable:
             },
         }
 
+    def _board(self, name: BoardName, uid: str) -> BoardProcess | InsideBoard:
+        plan, link = self.plan, self.plan.folder / name
+        line = PtyLine(link, partial(self._noise.spoil, name))
+        if plan.interpreter is None:
+            return InsideBoard(self.world, name, uid, line)
+        relay = line if _has_lines(plan) else None
+        return BoardProcess(self.world, name, uid, plan.interpreter, link, relay)
+
+    def _add_fault(self, **fields: Any) -> None:
+        fault = msgspec.convert(fields, Fault)
+        if menu()[check(fault).name].strikes == "line" and not _has_lines(self.plan):
+            raise FaultError(_NO_LINES.format(fault.name))
+        self.world.add_fault(fault)
+
     async def close(self) -> None:
         """End the boards and everything else."""
+        self._faults.close()
+        for starting in self._starts:
+            starting.cancel()
         attendant = self._attendant
         self.attend(False)
         if attendant is not None:
@@ -121,6 +209,29 @@ class SimTable:
             await board.close()
         self.contacts.close()
         self.world.close()
+
+
+_NO_LINES = "{}: the lines of board processes pass this simulator by; start it with --relay"
+
+
+def _has_lines(plan: TablePlan) -> bool:
+    """Tell whether bytes pass through this process: of themselves, or because a fault needs it."""
+    return plan.interpreter is None or plan.relay or _is_noisy(plan.settings)
+
+
+def _is_noisy(settings: Settings) -> bool:
+    together = (fault for each in settings.together for fault in each.faults)
+    return any(menu()[fault.name].strikes == "line" for fault in (*settings.faults, *together))
+
+
+def refuse_host(faults: Iterable[Fault]) -> None:
+    """Raise FaultError for a fault of the machine's own computer: a sim process has none.
+
+    One with a rate just does not come.
+    """
+    for fault in faults:
+        if menu()[fault.name].strikes == "host" and not fault.rate:
+            raise FaultError(f"{fault.name}: this simulator has no daemon to kill")
 
 
 def hall(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:

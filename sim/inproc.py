@@ -7,8 +7,8 @@ so that under sim.virtual.VirtualLoop a deal takes no time at all.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
-from typing import Literal
 
 from drivers.firmware.dealer import Dealer
 from drivers.firmware.reader import Reader
@@ -18,11 +18,13 @@ from sim.boards import InprocBoard
 from sim.hal import InprocHal
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
+from sim.noise import Noise
+from sim.outside import NAMES, BoardFaults
+from sim.outside import BoardName as BoardName
 from sim.pipe import BoardEnd, PipePort, pipe
 
-BoardName = Literal["dealer", "reader"]
 KINDS: dict[BoardName, int] = {"dealer": KIND_DEALER, "reader": KIND_READER}
-BOARDS: tuple[BoardName, ...] = ("dealer", "reader")
+BOARDS: tuple[BoardName, ...] = tuple(NAMES.values())
 # Unique ids that the boards of a simulated table have unless told otherwise.
 DEALER_ID = "00000000000000d1"
 READER_ID = "00000000000000e1"
@@ -37,9 +39,10 @@ def own_firmware_hash() -> bytes:
 
 @dataclass
 class _Slot:
-    """The place of one board: its id, its line, and the board while it has power."""
+    """The place of one board: its id, its firmware, its line, and the board while it has power."""
 
     uid: bytes
+    firmware: bytes
     port: PipePort
     end: BoardEnd
     board: InprocBoard | None = None
@@ -52,6 +55,8 @@ class InprocTable:
     `boots` gives each start of a board a boot id that no board had before; `rng` is
     the mechanics'. `delay_ms` is what a byte takes on either line, at any speed of
     the mechanics. It must be made while its loop runs; `close()` leaves no timer.
+    It carries out the faults of its lines and boards; those of the host are for whoever runs
+    one (`world.outside["host"]`).
     """
 
     def __init__(
@@ -63,43 +68,94 @@ class InprocTable:
         ids: tuple[str, str] = (DEALER_ID, READER_ID),
         delay_ms: float = 0,
     ) -> None:
-        self.world = World(settings, rng)
         self._boots = boots
-        self._hash = own_firmware_hash()
+        self._dark = False
         self._slots: dict[BoardName, _Slot] = {}
+        self._faults = BoardFaults(self)
+        self.world = World(settings, rng, self._faults.outside())
+        noise = Noise(self.world.faults, rng)
+        firmware = own_firmware_hash()
         for name, uid in zip(BOARDS, ids, strict=True):
             port, end = pipe(delay_ms)
-            self._slots[name] = _Slot(bytes.fromhex(uid), port, end)
+            port.to_board.spoil = partial(noise.spoil, name, "to_board")
+            port.to_host.spoil = partial(noise.spoil, name, "to_host")
+            self._slots[name] = _Slot(bytes.fromhex(uid), firmware, port, end)
             self.start(name)
 
     def port(self, name: BoardName) -> PipePort:
         """Return the host's end of the line to a board; it stays the same for life."""
         return self._slots[name].port
 
-    def start(self, name: BoardName, reset_cause: int = RESET_POWER) -> None:
-        """Give a board power, unless it has it; it remembers what it stored, nothing else."""
+    def start(
+        self,
+        name: BoardName,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give a board power, unless it has it; it remembers what it stored, nothing else.
+
+        `uid`, `firmware`: of another board in its place, which has nothing stored.
+        """
         slot = self._slots[name]
-        if slot.board is not None:
+        if slot.board is not None or self._dark:
             return
-        hal = InprocHal(self.world, KINDS[name], slot.uid)
+        hal = InprocHal(self.world, KINDS[name], uid or slot.uid)
         build = Dealer if name == "dealer" else Reader
-        core = build(hal, self._boots(), reset_cause, self._hash, slot.stored)
+        stored = slot.stored if uid is None else b""
+        core = build(hal, self._boots(), reset_cause, firmware or slot.firmware, stored)
         slot.board = InprocBoard(core, slot.end, hal)
 
     def kill(self, name: BoardName) -> None:
         """Take a board's power: its motors stand, and the host sees its port vanish."""
         slot = self._slots[name]
         if slot.board is not None:
-            slot.stored = slot.board.core.to_store() or slot.stored
+            if slot.board.hal.uid == slot.uid:
+                slot.stored = slot.board.core.to_store() or slot.stored
             slot.board.close()
             slot.board = None
             slot.port.unplug()
 
     def mute(self, name: BoardName) -> None:
-        """Let a board's firmware hang: its port stays, and nobody answers there."""
+        """Let a board's firmware die: its port stays, its motors stand, and nobody answers."""
         board = self._slots[name].board
         if board is not None:
             board.close()
+
+    def hang(self, name: BoardName) -> None:
+        """Let a board's firmware hang, its motors as they are, until `go_on`."""
+        board = self._slots[name].board
+        if board is not None:
+            board.hang()
+
+    def go_on(self, name: BoardName) -> None:
+        """Let a board's firmware that hung go on."""
+        board = self._slots[name].board
+        if board is not None:
+            board.go_on()
+
+    def forget(self, name: BoardName) -> None:
+        """Let a board that has no power forget what it stored."""
+        self._slots[name].stored = b""
+
+    def pull(self, name: BoardName) -> None:
+        """Pull the cable of a board out; the board keeps its power."""
+        self._slots[name].port.pull()
+
+    def plug(self, name: BoardName) -> None:
+        """Put the cable of a board in again."""
+        self._slots[name].port.plug()
+
+    def power(self, on: bool) -> None:
+        """Take the power of both boards, or give it back; without it none starts."""
+        self._dark = not on
+        for name in BOARDS:
+            (self.start if on else self.kill)(name)
+
+    def mend(self) -> None:
+        """Put cables in and own boards back, as a person does."""
+        self._faults.mend()
 
     def powered(self, name: BoardName) -> bool:
         """Tell whether a board has its power."""
@@ -107,6 +163,7 @@ class InprocTable:
 
     def close(self) -> None:
         """Switch everything off."""
+        self._faults.close()
         for name in BOARDS:
             self.kill(name)
         self.world.close()

@@ -5,16 +5,18 @@ board's end is what sim/boards.py steps its core with.
 """
 
 import asyncio
-import random
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from drivers.errors import PortMissing
 
 # Timers may fire a rounding error early: what is due within this has arrived.
 _NEAR_S = 1e-6
 
 Receive = Callable[[bytes], None]
-# What the line does to the bytes of one write: the pieces that arrive (none: lost).
-Spoil = Callable[[bytes], list[bytes]]
+# What the line does to the bytes of one write: the pieces that arrive (none: lost), and how
+# many milliseconds later each.
+Spoil = Callable[[bytes], Sequence[tuple[float, bytes]]]
 
 
 class Way:
@@ -38,10 +40,11 @@ class Way:
         """Put `data` on the way."""
         if self._receive is None or not data:
             return
-        due_s = self._loop.time() + self.delay_ms / 1000
-        if self._queue:
-            due_s = max(due_s, self._queue[-1][0])
-        for piece in self.spoil(data) if self.spoil else (data,):
+        now_s = self._loop.time()
+        for late_ms, piece in self.spoil(data) if self.spoil else ((0.0, data),):
+            due_s = now_s + (self.delay_ms + late_ms) / 1000
+            if self._queue:
+                due_s = max(due_s, self._queue[-1][0])
             self._queue.append((due_s, piece))
         if self._timer is None and self._queue:
             self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
@@ -66,15 +69,25 @@ class Way:
 
 
 class PipePort:
-    """The host's end: a Port as drivers/link/port.py describes it."""
+    """The host's end: a Port as drivers/link/port.py describes it.
+
+    While its cable is pulled it cannot be opened.
+    """
 
     def __init__(self, to_board: Way, to_host: Way) -> None:
         self.to_board = to_board
         self.to_host = to_host
+        self._plugged = True
         self._on_lost: Callable[[str], None] | None = None
+        self._report: asyncio.Handle | None = None
 
     def open(self, on_bytes: Receive, on_lost: Callable[[str], None]) -> None:
-        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged."""
+        """Start: `on_bytes` gets what arrives, `on_lost(why)` is called once when unplugged.
+
+        Raises PortMissing while its cable is pulled.
+        """
+        if not self._plugged:
+            raise PortMissing("of the pipe", "its cable is pulled out")
         self._on_lost = on_lost
         self.to_host.connect(on_bytes)
 
@@ -87,14 +100,28 @@ class PipePort:
         """Stop; may be called twice, and open() again afterwards."""
         self._on_lost = None
         self.to_host.connect(None)
+        if self._report is not None:
+            self._report.cancel()
+            self._report = None
+
+    def pull(self) -> None:
+        """Pull the cable out, and leave it out until `plug`."""
+        self._plugged = False
+        self.unplug()
+
+    def plug(self) -> None:
+        """Put the cable in again."""
+        self._plugged = True
 
     def unplug(self) -> None:
-        """Pull the cable out: what is on the way is lost, and the host's end learns of it."""
+        """Pull the cable out and put it in: what is on the way is lost, and the host's end
+        learns of it.
+        """
         on_lost = self._on_lost
-        self.close()
         self.to_board.clear()
         if on_lost is not None:
-            asyncio.get_running_loop().call_soon(on_lost, "unplugged")
+            self.close()
+            self._report = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
 
 class BoardEnd:
@@ -111,24 +138,6 @@ class BoardEnd:
     def write(self, data: bytes) -> None:
         """Send bytes to the host."""
         self._to_host.send(data)
-
-
-def noise(rng: random.Random, lose: float, repeat: float, corrupt: float) -> Spoil:
-    """Return what spoils a share of the writes: each loses, doubles or changes with its chance.
-
-    A corrupted write has one bit of one byte turned over.
-    """
-
-    def spoil(data: bytes) -> list[bytes]:
-        if rng.random() < lose:
-            return []
-        if rng.random() < corrupt:
-            place = rng.randrange(len(data))
-            turned = data[place] ^ 1 << rng.randrange(8)
-            data = data[:place] + bytes((turned,)) + data[place + 1 :]
-        return [data, data] if rng.random() < repeat else [data]
-
-    return spoil
 
 
 def pipe(delay_ms: float = 0) -> tuple[PipePort, BoardEnd]:

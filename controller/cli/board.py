@@ -15,6 +15,11 @@ from controller.messages import Phase, State
 from controller.trials.hall import HallError, RunningTable
 
 LOOK_S = 0.2
+# So many tables have a panel each, with what lies in their pockets; more have a row each.
+PANELS = 3
+# Of a row: the table, its phase, its deals + redeals, and how far it is or what it calls for.
+_ROW_WIDTHS = (8, 10, 6, 16)
+_ROW_WIDTH = sum(_ROW_WIDTHS) + len(_ROW_WIDTHS) + 3
 _COLOURS = {
     Phase.FAULT: "bold red",
     Phase.DEALING: "bold cyan",
@@ -26,12 +31,14 @@ _COLOURS = {
 class Board:
     """Shows every table of a hall for the block."""
 
-    def __init__(self, tables: list[RunningTable], about: dict[str, Any]) -> None:
+    def __init__(
+        self, tables: list[RunningTable], about: dict[str, Any], console: Console | None = None
+    ) -> None:
         self._tables = tables
         self._about = about
         self._states: dict[str, State] = {}
         self._pockets: dict[str, list[int]] = {}
-        self._live = Live(console=Console(), auto_refresh=False)
+        self._live = Live(console=console or Console(), auto_refresh=False)
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -41,29 +48,78 @@ class Board:
         self._live.stop()
 
     def saw(self, state: State) -> None:
-        """Take a state from the feed and show it."""
+        """Take a state from the feed; it is shown with the next look."""
         self._states[state.table] = state
-        self._live.update(self._view(), refresh=True)
 
     async def look(self) -> None:
-        """Look into the pockets, again and again, until cancelled."""
+        """Show the tables again and again, until cancelled."""
         while True:
-            for table in self._tables:
-                try:
-                    truth = await table.control.do("truth")
-                except HallError:
-                    return
-                self._pockets[table.id] = [len(cards) for cards in truth["pockets"]]
-            self._live.update(self._view(), refresh=True)
+            if len(self._tables) <= PANELS and not await self._look_into_pockets():
+                return
+            self.show()
             await asyncio.sleep(LOOK_S)
 
-    def _view(self) -> RenderableType:
-        shown = [self._one(self._states[table.id]) for table in self._seen()]
-        where = f"feed {self._about['feed']}   state {self._about['state_dir']}   Ctrl-C ends"
-        return Group(*shown, Text(where, style="dim"))
+    def show(self) -> None:
+        """Show the tables as they are known now."""
+        self._live.update(self._view(), refresh=True)
 
-    def _seen(self) -> list[RunningTable]:
-        return [table for table in self._tables if table.id in self._states]
+    async def _look_into_pockets(self) -> bool:
+        """Ask the mechanics what lies there; False where the simulator has gone."""
+        for table in self._tables:
+            try:
+                truth = await table.control.do("truth")
+            except HallError:
+                return False
+            self._pockets[table.id] = [len(cards) for cards in truth["pockets"]]
+        return True
+
+    def _view(self) -> RenderableType:
+        where = f"feed {self._about['feed']}   state {self._about['state_dir']}   Ctrl-C ends"
+        last = Text(where, style="dim")
+        if len(self._tables) > PANELS:
+            return Group(self._rows(), self._in_all(), last)
+        seen = [table for table in self._tables if table.id in self._states]
+        return Group(*(self._one(self._states[table.id]) for table in seen), last)
+
+    def _rows(self) -> RenderableType:
+        """Return all tables, a short row each, in as many columns as the terminal is wide."""
+        columns = max(1, min(self._live.console.width // _ROW_WIDTH, len(self._tables)))
+        each = -(-len(self._tables) // columns)
+        grid = Table.grid(padding=(0, 3))
+        shown = [self._row(table) for table in self._tables]
+        for place in range(each):
+            grid.add_row(*shown[place::each])
+        return grid
+
+    def _row(self, table: RunningTable) -> RenderableType:
+        state = self._states.get(table.id)
+        row = Table.grid(padding=(0, 1))
+        for width in _ROW_WIDTHS:
+            row.add_column(width=width, no_wrap=True, overflow="ellipsis")
+        if state is None:
+            row.add_row(table.id, Text("not yet", style="dim"))
+            return row
+        machine = state.machine
+        alert = state.alerts[0].name if state.alerts else ""
+        row.add_row(
+            table.id,
+            Text(machine.phase.value, style=_COLOURS.get(machine.phase, "bold")),
+            f"{state.counters.deals}+{state.counters.redeals}",
+            Text(alert, style="bold red")
+            if alert
+            else ProgressBar(total=108, completed=machine.fed, width=_ROW_WIDTHS[-1]),
+        )
+        return row
+
+    def _in_all(self) -> RenderableType:
+        states = self._states.values()
+        deals = sum(state.counters.deals for state in states)
+        redeals = sum(state.counters.redeals for state in states)
+        calling = sum(bool(state.alerts) for state in states)
+        return Text(
+            f"{len(states)} of {len(self._tables)} tables (simulated): {deals} deals, "
+            f"{redeals} redeals, {calling} calling for help"
+        )
 
     def _one(self, state: State) -> RenderableType:
         machine = state.machine

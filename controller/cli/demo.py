@@ -2,37 +2,46 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import click
-import msgspec
+from rich.console import Console
+from rich.progress import Progress
 
 from controller.cli import LineError
+from controller.cli import demo_summary as summary
 from controller.cli.board import Board
-from controller.deal.sequence import sequence
+from controller.cli.demo_summary import Outcome
+from controller.gateway.client import NoAnswer
 from controller.roster import CLIENTS
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallError, HallPlan, RunningTable, hall
-from controller.trials.mechanical import mechanical_s
+from controller.trials.costs import costs as spent
+from controller.trials.costs import since
+from controller.trials.hall import HallError, HallPlan, RunningTable, fallen, hall
 from controller.trials.players import Dealt, players
-from sim.boardprocess import find_micropython
+from sim.hall import refuse_host
+from sim.interpreters import find_micropython
 from sim.mechanics.faults import FaultError, parse_fault
-from sim.mechanics.settings import Settings
+from sim.workers import may_open_many_files
 
 EPILOG = """\b
 Examples:
   dealtable demo                              a table dealing until Ctrl-C, live
   dealtable demo --once --deals 3 --speed 20  three quick deals and a summary
   dealtable demo --tables 4 --speed 5
+  dealtable demo --tables 50 --once --deals 3 --json --costs
   dealtable demo --once --fault missing_card  a set that lacks a card
 
 While a demo runs, `dealtable watch --state-dir DIR` follows it from another terminal.
 """
+
+# A table that brings no deal to its end in this time needs a hand that nobody here has.
+DEAL_S = 300.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +50,6 @@ class _Wish:
 
     plan: HallPlan
     deals: int | None
-    as_json: bool
     live: bool
 
 
@@ -50,6 +58,7 @@ class _Wish:
 @click.option("--deals", type=click.IntRange(1), help="Deals a table; with --once, 1.")
 @click.option("--once", is_flag=True, help="Deal, print a summary, end; fail if anything is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: one JSON object, nothing else.")
+@click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
 @click.option(
     "--speed",
     type=click.FloatRange(0.1, 1000),
@@ -72,6 +81,11 @@ class _Wish:
     show_default=True,
     help="The interpreter that the boards run under.",
 )
+@click.option(
+    "--boards",
+    type=click.Choice(["inside", "processes"]),
+    help="As in `dealtable sim`: boards inside the simulator, or each a process.",
+)
 @click.option("--fault", "faults", multiple=True, metavar="FAULT", help="As in `dealtable sim`.")
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="The mechanics'."
@@ -81,10 +95,12 @@ def command(
     deals: int | None,
     once: bool,
     as_json: bool,
+    costs: bool,
     speed: float,
     port: int | None,
     state_dir: Path | None,
     firmware: str,
+    boards: str | None,
     faults: tuple[str, ...],
     seed: int,
 ) -> None:
@@ -93,13 +109,14 @@ def command(
     Everything is as on a real table but the ends of the serial lines. Ctrl-C leaves
     nothing running; the journal stays, for `dealtable verify`.
     """
-    if as_json and not once:
-        raise click.UsageError("--json goes with --once")
+    if (as_json or costs) and not once:
+        raise click.UsageError("--json and --costs go with --once")
     _check_faults(faults)
-    _check_firmware(firmware)
+    _check_firmware(firmware, boards)
+    may_open_many_files()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
-    plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, faults, port)
-    wish = _Wish(plan, deals or (1 if once else None), as_json, live=not once)
+    plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
+    wish = _Wish(plan, deals or (1 if once else None), live=not once)
     try:
         outcome = asyncio.run(_run(wish))
     except HallError as error:
@@ -107,56 +124,133 @@ def command(
     if outcome is None and once:
         raise click.ClickException("interrupted before all deals were dealt")
     if outcome is not None:
-        _summary(wish, *outcome)
-        wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in outcome[1] if d.wrong]
-        if wrong:
+        if as_json:
+            click.echo(summary.as_json(plan, outcome, costs))
+        else:
+            for line in summary.as_lines(plan, outcome, costs):
+                click.echo(line)
+        if wrong := outcome.wrong():
             raise click.ClickException("; ".join(wrong))
 
 
 def _check_faults(faults: Sequence[str]) -> None:
     try:
-        for fault in faults:
-            parse_fault(fault)
+        refuse_host(parse_fault(fault) for fault in faults)
     except FaultError as error:
         raise LineError(str(error)) from error
 
 
-def _check_firmware(firmware: str) -> None:
+def _check_firmware(firmware: str, boards: str | None) -> None:
     try:
         if firmware == "micropython":
+            if boards == "inside":
+                raise LineError("--boards inside runs under CPython: MicroPython needs processes")
             find_micropython()
     except FileNotFoundError as error:
         raise LineError(str(error)) from error
 
 
-async def _run(wish: _Wish) -> tuple[dict[str, Any], list[Dealt]] | None:
-    """Run the hall; return where it was and what it dealt, None where people only looked on."""
+async def _run(wish: _Wish) -> Outcome | None:
+    """Run the hall; return what it brought, None where people only looked on.
+
+    Raises HallError where a process of the hall ends by itself.
+    """
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        async with hall(wish.plan) as tables:
+    with contextlib.suppress(asyncio.CancelledError), _Progress(wish.plan.tables) as progress:
+        async with hall(wish.plan, progress.up) as tables:
+            progress.done()
             about = _about(wish.plan, tables)
-            if wish.live:
-                await _live(wish, tables, about)
-                return None
-            dealt = await asyncio.gather(*(_deals(table, wish.deals or 1) for table in tables))
-            return about, [one for each in dealt for one in each]
+            play = _live(wish, tables, about) if wish.live else _once(wish, tables, about)
+            return await _unless_fallen(play, tables)
     return None
 
 
-async def _deals(table: RunningTable, deals: int) -> list[Dealt]:
+class _Progress:
+    """Shows how much of a hall is there, on a terminal alone."""
+
+    def __init__(self, tables: int) -> None:
+        console = Console(stderr=True)
+        off = tables == 1 or not console.is_terminal
+        self._bar = None if off else Progress(console=console, transient=True)
+        self._task = None if self._bar is None else self._bar.add_task("tables", total=tables)
+
+    def __enter__(self) -> Self:
+        if self._bar is not None:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self.done()
+
+    def up(self, tables: int) -> None:
+        """Say how many tables are there."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, completed=tables)
+
+    def done(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+
+async def _unless_fallen(
+    play: Coroutine[Any, Any, Outcome | None], tables: list[RunningTable]
+) -> Outcome | None:
+    """Play to the end. Raises HallError as soon as a process of the hall ends by itself."""
+    playing, falling = asyncio.ensure_future(play), asyncio.ensure_future(fallen(tables))
+    try:
+        await asyncio.wait((playing, falling), return_when=asyncio.FIRST_COMPLETED)
+        if falling.done():
+            falling.result()
+        return await playing
+    finally:
+        for one in (playing, falling):
+            one.cancel()
+        await asyncio.gather(playing, falling, return_exceptions=True)
+
+
+async def _once(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) -> Outcome:
+    """Deal at every table, and say what it cost."""
+    loop, me = asyncio.get_running_loop(), os.getpid()
+    before, begun_s = spent(me), loop.time()
+    rows = await asyncio.gather(*(_deals(wish, *one) for one in enumerate(tables)))
+    took = since(before, spent(me))
+    return Outcome(
+        about,
+        [one for dealt, _ in rows for one in dealt],
+        [failed for _, failed in rows if failed is not None],
+        took,
+        round(loop.time() - begun_s, 3),
+    )
+
+
+async def _deals(wish: _Wish, number: int, table: RunningTable) -> tuple[list[Dealt], str | None]:
+    """Deal at one table; return its deals, and why there are fewer than were asked for."""
+    dealt: list[Dealt] = []
+    await asyncio.sleep(wish.plan.begins_s(number))
     async with players(table) as people:
-        return [await people.deal() for _ in range(deals)]
+        try:
+            for _ in range(wish.deals or 1):
+                async with asyncio.timeout(DEAL_S):
+                    dealt.append(await people.deal())
+        except TimeoutError:
+            return dealt, f"table {table.id}: no deal in {DEAL_S:g} s; {people.standing()}"
+        except (HallError, NoAnswer) as error:
+            return dealt, f"table {table.id}: {error}"
+    return dealt, None
 
 
 async def _live(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) -> None:
     """Show the tables while they deal."""
     with Board(tables, about) as board:
 
-        async def at(table: RunningTable) -> None:
+        async def at(number: int, table: RunningTable) -> None:
+            await asyncio.sleep(wish.plan.begins_s(number))
             async with players(table, board.saw) as people:
                 left = wish.deals
                 while left is None or left > 0:
@@ -165,7 +259,7 @@ async def _live(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) 
 
         looking = asyncio.ensure_future(board.look())
         try:
-            await asyncio.gather(*(at(table) for table in tables))
+            await asyncio.gather(*(at(*one) for one in enumerate(tables)))
         finally:
             looking.cancel()
 
@@ -188,29 +282,3 @@ def _about(plan: HallPlan, tables: list[RunningTable]) -> dict[str, Any]:
         "commands": where[0]["commands"],
         "state_dir": str(plan.state_dir),
     }
-
-
-def _summary(wish: _Wish, about: dict[str, Any], dealt: list[Dealt]) -> None:
-    deals = [_row(wish.plan, one) for one in dealt]
-    if wish.as_json:
-        click.echo(msgspec.json.encode(about | {"deals": deals}))
-        return
-    for row in deals:
-        counts = " ".join(f"{pocket} {count}" for pocket, count in row["landed"].items())
-        misdeals = "".join(f", {m['outcome']} before: {m['reason']}" for m in row["misdeals"])
-        click.echo(
-            f"table {row['table']}, deal {row['deal']}: {row['outcome']}, fed {row['fed']}, "
-            f"{counts}; {row['wall_s']:.2f} s{misdeals}"
-        )
-    click.echo(f"check it: dealtable verify {about['state_dir']}")
-
-
-def _row(plan: HallPlan, dealt: Dealt) -> dict[str, Any]:
-    """Return a deal for the summary, with the time the mechanics alone would take."""
-    profile = load_profile("international-000")
-    seed = bytes.fromhex(dealt.seed)
-    order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
-    row: dict[str, Any] = msgspec.to_builtins(dealt)
-    del row["wrong"]
-    alone_s = mechanical_s(Settings(speed=plan.speed), profile, order, seed=plan.seed)
-    return row | {"mechanical_s": round(alone_s, 4)}

@@ -1,29 +1,35 @@
 """`dealtable sim`: simulated tables alone, their boards on ptys, until Ctrl-C."""
 
 import asyncio
+import gc
+import os
 import random
-import selectors
 import shutil
 import signal
+import sys
 import tempfile
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+import textwrap
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 
 from controller.cli import LineError
 from controller.config import SimConfig, load_sim
-from sim.boardprocess import Interpreter, cpython, find_micropython, micropython
-from sim.hall import SimTable, TablePlan, hall
-from sim.mechanics.faults import Fault, FaultError, check, menu, parse_fault, wear
+from sim.exact import exact_loop
+from sim.hall import SimTable, TablePlan, hall, refuse_host
+from sim.interpreters import Interpreter, cpython, find_micropython, micropython
+from sim.mechanics.faults import Fault, FaultError, check, load_wear, menu, parse_fault, wear
 from sim.mechanics.settings import BACKS, CardSet, Settings
+from sim.workers import WorkerEnded, Workers, may_open_many_files
 
 # Where a fresh runtime directory goes: in memory, under a name short enough for a socket.
 RUNTIME_ROOT = Path("/dev/shm")
-# A table has about a dozen descriptors.
-_MOST_EXACT = 50
+# Tables of a hall begin this long after one another, so that their heartbeats and polls do
+# not come in step.
+STAGGER_S = 0.013
 
 EPILOG = f"""
 Point a table's configuration at what is printed: [dealer] and [reader] take `port` and `id`,
@@ -31,15 +37,15 @@ Point a table's configuration at what is printed: [dealer] and [reader] take `po
 people's hands: `echo '{{"do": "truth"}}' | socat - UNIX:CONTROL` (sim/CONTROL.md).
 
 \b
-A fault is NAME or NAME:field=value,… with these names:
-  {", ".join(list(menu())[:7])},
-  {", ".join(list(menu())[7:])}
+A fault is NAME or NAME:field=value,… with these names (sim/faults.toml says what each takes):
+{textwrap.fill(", ".join(menu()), 78, initial_indent="  ", subsequent_indent="  ")}
 
 \b
 Examples:
   dealtable sim
   dealtable sim --config sim.toml --speed 10
   dealtable sim --tables 3 --json
+  dealtable sim --relay --fault bytes_corrupted:rate=0.01
   dealtable sim --fault double_feed:at=40 --fault jam:place=window,clears_after=1
 """
 
@@ -64,8 +70,27 @@ Examples:
     type=click.Choice(["cpython", "micropython"]),
     help="The interpreter that the boards run under.",
 )
+@click.option(
+    "--boards",
+    type=click.Choice(["inside", "processes"]),
+    help="Boards inside this process, each behind its pty: as it comes for more than one table; "
+    "or each as a process of its own: as it comes for one, and what MicroPython needs.",
+)
 @click.option("--no-attendant", is_flag=True, help="Nobody takes hands, loads cards, clears up.")
 @click.option("--fault", "faults", multiple=True, metavar="FAULT", help="What goes wrong; again.")
+@click.option(
+    "--faults",
+    "faults_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A wear level of one's own, with `rates` and `together` as in sim/faults.toml.",
+)
+@click.option(
+    "--relay",
+    is_flag=True,
+    help="Let the lines of board processes pass through here, so that they can be unplugged and "
+    "spoilt at any time. A fault that is named needs no word for it.",
+)
+@click.option("--part", metavar="K/N", hidden=True, help="Only every Nth table, from the Kth.")
 @click.option(
     "--runtime-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -77,15 +102,20 @@ def command(
     as_json: bool,
     speed: float | None,
     firmware: str | None,
+    boards: str | None,
     no_attendant: bool,
     faults: tuple[str, ...],
+    faults_file: Path | None,
+    relay: bool,
+    part: str | None,
     runtime_dir: Path | None,
 ) -> None:
     """Simulated tables alone, their boards on ptys.
 
-    Each table has mechanics, a dealer and a reader board that run the firmware itself as
-    processes of their own, a panel, and a simulated person. Killing a board's process is
-    unplugging it. Runs until Ctrl-C, and leaves nothing behind.
+    Each table has mechanics, a dealer and a reader board that run the firmware itself, a
+    panel, and a simulated person. A board is a process of its own, which killing unplugs;
+    the boards of a hall run inside one simulator process a core. Runs until Ctrl-C, and
+    leaves nothing behind.
     """
     chosen = load_sim(config) if config else SimConfig()
     root = runtime_dir or Path(tempfile.mkdtemp(prefix="dt-", dir=RUNTIME_ROOT))
@@ -93,38 +123,40 @@ def command(
         plan = TablePlan(
             id=chosen.sim.id,
             folder=root,
-            settings=_settings(chosen, speed, faults),
+            settings=_settings(chosen, speed, faults, faults_file),
             seed=chosen.mechanics.seed,
-            interpreter=_interpreter(firmware or chosen.sim.firmware),
+            interpreter=_interpreter(firmware or chosen.sim.firmware, boards, tables),
             attendant=chosen.sim.attendant and not no_attendant,
             dealer_id=chosen.sim.dealer_id,
             reader_id=chosen.sim.reader_id,
             control=chosen.sim.control,
+            relay=relay,
         )
-        with asyncio.Runner(loop_factory=_loop_for(tables)) as runner:
-            runner.run(_run(hall(plan, tables, root), as_json))
+        plans = hall(plan, tables, root)
+        processes = min(tables, len(os.sched_getaffinity(0)))
+        may_open_many_files()
+        with asyncio.Runner(loop_factory=exact_loop) as runner:
+            if part is None and processes > 1:
+                runner.run(_shared(_parts(root, processes), plans, as_json))
+            else:
+                runner.run(_alone(_part(plans, part), as_json, is_part=part is not None))
+    except WorkerEnded as error:
+        raise click.ClickException(str(error)) from error
     finally:
         if runtime_dir is None:
             shutil.rmtree(root, ignore_errors=True)
 
 
-def _loop_for(tables: int) -> Callable[[], asyncio.AbstractEventLoop]:
-    """Return what makes the loop of so many tables.
-
-    epoll waits in whole milliseconds, so that every motion would end half of one late;
-    select is exact, but knows no descriptor above 1023.
-    """
-    if tables > _MOST_EXACT:
-        return asyncio.new_event_loop
-    return lambda: asyncio.SelectorEventLoop(selectors.SelectSelector())
-
-
-def _settings(chosen: SimConfig, speed: float | None, faults: tuple[str, ...]) -> Settings:
-    """Return the mechanics' settings. Raises LineError for a fault that is not on the menu."""
+def _settings(
+    chosen: SimConfig, speed: float | None, faults: tuple[str, ...], faults_file: Path | None
+) -> Settings:
+    """Return the mechanics' settings. Raises LineError for a fault that cannot be had here."""
     mechanics = chosen.mechanics
     try:
+        worn = wear(mechanics.wear) if faults_file is None else load_wear(faults_file)
         written = [check(msgspec.convert(fields, Fault)) for fields in chosen.faults]
         named = [parse_fault(text) for text in faults]
+        refuse_host((*written, *named))
     except (FaultError, msgspec.ValidationError) as error:
         raise LineError(str(error)) from None
     return Settings(
@@ -133,36 +165,100 @@ def _settings(chosen: SimConfig, speed: float | None, faults: tuple[str, ...]) -
         cards=mechanics.cards,
         sets=tuple(CardSet(one.id, BACKS[one.back]) for one in chosen.card_sets),
         speed=speed or mechanics.speed,
-        faults=(*wear(mechanics.wear), *written, *named),
+        faults=(*worn.rates, *written, *named),
+        together=worn.together,
     )
 
 
-def _interpreter(name: str) -> Interpreter:
-    """Return how to run the boards. Raises LineError where there is no MicroPython."""
-    if name == "cpython":
-        return cpython()
-    try:
-        return micropython(find_micropython())
-    except FileNotFoundError as error:
-        raise LineError(str(error)) from None
+def _interpreter(name: str, boards: str | None, tables: int) -> Interpreter | None:
+    """Return how to run the boards' processes, None for boards inside this one.
+
+    Raises LineError where there is no MicroPython, or no way to have it inside.
+    """
+    if name == "micropython":
+        if boards == "inside":
+            raise LineError("--boards inside runs under CPython: MicroPython needs processes")
+        try:
+            return micropython(find_micropython())
+        except FileNotFoundError as error:
+            raise LineError(str(error)) from None
+    inside = tables > 1 if boards is None else boards == "inside"
+    return None if inside else cpython()
 
 
-async def _run(plans: list[TablePlan], as_json: bool) -> None:
-    loop = asyncio.get_running_loop()
+def _parts(root: Path, processes: int) -> list[list[str]]:
+    """Return the command of each process of a hall: this one, with its part of the tables."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for option in context.command.params:
+        value = context.params[str(option.name)]
+        for one in value if option.multiple else (value,):
+            if one is True:
+                words.append(option.opts[0])
+            elif one not in (None, False):
+                words += [option.opts[0], str(one)]
+    command = [sys.executable, "-m", "controller.cli", "sim", *words, "--runtime-dir", str(root)]
+    return [[*command, "--part", f"{part + 1}/{processes}"] for part in range(processes)]
+
+
+def _part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
+    """Return every Nth plan from the Kth, for part "K/N"; all without one."""
+    if part is None:
+        return plans
+    first, _, every = part.partition("/")
+    return plans[int(first) - 1 :: int(every)]
+
+
+def _stop_by_signal() -> asyncio.Event:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    return stop
+
+
+async def _alone(plans: list[TablePlan], as_json: bool, *, is_part: bool) -> None:
+    """Run these tables in this process. A part of a hall ends with its standard input, too."""
+    stop = _stop_by_signal()
+    if is_part:
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), stop.set)
     entropy = random.SystemRandom()
     async with AsyncExitStack() as stack:
         for plan in plans:
             table = SimTable(plan, lambda: entropy.getrandbits(32))
             await stack.enter_async_context(table)
-            _show(table, as_json)
+            _show(table.info(), as_json or is_part)
+            sys.stdout.flush()
+            await asyncio.sleep(STAGGER_S)
+        gc.collect()
+        gc.freeze()  # what was built up to here lives as long as the tables
         await stop.wait()
 
 
-def _show(table: SimTable, as_json: bool) -> None:
-    info = table.info()
+async def _shared(parts: list[list[str]], plans: list[TablePlan], as_json: bool) -> None:
+    """Run a process for each part; say where the tables are, in their order.
+
+    Raises WorkerEnded where one ends by itself; the others are ended with it.
+    """
+    stop = asyncio.ensure_future(_stop_by_signal().wait())
+    async with Workers(parts) as workers:
+        work = asyncio.ensure_future(_pass_on(workers, len(parts), len(plans), as_json))
+        await asyncio.wait((stop, work), return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        if work.done():
+            work.result()
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+
+async def _pass_on(workers: Workers, parts: int, tables: int, as_json: bool) -> None:
+    for number in range(tables):
+        _show(msgspec.json.decode(await workers.line(number % parts)), as_json)
+    sys.stdout.flush()
+    await workers.watch()
+
+
+def _show(info: dict[str, Any], as_json: bool) -> None:
     if as_json:
         click.echo(msgspec.json.encode(info))
         return

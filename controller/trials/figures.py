@@ -2,6 +2,7 @@
 
 import asyncio
 import binascii
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from controller.rules.order import natural
 from controller.rules.rulebooks import load_profile
 from controller.trials.bench import figure
 from controller.trials.flood import flooded, reading
-from controller.trials.hall import HallPlan, hall
+from controller.trials.hall import HallPlan, RunningTable, hall
 from controller.trials.mechanical import mechanical_s
 from controller.trials.players import Dealt, players
 from controller.trials.waiting import waiting
@@ -28,6 +29,7 @@ from sim.mechanics.settings import Settings
 _FRAMES = 1000
 _PAYLOAD = bytes(range(40))
 _FLOOD_PER_S = 1000
+_HALL_TABLES = 10
 
 
 def _python_alone() -> None:
@@ -57,6 +59,14 @@ def code_frames() -> None:
         decoder.feed(encode(_PAYLOAD))
 
 
+def _alone_s(dealt: Dealt) -> float:
+    """Return the seconds that the mechanics alone take for the same attempt."""
+    profile = load_profile("international-000")
+    seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
+    order = sequence(commitment, seed, dealt.cut, profile.deck.cards)
+    return mechanical_s(Settings(), profile, order)
+
+
 class _OneDeal:
     """A deal at the reference pace with everything on; its floor is the same one's mechanics.
 
@@ -69,10 +79,7 @@ class _OneDeal:
         """Deal; return the seconds that the same attempt takes without line and host."""
         dealt = asyncio.run(self._deal())
         self.wall_s = dealt.wall_s
-        profile = load_profile("international-000")
-        seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
-        order = sequence(commitment, seed, dealt.cut, profile.deck.cards)
-        return mechanical_s(Settings(), profile, order)
+        return _alone_s(dealt)
 
     async def _deal(self) -> Dealt:
         with tempfile.TemporaryDirectory() as folder:
@@ -92,6 +99,30 @@ class _FloodedDeal(_OneDeal):
                 flooded(stranger, _FLOOD_PER_S, reading),
             ):
                 return await people.deal()
+
+
+class _Hall:
+    """A hall whose tables deal at the reference pace, each begun at another moment."""
+
+    wall_s = 0.0
+
+    def mechanics_alone(self) -> float:
+        """Deal at every table; return the median of what their mechanics alone take."""
+        dealt = asyncio.run(self._deal())
+        self.wall_s = statistics.median(one.wall_s for one in dealt)
+        return statistics.median(map(_alone_s, dealt))
+
+    async def _deal(self) -> list[Dealt]:
+        with tempfile.TemporaryDirectory() as folder:
+            plan = HallPlan(Path(folder), tables=_HALL_TABLES)
+            async with hall(plan) as tables:
+                at = (self._deal_at(table, plan.begins_s(n)) for n, table in enumerate(tables))
+                return list(await asyncio.gather(*at))
+
+    async def _deal_at(self, table: RunningTable, begins_s: float) -> Dealt:
+        await asyncio.sleep(begins_s)
+        async with players(table) as people:
+            return await people.deal()
 
 
 _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
@@ -148,6 +179,15 @@ def deal() -> float:
 def deal_under_flood() -> float:
     """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
     return _flooded_deal.wall_s
+
+
+_hall = _Hall()
+
+
+@figure("hall", floor=_hall.mechanics_alone, most=2.0, rounds=1)
+def deal_in_a_hall() -> float:
+    """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
+    return _hall.wall_s
 
 
 _WAITING_DEALS = 8

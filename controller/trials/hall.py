@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import msgspec
 
@@ -24,10 +24,13 @@ from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints,
 from controller.messages import Role
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
+from controller.trials.costs import cores
 
 MEMORY = Path("/dev/shm")
 POLL_S = 0.02
 PATIENCE_S = 30.0
+ROUND_S = 16.0
+"""From one deal to the next at the reference pace, with people who lose no time."""
 _LEAVE_S = 10.0
 
 
@@ -40,6 +43,7 @@ class HallPlan:
     """What a hall is made of. `port`: the first table's feed is there, its commands one above,
     the next table's behind; None takes free ones.
 
+    `boards`: "inside" the sim process or "processes"; None as `dealtable sim` has it.
     `profile`, `event` (the file of an event's own regulations), `card_sets`, `deal_ahead` and
     `limits` are each table's; the sets lie at it, packed as the profile says.
     """
@@ -49,6 +53,7 @@ class HallPlan:
     speed: float = 1.0
     seed: int = 0
     firmware: str = "cpython"
+    boards: str | None = None
     faults: Sequence[str] = ()
     port: int | None = None
     profile: str = "international-000"
@@ -56,6 +61,13 @@ class HallPlan:
     card_sets: tuple[CardSet, ...] = (CardSet(id="S1", back="A"),)
     deal_ahead: bool = False
     limits: Limits = field(default_factory=Limits)
+
+    def begins_s(self, number: int) -> float:
+        """Return how long table `number` (0, 1, …) waits before its first deal.
+
+        The tables are spread over a round, so that their shuffles and deals do not come in step.
+        """
+        return number * ROUND_S / self.speed / self.tables
 
     @property
     def rules(self) -> Profile:
@@ -97,6 +109,12 @@ class RunningTable:
         self.profile = profile
         self.control = Control(info["control"])
         self.daemon: asyncio.subprocess.Process | None = None
+        self.simulator: asyncio.subprocess.Process | None = None
+
+    @property
+    def log(self) -> Path:
+        """What its daemon says."""
+        return self.state_dir / "daemon.log"
 
     @property
     def endpoints(self) -> Endpoints:
@@ -112,10 +130,11 @@ class RunningTable:
     async def start_daemon(self, limit_s: float = PATIENCE_S) -> None:
         """Start `dealtable run` and wait for its gateway. Raises HallError."""
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
-        log = self.state_dir / "daemon.log"
-        with log.open("ab") as file:
+        with self.log.open("ab") as file:
             self.daemon = await _start("run", "--config", str(self.config), stderr=file)
-        await _until(self._is_open, self.daemon, f"the daemon of table {self.id}", log, limit_s)
+        await _until(
+            self._is_open, self.daemon, f"the daemon of table {self.id}", self.log, limit_s
+        )
 
     async def stop_daemon(self) -> int | None:
         """End the daemon as Ctrl-C does; return its exit status, None where none was started."""
@@ -129,28 +148,78 @@ class RunningTable:
 
 
 @asynccontextmanager
-async def hall(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
-    """Run a hall for the block: the sim process, and every table's daemon. Raises HallError."""
+async def hall(
+    plan: HallPlan, on_up: Callable[[int], None] = lambda tables: None
+) -> AsyncIterator[list[RunningTable]]:
+    """Run a hall for the block: the simulator, and every table's daemon. Raises HallError.
+
+    As many daemons as there are cores begin at a time; `on_up` is told how many are there.
+    """
     plan.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     async with AsyncExitStack() as stack:
         runtime_dir = stack.enter_context(memory_folder())
         tables = await stack.enter_async_context(simulator(plan, runtime_dir))
-        for table in tables:
-            stack.push_async_callback(table.stop_daemon)
-            await table.start_daemon()
+        stack.push_async_callback(_stop_daemons, tables)
+        await _start_daemons(tables, on_up)
         yield tables
+
+
+async def fallen(tables: Sequence[RunningTable]) -> NoReturn:
+    """Wait until a process of a hall ends by itself. Raises HallError, which names it."""
+    waits = {
+        asyncio.ensure_future(process.wait()): what
+        for table in tables
+        for process, what in (
+            (table.daemon, f"the daemon of table {table.id} ended by itself; see {table.log}"),
+            (table.simulator, "the simulator ended by itself; its last words stand above"),
+        )
+        if process is not None
+    }
+    try:
+        ended, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        raise HallError(waits[ended.pop()])
+    finally:
+        for wait in waits:
+            wait.cancel()
+
+
+async def _start_daemons(tables: Sequence[RunningTable], on_up: Callable[[int], None]) -> None:
+    """Start all daemons, one a core at a time. Raises the first HallError, once none starts."""
+    room = asyncio.Semaphore(cores())
+    up = 0
+
+    async def start(table: RunningTable) -> None:
+        nonlocal up
+        async with room:
+            await table.start_daemon()
+        up += 1
+        on_up(up)
+
+    starts = [asyncio.ensure_future(start(table)) for table in tables]
+    try:
+        await asyncio.gather(*starts)
+    finally:
+        for one in starts:
+            one.cancel()
+        await asyncio.gather(*starts, return_exceptions=True)
+
+
+async def _stop_daemons(tables: Sequence[RunningTable]) -> None:
+    await asyncio.gather(*(table.stop_daemon() for table in tables))
 
 
 @asynccontextmanager
 async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[RunningTable]]:
-    """Run the sim process alone, and give its tables, configured but without daemons."""
+    """Run the simulator alone, and give its tables, configured but without daemons."""
     faults = [word for fault in plan.faults for word in ("--fault", fault)]
+    boards = ["--boards", plan.boards] if plan.boards else []
     config = runtime_dir / "sim.toml"
     config.write_text(_simulated(plan), encoding="utf-8")
     sim = await _start(
         "sim",
         *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
         *("--tables", str(plan.tables), "--speed", str(plan.speed), "--firmware", plan.firmware),
+        *boards,
         *faults,
         stdout=asyncio.subprocess.PIPE,
     )
@@ -162,6 +231,7 @@ async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[Run
             if not line:
                 raise HallError("the simulator ended by itself; its last words stand above")
             tables.append(_configured(msgspec.json.decode(line), plan, runtime_dir, number))
+            tables[-1].simulator = sim
         yield tables
     finally:
         await _end(sim)

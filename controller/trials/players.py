@@ -99,6 +99,13 @@ class Players:
                 return _dealt(self.table, state, held, list(misdeals.values()))
         raise AssertionError("a feed does not end")
 
+    def standing(self) -> str:
+        """Return how the table stood when last seen: its phase, and what it calls for."""
+        if self._state is None:
+            return "nothing was heard of it"
+        alerts = ", ".join(alert.name for alert in self._state.alerts)
+        return f"it is {self._state.machine.phase.value}" + (f", {alerts}" if alerts else "")
+
     async def _states(self) -> AsyncIterator[State]:
         """Yield the state as last seen, then every one that comes."""
         if self._state is not None:

@@ -1,6 +1,7 @@
 """Mechanical time: the running loop's, divided by the machine's speed."""
 
 import asyncio
+import math
 from collections.abc import Callable
 
 
@@ -56,7 +57,7 @@ class Clock:
 
     def set_speed(self, speed: float) -> None:
         """Go on at another speed; raises ValueError where it is not above 0."""
-        if speed <= 0:
+        if not 0 < speed < math.inf:
             raise ValueError(f"speed is above 0, not {speed}")
         now = self.now_ms()
         self._origin_ms, self._origin_s, self._speed = now, self._loop.time(), speed

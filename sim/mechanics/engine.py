@@ -4,9 +4,10 @@ import random
 from collections.abc import Callable
 
 from drivers.firmware.wire import BACK_FOREIGN, FACES, UNREADABLE
+from sim.mechanics.book import FaultBook
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.clock import Clock, Pending
-from sim.mechanics.faults import Fault, FaultBook
+from sim.mechanics.faults import Fault
 from sim.mechanics.window import Window
 
 SURE = 255

@@ -1,38 +1,58 @@
-"""The fault menu: what can go wrong with the machine, as values, and when each strikes."""
+"""The fault menu: what can go wrong with the machine, as values, and how often it does."""
 
 import functools
-import random
 import tomllib
 from importlib import resources
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
-from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.sensors import DEALER_INPUTS, OUTLETS
 
 PLACES = ("feeder", "tray_feeder", "window", "gate", "landing", "shuffler", "lift")
 MOTORS = ("feed", "pass", "gate", "shuffle", "lift")
+BOARDS = ("dealer", "reader")
+WAYS = ("to_board", "to_host")
 
 
 class FaultError(ValueError):
     """A fault that is not on the menu, or a field that it does not take; one line for people."""
 
 
+Strikes = Literal["card", "set", "now", "line", "board", "host"]
+"""What a fault strikes: sim/faults.toml says what each of these means."""
+
+Bound = bool | int | float | str | tuple[str, ...]
+"""What a field of a fault may be at most, or one of."""
+
+
+Codes = tuple[str, ...]
+"""Names of controller/faults.toml."""
+
+
 class MenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One fault of the menu: what it is, what it strikes, and the fields it takes."""
+    """One fault of the menu: what it is, what it strikes, and the fields it takes.
+
+    `blame`: the codes of controller/faults.toml that are right words for it, or a table of
+    them by the values of the field that its `by` names. `mild`: the bounds of its fields
+    within which the machine absorbs it; None: it may cost the deal.
+    """
 
     what: str
-    strikes: Literal["card", "set", "now"]
+    strikes: Strikes
     takes: tuple[str, ...]
+    blame: Codes | dict[str, str | Codes] = ()
+    mild: dict[str, Bound] | None = None
 
 
 class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One thing that goes wrong (sim/faults.toml says which fields go with which name).
 
-    `at`: the number of the card that is struck; `rate`: the chance of each card;
-    neither: the next one. `repeat`: it stays after it struck. `clears_after`: how many
-    tries free it, None for a person's hand alone.
+    `at`: the number of the card that is struck; `rate`: the chance of each card, filling or
+    write; neither: the next one. `repeat`: it stays after it struck. `clears_after`: how many
+    tries free it, None for a person's hand alone. `for_ms`: how long, None for ever or as
+    sim/faults.toml says.
     """
 
     name: str
@@ -48,11 +68,38 @@ class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     motor: str = "feed"
     sensor: str = "window"
     value: int = 1
+    ms: float = 20.0
+    board: str = "dealer"
+    way: str = "to_host"
+    for_ms: float | None = None
+    by_s: float = 3600.0
+
+
+class Together(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Faults that strike within one deal, all of them; `rate`: the chance of each filling."""
+
+    rate: float
+    faults: tuple[Fault, ...]
+
+
+class Wear(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How worn a machine is: faults that come at a rate, and such as come together."""
+
+    rates: tuple[Fault, ...] = ()
+    together: tuple[Together, ...] = ()
+
+
+class Struck(msgspec.Struct, frozen=True):
+    """A fault that struck: at card `number` of the filling, at the loop's time `at_s`."""
+
+    fault: Fault
+    number: int
+    at_s: float
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fault: dict[str, MenuEntry]
-    wear: dict[str, tuple[Fault, ...]]
+    wear: dict[str, Wear]
 
 
 @functools.cache
@@ -66,12 +113,63 @@ def menu() -> dict[str, MenuEntry]:
     return _file().fault
 
 
-def wear(level: str) -> tuple[Fault, ...]:
-    """Return the faults of a wear level: `ideal`, `worn`, `hostile`. Raises FaultError."""
+def blame(fault: Fault) -> tuple[str, ...]:
+    """Return the codes of controller/faults.toml, by name, that are right words for `fault`."""
+    right = menu()[fault.name].blame
+    if not isinstance(right, dict):
+        return right
+    codes = right.get(str(getattr(fault, str(right["by"]))), ())
+    return (codes,) if isinstance(codes, str) else codes
+
+
+def is_mild(fault: Fault) -> bool:
+    """Whether the machine must absorb `fault`: without a redeal, without a hand."""
+    bounds = menu()[fault.name].mild
+    return bounds is not None and all(
+        _within(getattr(fault, field), bound) for field, bound in bounds.items()
+    )
+
+
+def _within(value: Any, bound: Bound) -> bool:
+    if isinstance(bound, tuple):
+        return value in bound
+    if isinstance(bound, str | bool):
+        return bool(value == bound)
+    return value is not None and value <= bound
+
+
+def wear(level: str) -> Wear:
+    """Return a wear level: `ideal`, `worn`, `hostile`. Raises FaultError for another."""
     levels = _file().wear
     if level not in levels:
         raise FaultError(f"wear is one of {', '.join(levels)}, not {level!r}")
     return levels[level]
+
+
+def load_wear(path: Path) -> Wear:
+    """Return a wear level of one's own: a TOML file with `rates` and `together`.
+
+    Raises FaultError, one line, for a file that cannot be read or a fault that is not on the
+    menu.
+    """
+    try:
+        return check_wear(msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), Wear))
+    except (OSError, ValueError, RecursionError) as error:
+        raise FaultError(f"{path}: {error}") from error
+
+
+def check_wear(level: Wear) -> Wear:
+    """Return `level` if all its faults are on the menu and have a rate; raises FaultError."""
+    for fault in level.rates:
+        if not check(fault).rate:
+            raise FaultError(f"{fault.name}: a fault of a wear level has a rate above 0")
+    for pair in level.together:
+        if not 0 < pair.rate <= 1:
+            raise FaultError(f"together: rate is above 0 and at most 1, not {pair.rate!r}")
+        for fault in pair.faults:
+            if check(fault).rate:
+                raise FaultError(f"{fault.name}: of faults that come together none has a rate")
+    return level
 
 
 def check(fault: Fault) -> Fault:
@@ -102,6 +200,10 @@ def _check_bounds(fault: Fault) -> None:
         ("times", fault.times >= 1, "1 or more"),
         ("face", fault.face is None or 0 <= fault.face < 54, "0 to 53"),
         ("confidence", 0 <= fault.confidence <= 255, "0 to 255"),
+        ("ms", fault.ms >= 0, "0 or more"),
+        ("board", fault.board in BOARDS, "dealer or reader"),
+        ("way", fault.way in WAYS, "to_board or to_host"),
+        ("for_ms", fault.for_ms is None or fault.for_ms > 0, "above 0"),
         ("clears_after", fault.clears_after is None or fault.clears_after >= 0, "0 or more"),
     )
     for field, fine, expected in bounds:
@@ -120,63 +222,5 @@ def parse_fault(text: str) -> Fault:
         fields[key.strip()] = value.strip()
     try:
         return check(msgspec.convert(fields, Fault, strict=False))
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # bytes that are no text
         raise FaultError(f"{text!r}: {error}") from error
-
-
-class FaultBook:
-    """The faults that are still to strike.
-
-    The order of asking is the order of what happens in the machine, so that a seeded
-    rate strikes the same cards in every run.
-    """
-
-    def __init__(self, faults: tuple[Fault, ...], rng: random.Random) -> None:
-        self._rng = rng
-        self._open: dict[str, list[Fault]] = {}
-        for fault in faults:
-            self.add(fault)
-
-    def add(self, fault: Fault) -> None:
-        """Let `fault` strike when its time comes; raises FaultError if it is not on the menu."""
-        self._open.setdefault(check(fault).name, []).append(fault)
-
-    def clear(self, name: str | None = None) -> None:
-        """Forget the faults of this name, or all that have not struck yet."""
-        if name is None:
-            self._open.clear()
-        else:
-            self._open.pop(name, None)
-
-    def strike(
-        self,
-        name: str,
-        number: int = 0,
-        *,
-        card: PhysicalCard | None = None,
-        place: str | None = None,
-    ) -> Fault | None:
-        """Return the fault `name` that strikes card `number` here and now, else None.
-
-        One that strikes once is gone from the book with this.
-        """
-        waiting = self._open.get(name)
-        if not waiting:
-            return None
-        for fault in waiting:
-            if self._strikes(fault, number, card, place):
-                if not (fault.repeat or fault.rate):
-                    waiting.remove(fault)
-                return fault
-        return None
-
-    def _strikes(
-        self, fault: Fault, number: int, card: PhysicalCard | None, place: str | None
-    ) -> bool:
-        if place is not None and fault.place != place:
-            return False
-        if card is not None and fault.face is not None and fault.face != card.face:
-            return False
-        if fault.at is not None:
-            return fault.at == number
-        return self._rng.random() < fault.rate if fault.rate else True

@@ -4,9 +4,9 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
+from sim.mechanics.book import FaultBook
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.clock import Clock
-from sim.mechanics.faults import FaultBook
 from sim.mechanics.jam import Jam
 from sim.mechanics.settings import Settings
 from sim.mechanics.tally import Tally
@@ -56,6 +56,8 @@ class Feeder:
         self._jam_ahead: Jam | None = None
         self._clutch_spent = False
         self._drive: int | None = None
+        self._slips = 0
+        self._asked_to_slip = (0, 0)
 
     @property
     def occupied(self) -> bool:
@@ -83,19 +85,37 @@ class Feeder:
         cards, self.path = self.path, ()
         self._travel.put(0.0)
         self._jam = self._jam_ahead = None
+        self._slips = 0
         return cards
+
+    def leave(self, cards: Cards) -> None:
+        """Let `cards` stick in the throat, out of a hand: the next start draws them on."""
+        self.path = cards
+        self._length = self._settings.feed_ms
+        self._travel.put(self._length * JAM_AT)
+        self._sense()
 
     def _forward(self) -> None:
         if self._jam is not None:
             return
         if not self.path:
-            if not self._stack:
+            if not self._stack or self._slip():
                 return
             self._pick()
         if self._jam_ahead is not None:
             self._travel.go(self._length * JAM_AT, self._stick)
         else:
             self._travel.go(self._length, self._arrive)
+
+    def _slip(self) -> bool:
+        """Whether the rollers slip at this start; asked once a card."""
+        asked = (self._tally.filling, self._tally.arrived + 1)
+        if asked != self._asked_to_slip:
+            self._asked_to_slip = asked
+            slippery = self._book.strike("no_feed", asked[1])
+            self._slips = slippery.times if slippery else 0
+        self._slips -= 1
+        return self._slips >= 0
 
     def _pick(self) -> None:
         number = self._tally.arrived + 1

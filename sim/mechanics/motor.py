@@ -10,7 +10,7 @@ class Motor:
     """Hands the board's value on to the mechanics while there is power.
 
     Lid and e-stop cut power here, in hardware, whatever the board asks. A stalled
-    motor resists `clears_after` starts (None: until a person's hand frees it).
+    motor (`stalled`) resists `clears_after` starts (None: until a person's hand frees it).
     """
 
     def __init__(self, drive: Drive, *, rest: int | None = 0) -> None:
@@ -19,7 +19,7 @@ class Motor:
         self._rest = rest
         self._asked: int | None = None
         self._powered = True
-        self._stalled = False
+        self.stalled = False
         self._starts_left: int | None = None
 
     def command(self, value: int | None) -> None:
@@ -27,7 +27,7 @@ class Motor:
         if value == self._asked:
             return
         self._asked = value
-        if self._stalled and value is not None and value != self._rest:
+        if self.stalled and value is not None and value != self._rest:
             self._try_to_start()
         self._apply()
 
@@ -39,20 +39,20 @@ class Motor:
 
     def stall(self, clears_after: int | None) -> None:
         """Stick, for this many starts or until `free()`."""
-        self._stalled = True
+        self.stalled = True
         self._starts_left = clears_after
         self._apply()
 
     def free(self) -> None:
         """Turn again."""
-        if self._stalled:
-            self._stalled = False
+        if self.stalled:
+            self.stalled = False
             self._apply()
 
     def _try_to_start(self) -> None:
         if self._starts_left is not None:
             self._starts_left -= 1
-            self._stalled = self._starts_left >= 0
+            self.stalled = self._starts_left >= 0
 
     def _apply(self) -> None:
-        self._drive(self._asked if self._powered and not self._stalled else None)
+        self._drive(self._asked if self._powered and not self.stalled else None)

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from drivers.firmware.wire import HOPPER
 from sim.mechanics.cards import Cards, PhysicalCard
+from sim.mechanics.left import LEAVES, leave
 from sim.mechanics.pockets import TRAY
 from sim.mechanics.sensors import OUTLETS
 from sim.mechanics.settings import Settings
 from sim.mechanics.spoil import SPOILS, spoil
+from sim.mechanics.wrong_set import hold_wrong_set
 
 if TYPE_CHECKING:
     from sim.mechanics.world import World
@@ -54,12 +56,11 @@ class People:
         """Let each player take the cards of the own pocket; raises OutOfReach below the table."""
         if not self._world.lift.up:
             raise OutOfReach("the pockets are not up: nobody can reach the hands")
-        left = self._world.faults.strike("left_in_pocket")
+        left = self._world.faults.strike("left_in_pocket", rate=0.0)
         for seat, hand in enumerate(self.hands):
             taken = self._world.pockets.empty(seat)
             if left is not None and left.pocket == seat and taken:
-                self._world.pockets.put(seat, taken[-1:])
-                taken = taken[:-1]
+                taken = leave(self._world, left, taken)
             hand.extend(taken)
 
     def lay_down(self) -> None:
@@ -174,19 +175,51 @@ class People:
     def fill(self, cards: Cards) -> None:
         """Lay `cards` into the hopper; what is wrong with the set happens here."""
         world = self._world
+        if cards:
+            if world.tally.filling:
+                world.dealer.settle()
+            world.tally.reset()
+            world.draw_together(len(cards))
+            cards = self._leave_some(self._spoiled(cards))
+        world.hopper.extend(cards)
+        world.hopper_changed()
+
+    def put_right(self) -> None:
+        """Count the cards of the hopper one by one and make a whole set of them again.
+
+        What is missing is found, unless the players hold it or it lies in the machine; what
+        does not belong to the set is laid aside. Raises OutOfReach for an empty hopper.
+        """
+        if not self._world.hopper:
+            raise OutOfReach("no card lies in the hopper")
+        cards = self._take_from(self._world.hopper)
+        ids = self._world.set_of(cards)
+        lost = [card for card in self.box if card.id in ids]
+        self.box = [card for card in self.box if card.id not in ids]
+        others = [card for card in cards if card.id not in ids]
+        self._put_away(card for card in others if self._world.of_a_set(card))
+        self.box += [card for card in others if not self._world.of_a_set(card)]
+        self.fill((*(card for card in cards if card.id in ids), *_face_down(lost)))
+
+    def _spoiled(self, cards: Cards) -> Cards:
+        """Let happen what is wrong with the set."""
+        world = self._world
         for name in SPOILS:
-            while fault := world.faults.strike(name):
-                cards, out = spoil(fault, cards, world.rng, world.fresh_card)
+            while cards and (fault := world.faults.strike(name)):
+                whole = cards
+                cards, out = spoil(fault, whole, world.rng, world.fresh_card)
                 self.box.extend(out)
+                hold_wrong_set(world, whole, cards)
                 if fault.repeat or fault.rate:
                     break
-        left = world.faults.strike("left_in_pocket") if cards else None
-        if left is not None:
-            world.pockets.put(left.pocket, cards[-1:])
-            cards = cards[:-1]
-        world.hopper.extend(cards)
-        world.tally.reset()
-        world.hopper_changed()
+        return cards
+
+    def _leave_some(self, cards: Cards) -> Cards:
+        """Let happen what people leave behind when they clear up."""
+        for name in LEAVES:
+            if len(cards) > 1 and (fault := self._world.faults.strike(name)):
+                cards = leave(self._world, fault, cards)
+        return cards
 
     async def _open_lid(self) -> None:
         self._world.set_lid(True)

@@ -2,19 +2,23 @@
 
 import random
 from collections.abc import Callable
+from typing import Literal
 
+from sim.mechanics.book import FaultBook
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.clock import Clock, Pending
-from sim.mechanics.faults import FaultBook
 from sim.mechanics.jam import Jam
 from sim.mechanics.sensors import OUTLETS, Sensors
 from sim.mechanics.settings import Settings
 from sim.mechanics.tally import Tally
 
 TRAY = 4
+# How a card falls: through its beam, without the beam seeing it, or past beam and pocket.
+Fall = Literal["seen", "unseen", "past"]
 # How long a card covers the beam as it falls through.
 BEAM_MS = 4.0
-# Two cards that left together fall this far apart, or cling: then the beam sees one.
+# Two cards that left together fall this far apart, or cling: then the beam sees one. One that
+# lay in the chute is pushed on, and falls before the one that pushes it.
 APART_MS = 12.0
 CLING = 0.25
 
@@ -67,11 +71,18 @@ class Pockets:
             # The new card pushed the stuck one on: both fall, the older first.
             cards, self.stuck[outlet] = self.stuck[outlet], ()
             self._jams[outlet] = None
-        if len(cards) > 1 and self._rng.random() < CLING:
-            self._fall(outlet, cards, 0.0)
+        how = self._how_it_falls(cards[0], number)
+        together = len(cards) > 1 and held is None
+        if together and self._rng.random() < CLING:
+            self._fall(outlet, cards, 0.0, how)
             return
         for order, card in enumerate(cards):
-            self._fall(outlet, (card,), order * APART_MS)
+            self._fall(outlet, (card,), order * APART_MS, how)
+
+    def leave(self, outlet: int, cards: Cards) -> None:
+        """Let `cards` stick in a chute, out of a hand, until the next one pushes them on."""
+        self.stuck[outlet] += cards
+        self._jams[outlet] = Jam(1)
 
     def empty(self, outlet: int) -> Cards:
         """Take every card out of one pocket and its chute, with a hand."""
@@ -94,22 +105,28 @@ class Pockets:
         else:
             self._sensors.put(f"pocket_{outlet}", int(bool(self.stacks[outlet])))
 
-    def _fall(self, outlet: int, cards: Cards, behind_ms: float) -> None:
+    def _how_it_falls(self, card: PhysicalCard, number: int) -> Fall:
+        if self._book.strike("on_the_floor", number, card=card):
+            return "past"
+        return "unseen" if self._book.strike("missed_landing", number, card=card) else "seen"
+
+    def _fall(self, outlet: int, cards: Cards, behind_ms: float, how: Fall) -> None:
         settings = self._settings
         spread = self._rng.uniform(-settings.flight_spread_ms, settings.flight_spread_ms)
         self.falling.append(cards)
         delay = max(0.0, settings.flight_ms + spread) + behind_ms
-        self._clock.after(delay, lambda: self._land(outlet, cards))
+        self._clock.after(delay, lambda: self._land(outlet, cards, how))
 
-    def _land(self, outlet: int, cards: Cards) -> None:
+    def _land(self, outlet: int, cards: Cards, how: Fall) -> None:
         self.falling.remove(cards)
-        if outlet != TRAY and not self._lift_down():
+        if how == "past" or (outlet != TRAY and not self._lift_down()):
             self.floor.extend(cards)
             return
         self.stacks[outlet].extend(cards)
         self._tally.landed += len(cards)
         self._tally.last_landing_s = self._clock.now_s()
-        self._cover_beam(outlet)
+        if how == "seen":
+            self._cover_beam(outlet)
         self.sense(outlet)
 
     def _cover_beam(self, outlet: int) -> None:

@@ -6,6 +6,8 @@ Told = Callable[[str, int], None]
 
 OUTLETS = 5
 MOVING = 255
+# How far apart the edges of a fluttering contact are, in milliseconds at speed 1.
+BOUNCE_MS = 1.0
 
 DEALER_INPUTS = (
     "hopper",
@@ -30,24 +32,29 @@ class Sensors:
     """A bank of sensors.
 
     `put` says what is physically so. Boards are told what the sensor says, which a
-    stuck one keeps saying; `watch` is for those with eyes, who see what is so.
+    stuck one (`stuck`) keeps saying; `watch` is for those with eyes, who see what is so.
     """
 
     def __init__(self, names: Iterable[str]) -> None:
         self._so = dict.fromkeys(names, 0)
         self.levels = dict(self._so)
-        self._stuck: set[str] = set()
+        self.stuck: set[str] = set()
         self._boards: list[Told] = []
         self._eyes: list[Told] = []
+        self._disturbed: dict[str, Callable[[str, int, int], None]] = {}
+        self._late: dict[str, int] = {}
 
     def put(self, name: str, value: int) -> None:
         """Say that `name` now physically is `value`."""
-        if self._so[name] == value:
+        was = self._so[name]
+        if was == value:
             return
         self._so[name] = value
         for told in self._eyes:
             told(name, value)
-        if name not in self._stuck:
+        if name in self._disturbed:
+            self._disturbed[name](name, value, was)
+        elif name not in self.stuck:
             self._say(name, value)
 
     def attach(self, told: Told) -> Callable[[], None]:
@@ -63,14 +70,60 @@ class Sensors:
     def stick(self, name: str, value: int) -> None:
         """Let `name` say `value` from now on, whatever is so; raises KeyError for no sensor."""
         self._so[name]
-        self._stuck.add(name)
+        self.stuck.add(name)
         self._say(name, value)
+
+    def delay(self, name: str, after: Callable[[Callable[[], None]], object]) -> None:
+        """Let the next change of `name` be said late: `after` calls what it is given then.
+
+        What changes meanwhile is as late, so that no pulse gets lost. Raises KeyError for no
+        sensor.
+        """
+        self._so[name]
+        self._late[name] = 0
+
+        def said(name: str, value: int, was: int) -> None:
+            self._late[name] += 1
+            after(lambda: self._say_late(name, value))
+
+        self._disturbed[name] = said
+
+    def bounce(self, name: str, after: Callable[[float, Callable[[], None]], object]) -> None:
+        """Let the next change of `name` flutter: there, back, there again, BOUNCE_MS apart.
+
+        Raises KeyError for no sensor.
+        """
+        self._so[name]
+
+        def said(name: str, value: int, was: int) -> None:
+            del self._disturbed[name]
+            self._say_unless_stuck(name, value)
+            after(BOUNCE_MS, lambda: self._say_unless_stuck(name, was))
+            after(2 * BOUNCE_MS, lambda: self._say_unless_stuck(name, self._so[name]))
+
+        self._disturbed[name] = said
+
+    def settle(self) -> None:
+        """Forget the flutter and the lateness of changes that have not come."""
+        self._disturbed = {
+            name: said for name, said in self._disturbed.items() if self._late.get(name)
+        }
 
     def mend(self) -> None:
         """Let every sensor say again what is so."""
-        for name in sorted(self._stuck):
-            self._stuck.discard(name)
+        for name in sorted(self.stuck):
+            self.stuck.discard(name)
             self._say(name, self._so[name])
+
+    def _say_late(self, name: str, value: int) -> None:
+        self._late[name] -= 1
+        if not self._late[name]:
+            self._disturbed.pop(name, None)
+        self._say_unless_stuck(name, value)
+
+    def _say_unless_stuck(self, name: str, value: int) -> None:
+        if name not in self.stuck:
+            self._say(name, value)
 
     def _say(self, name: str, value: int) -> None:
         if self.levels[name] == value:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 class Tally:
     """Counts and times of one filling of the hopper.
 
-    `arrived`: how often something came to stand in the window (two cards stuck
-    together are one arrival). Times are the loop's, in seconds.
+    `filling`: how often cards were put into the hopper. `arrived`: how often something
+    came to stand in the window (two cards stuck together are one arrival). Times are the
+    loop's, in seconds.
     """
 
+    filling: int = 0
     arrived: int = 0
     landed: int = 0
     first_feed_s: float | None = None
@@ -18,5 +20,6 @@ class Tally:
 
     def reset(self) -> None:
         """Begin anew: cards were put into the hopper."""
+        self.filling += 1
         self.arrived = self.landed = 0
         self.first_feed_s = self.last_landing_s = None

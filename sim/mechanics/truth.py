@@ -1,8 +1,13 @@
 """Where every card physically is: what the simulator's judge looks at."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from sim.mechanics.cards import Cards
+
+if TYPE_CHECKING:
+    from sim.mechanics.world import World
 
 
 class Truth(msgspec.Struct, frozen=True):
@@ -63,3 +68,31 @@ class Truth(msgspec.Struct, frozen=True):
         if self.first_feed_s is None or self.last_landing_s is None:
             return None
         return self.last_landing_s - self.first_feed_s
+
+
+def look(world: "World") -> Truth:
+    """Return where every card of `world` physically is."""
+    pockets, people = world.pockets, world.people
+    return Truth(
+        hopper=tuple(world.hopper),
+        shuffler=world.shuffler.cards,
+        feeder=sum((feeder.path for feeder in world.feeders), ()),
+        window=world.window.cards,
+        path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
+        pockets=tuple(map(tuple, pockets.stacks)),
+        floor=tuple(pockets.floor),
+        hands=tuple(map(tuple, people.hands)),
+        table=tuple(people.table),
+        beside={name: tuple(pile) for name, pile in people.beside.items()},
+        box=tuple(people.box),
+        gate=world.gate.position,
+        lift_up=world.lift.up,
+        lift_down=world.lift.down,
+        lid_open=world.lid_open,
+        estop=world.estop,
+        passes=world.shuffler.passes,
+        arrived=world.tally.arrived,
+        landed=world.tally.landed,
+        first_feed_s=world.tally.first_feed_s,
+        last_landing_s=world.tally.last_landing_s,
+    )

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from sim.mechanics.book import FaultBook
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.clock import Clock
-from sim.mechanics.faults import FaultBook
 from sim.mechanics.gate import Gate
 from sim.mechanics.jam import Jam
 from sim.mechanics.sensors import OUTLETS, Sensors
@@ -67,6 +67,16 @@ class Window:
         self._sensors.put("double", int(len(cards) > 1))
         self._sensors.put("window", 1)
         self.drive(self._drive)
+
+    def leave(self, cards: Cards, *, in_gate: bool) -> None:
+        """Let `cards` lie here, or in the gate, out of a hand: nobody is told to read them."""
+        self.cards = cards
+        self._number = 0
+        self._travel.put(self._gate_at if in_gate else 0.0)
+        self._chute = self._gate.position or 0
+        self._in_gate = in_gate
+        self._sensors.put("window", 1)
+        self._sensors.put("exit", int(in_gate))
 
     def drive(self, value: int | None) -> None:
         """Turn the rollers forward (1), backward (2) or not at all."""

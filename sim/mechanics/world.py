@@ -2,17 +2,19 @@
 
 import asyncio
 import random
-from collections.abc import Callable
-
-from msgspec.structs import replace
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from drivers.firmware.hal import LIFT_STAY, STOP
 from drivers.firmware.wire import HOPPER
+from sim.mechanics import parts
+from sim.mechanics.book import FaultBook
 from sim.mechanics.cards import Cards, PhysicalCard, new_set
 from sim.mechanics.clock import Clock
 from sim.mechanics.engine import Answer, Engine
-from sim.mechanics.faults import Fault, FaultBook, check, menu
+from sim.mechanics.faults import Fault, Strikes, Struck
 from sim.mechanics.feeder import Feeder
+from sim.mechanics.force import Still
 from sim.mechanics.gate import Gate
 from sim.mechanics.lift import Lift
 from sim.mechanics.motor import Motor
@@ -21,14 +23,15 @@ from sim.mechanics.pockets import TRAY, Pockets
 from sim.mechanics.sensors import DEALER_INPUTS, READER_INPUTS, Sensors
 from sim.mechanics.settings import Settings
 from sim.mechanics.shuffler import Shuffler
+from sim.mechanics.striking import Outside, Striking
 from sim.mechanics.tally import Tally
-from sim.mechanics.truth import Truth
+from sim.mechanics.truth import Truth, look
 from sim.mechanics.window import Window
 
 # The value of each motor that is no start (None: each is one): 0 is a place of gate and lift.
 RESTS = {"feed": STOP, "pass": STOP, "gate": None, "shuffle": STOP, "lift": LIFT_STAY}
-# Jams of a part rather than of a card: its motor sticks.
-STALLS_OF_JAMS = {"shuffler": "shuffle", "lift": "lift"}
+# How long after a card's own pulse the trigger wire carries one more, where it does.
+EXTRA_MS = 8.0
 
 
 class World:
@@ -38,20 +41,31 @@ class World:
     and `shoot`; people have `people`; the judge has `truth()`. All randomness comes
     from `rng`, so that a world replays from its seed. It must be made while a loop
     runs; `close()` takes its timers back.
+
+    `outside` says who carries out what strikes a line, a board or the host, in the loop's
+    next turn; they say `over()` when it is. `on_struck` hears of every fault that strikes.
     """
 
-    def __init__(self, settings: Settings, rng: random.Random) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        rng: random.Random,
+        outside: Mapping[Strikes, Outside] = MappingProxyType({}),
+    ) -> None:
         self.clock = Clock(asyncio.get_running_loop(), settings.speed)
         self.dealer = Sensors(DEALER_INPUTS)
         self.reader = Sensors(READER_INPUTS)
         self.answered: list[Callable[[Answer], None]] = []
-        self.faults = FaultBook((), rng)
         self.rng = rng
         self.tally = Tally()
+        self.faults = FaultBook(rng, self.tally, self.clock.now_s)
+        self._striking = Striking(self, outside, settings.together)
+        self.outside, self.on_struck = self._striking.outside, self._striking.on_struck
         self.hopper: list[PhysicalCard] = []
         self.lid_open = False
         self.estop = False
         self.cards_made = 0
+        self._sets: list[range] = []
         self._build(settings)
         self.people = People(self, settings)
         for fault in settings.faults:
@@ -73,17 +87,14 @@ class World:
 
         What strikes a part rather than a card strikes at once, unless it has an `at`
         or a `rate`; what is wrong with the set is done to the cards in the hopper, if
-        none of them was fed yet, else to the next that are put there.
+        none of them was fed yet, else to the next that are put there. Raises FaultError for
+        what nobody here can carry out, too; of what has a rate it just does not come.
         """
-        if fault.name == "jam" and fault.place in STALLS_OF_JAMS:
-            motor = STALLS_OF_JAMS[fault.place]
-            fault = replace(check(fault), name="stall", motor=motor, place=Fault("").place)
-        self.faults.add(fault)
-        strikes = menu()[fault.name].strikes
-        if strikes == "now" and fault.at is None and not fault.rate:
-            self._strike_parts(0)
-        elif strikes == "set" and self.hopper and not self.tally.arrived:
-            self.people.square_up()
+        self._striking.add(fault)
+
+    def draw_together(self, cards: int) -> None:
+        """Decide which faults come together while the `cards` of a filling are dealt."""
+        self._striking.draw_together(cards)
 
     def set_lid(self, is_open: bool) -> None:
         """Open or close the lid; its contact cuts the motors' power."""
@@ -100,8 +111,17 @@ class World:
     def new_set(self, count: int, back: int, faces: int) -> Cards:
         """Return a set that nobody has seen yet, as it comes from the box."""
         cards = new_set(self.cards_made, count, back, faces)
+        self._sets.append(range(self.cards_made, self.cards_made + count))
         self.cards_made += count
         return cards
+
+    def set_of(self, cards: Cards) -> range:
+        """Return the ids of the set that most of these cards are of, as it came from the box."""
+        return max(self._sets, key=lambda ids: sum(card.id in ids for card in cards))
+
+    def of_a_set(self, card: PhysicalCard) -> bool:
+        """Whether a card came in the box of a set, and was not slipped in."""
+        return any(card.id in ids for ids in self._sets)
 
     def fresh_card(self, face: int, back: int) -> PhysicalCard:
         """Return one card that was not in the world before."""
@@ -116,30 +136,26 @@ class World:
 
     def truth(self) -> Truth:
         """Return where every card physically is."""
-        pockets = self.pockets
-        return Truth(
-            hopper=tuple(self.hopper),
-            shuffler=self.shuffler.cards,
-            feeder=sum((feeder.path for feeder in self.feeders), ()),
-            window=self.window.cards,
-            path=sum(pockets.falling, ()) + sum(pockets.stuck, ()),
-            pockets=tuple(map(tuple, pockets.stacks)),
-            floor=tuple(pockets.floor),
-            hands=tuple(map(tuple, self.people.hands)),
-            table=tuple(self.people.table),
-            beside={name: tuple(pile) for name, pile in self.people.beside.items()},
-            box=tuple(self.people.box),
-            gate=self.gate.position,
-            lift_up=self.lift.up,
-            lift_down=self.lift.down,
-            lid_open=self.lid_open,
-            estop=self.estop,
-            passes=self.shuffler.passes,
-            arrived=self.tally.arrived,
-            landed=self.tally.landed,
-            first_feed_s=self.tally.first_feed_s,
-            last_landing_s=self.tally.last_landing_s,
-        )
+        return look(self)
+
+    def in_force(self) -> tuple[Struck, ...]:
+        """Return the faults that struck and still are so, oldest first."""
+        return self._striking.force.now()
+
+    def hold(self, still: Still, may_be: Still | None = None) -> None:
+        """Have what struck just now be in force for as long as `still()` says so.
+
+        `may_be`: whether it may be so again when it is not so now; None: it may not.
+        """
+        self._striking.force.hold(self.faults.struck[-1], still, may_be)
+
+    def over(self, fault: Fault) -> None:
+        """Say that a fault of a line, a board or the host, carried out outside, is over."""
+        self._striking.force.over(fault)
+
+    def carry_out(self, fault: Fault) -> None:
+        """Have a fault of a line, a board or the host carried out, in the loop's next turn."""
+        self._striking.carry_out(fault)
 
     def close(self) -> None:
         """Stop the machine where it is: no timer of it is left on the loop."""
@@ -211,7 +227,7 @@ class World:
             name: motor.command for name, motor in self.motors.items()
         }
         self._outputs["source"] = self._select_source
-        self._outputs["trigger"] = lambda value: self.reader.put("pulse", value)
+        self._outputs["trigger"] = self._pulse
         self._outputs["shoot"] = self.engine.shoot
 
     def _select_source(self, value: int) -> None:
@@ -225,6 +241,15 @@ class World:
     def _drive_feed(self, value: int | None) -> None:
         self._feed_value = value
         self.feeders[self._source].drive(value)
+
+    def _pulse(self, value: int) -> None:
+        """Carry an edge of the trigger wire to the reader board."""
+        if value and self.faults.strike("pulse_lost"):
+            return
+        self.reader.put("pulse", value)
+        if value and self.faults.strike("pulse_extra"):
+            self.clock.after(EXTRA_MS, lambda: self.reader.put("pulse", 1))
+            self.clock.after(EXTRA_MS + 1, lambda: self.reader.put("pulse", 0))
 
     def _sense_hopper(self) -> None:
         self.dealer.put("hopper", int(self.feeders[0].occupied))
@@ -241,15 +266,7 @@ class World:
 
     def _enter_window(self, card: PhysicalCard, number: int) -> None:
         self.engine.meet(card, number)
-        self._strike_parts(number)
-
-    def _strike_parts(self, number: int) -> None:
-        stall = self.faults.strike("stall", number)
-        if stall:
-            self.motors[stall.motor].stall(stall.clears_after)
-        stuck = self.faults.strike("sensor_stuck", number)
-        if stuck:
-            self.dealer.stick(stuck.sensor, stuck.value)
+        parts.strike(self, number)
 
     def _answer(self, answer: Answer) -> None:
         for told in list(self.answered):

@@ -44,7 +44,7 @@ def test_a_fault_in_a_configuration_is_checked_against_the_menu(tmp_path: Path) 
 
 
 def test_without_micropython_boards_cannot_run_under_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sim.boardprocess.FETCHED_MICROPYTHON", Path("nowhere"))
+    monkeypatch.setattr("sim.interpreters.FETCHED_MICROPYTHON", Path("nowhere"))
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv("DEALTABLE_MICROPYTHON", raising=False)
     result = CliRunner().invoke(main, ["sim", "--firmware", "micropython"])

@@ -1,10 +1,12 @@
 """Each fault of the menu does what it says, and nothing else."""
 
+import random
 from collections import Counter
 
 import pytest
 
 from drivers.firmware.hal import LIFT_STAY, LIFT_UP
+from sim.mechanics.book import FaultBook
 from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.faults import Fault, FaultError, menu, parse_fault, wear
 from tests.sim.bench import FORWARD, REVERSE, STOP, TRAY, Bench, Machine
@@ -322,6 +324,40 @@ async def test_a_seeded_rate_strikes_the_same_cards_again(machine: Machine) -> N
     assert await struck() == first
 
 
+def test_one_draw_decides_for_all_rates_of_a_name_and_each_has_its_share() -> None:
+    book = FaultBook(random.Random(3))
+    rates = (Fault("unreadable", times=1, rate=0.3), Fault("unreadable", times=2, rate=0.1))
+    for fault in rates:
+        book.add(fault)
+    struck = Counter(book.strike("unreadable", 1) for _ in range(10_000))
+    assert [struck[fault] for fault in rates] == pytest.approx([3000, 1000], rel=0.1)
+    assert len(book.struck) == 10_000 - struck[None]
+
+
+def test_a_book_asks_only_for_the_place_that_was_meant_and_counts_no_other() -> None:
+    book = FaultBook(random.Random(3))
+    book.add(Fault("jam", place="gate", rate=0.5))
+    book.add(Fault("jam", place="window"))
+    assert not any(book.strike("jam", 1, place="feeder") for _ in range(50))
+    assert book.strike("jam", 1, place="window") == Fault("jam", place="window")
+    assert not book.strike("jam", 1, place="window")
+    struck = sum(book.strike("jam", 1, place="gate") is not None for _ in range(1000))
+    assert struck == pytest.approx(500, rel=0.2)
+
+
+def test_a_fault_may_be_forgotten_before_it_strikes() -> None:
+    book = FaultBook(random.Random(3))
+    for fault in (Fault("face_up"), Fault("jam"), Fault("lid", rate=1.0)):
+        book.add(fault)
+    book.drop(Fault("face_up"))
+    book.clear("jam")
+    assert book.strike("face_up") is None
+    assert book.strike("jam") is None
+    assert book.waits(frozenset({"lid"}))
+    book.clear()
+    assert not book.waits(frozenset({"lid"}))
+
+
 def test_the_command_line_writes_a_fault_in_one_word() -> None:
     assert parse_fault("jam:place=window,at=12,clears_after=1") == Fault(
         "jam", place="window", at=12, clears_after=1
@@ -349,11 +385,12 @@ def test_a_fault_that_is_not_on_the_menu_is_refused_in_one_line(text: str, compl
 
 @pytest.mark.parametrize("level", ["ideal", "worn", "hostile"])
 async def test_the_faults_of_every_wear_level_are_on_the_menu(machine: Machine, level: str) -> None:
-    machine(*wear(level))
+    machine(*wear(level).rates, together=wear(level).together)
 
 
 async def test_every_fault_of_the_menu_can_be_ordered_without_a_word_more(
     machine: Machine,
 ) -> None:
-    for name in menu():
-        machine(Fault(name))
+    for name, entry in menu().items():
+        if entry.strikes not in ("line", "board", "host"):
+            machine(Fault(name))

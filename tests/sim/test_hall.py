@@ -1,4 +1,4 @@
-"""Tables whose boards are processes: the same firmware, behind ptys, in real time."""
+"""Tables whose boards are behind ptys: the same firmware, in real time, inside or as processes."""
 
 import asyncio
 import itertools
@@ -14,14 +14,15 @@ import pytest
 
 from drivers.errors import LineLost
 from drivers.link.port import SerialPort
-from sim.boardprocess import Interpreter, cpython, micropython
 from sim.hall import SimTable, TablePlan, hall
+from sim.interpreters import Interpreter, cpython, micropython
 from sim.mechanics.settings import Settings
 from sim.pins import SocketFactory
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 
 SPEED = 20.0
+INSIDE = None
 
 Start = Callable[..., Any]
 
@@ -35,8 +36,9 @@ async def start(runtime_dir: Path) -> AsyncIterator[Start]:
     async def make(
         cards: int = 108,
         speed: float = SPEED,
-        interpreter: Interpreter | None = None,
+        interpreter: Interpreter | None = INSIDE,
         attendant: bool = False,
+        relay: bool = False,
     ) -> SimTable:
         plan = TablePlan(
             id="T",
@@ -44,6 +46,7 @@ async def start(runtime_dir: Path) -> AsyncIterator[Start]:
             settings=Settings(cards=cards, speed=speed),
             interpreter=interpreter,
             attendant=attendant,
+            relay=relay,
         )
         table = SimTable(plan, lambda: next(boots))
         started.append(table)
@@ -80,17 +83,21 @@ class Asker:
         return answer
 
 
-@pytest.fixture(params=["cpython", "micropython"])
-def interpreter(request: pytest.FixtureRequest) -> Interpreter:
+@pytest.fixture(params=["inside", "cpython", "micropython"])
+def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
         return micropython(request.getfixturevalue("micropython"))
-    return cpython()
+    return cpython() if request.param == "cpython" else INSIDE
 
 
-async def test_108_cards_are_dealt_by_boards_that_are_processes(
-    start: Start, interpreter: Interpreter
+either = pytest.mark.parametrize("interpreter", [INSIDE, cpython()], ids=["inside", "cpython"])
+
+
+@pytest.mark.parametrize("relay", [False, True], ids=["direct", "relayed"])
+async def test_108_cards_are_dealt_by_boards_behind_ptys(
+    start: Start, interpreter: Interpreter | None, relay: bool
 ) -> None:
-    table = await start(interpreter=interpreter)
+    table = await start(interpreter=interpreter, relay=relay)
     host = await host_of(table)
     await host.deal(1, order_of(108))
     assert [len(pocket) for pocket in table.world.truth().pockets] == [27, 27, 27, 27, 0]
@@ -99,8 +106,11 @@ async def test_108_cards_are_dealt_by_boards_that_are_processes(
     host.close()
 
 
-async def test_a_killed_board_is_an_unplugged_one_and_its_motors_stand(start: Start) -> None:
-    table = await start(cards=20, speed=1.0)
+@either
+async def test_a_killed_board_is_an_unplugged_one_and_its_motors_stand(
+    start: Start, interpreter: Interpreter | None
+) -> None:
+    table = await start(cards=20, speed=1.0, interpreter=interpreter)
     host = await host_of(table)
     lost: asyncio.Future[LineLost] = asyncio.get_running_loop().create_future()
     host.dealer.link.on_down = lost.set_result
@@ -113,10 +123,11 @@ async def test_a_killed_board_is_an_unplugged_one_and_its_motors_stand(start: St
     host.close()
 
 
+@either
 async def test_a_restarted_board_is_found_under_the_same_name_with_another_boot(
-    start: Start,
+    start: Start, interpreter: Interpreter | None
 ) -> None:
-    table = await start(cards=20)
+    table = await start(cards=20, interpreter=interpreter)
     host = await host_of(table)
     host.close()
     before = table.info()["boards"]["dealer"]
@@ -124,14 +135,17 @@ async def test_a_restarted_board_is_found_under_the_same_name_with_another_boot(
     again = await host_of(table)
     after = table.info()["boards"]["dealer"]
     assert after["boot"] != before["boot"]
-    assert after["pid"] != before["pid"]
+    assert (after["pid"] is None) or after["pid"] != before["pid"]
     assert os.readlink(table.info()["dealer"]) == after["pty"]
     await again.deal(1, order_of(20))
     again.close()
 
 
-async def test_a_host_may_go_and_another_come(start: Start) -> None:
-    table = await start(cards=20)
+@either
+async def test_a_host_may_go_and_another_come(
+    start: Start, interpreter: Interpreter | None
+) -> None:
+    table = await start(cards=20, interpreter=interpreter)
     for attempt in (1, 2):
         host = await host_of(table)
         await host.deal(attempt, order_of(20))
@@ -142,7 +156,7 @@ async def test_a_host_may_go_and_another_come(start: Start) -> None:
 async def test_a_closed_table_leaves_no_process_no_socket_and_no_link(
     start: Start, runtime_dir: Path
 ) -> None:
-    table = await start()
+    table = await start(interpreter=cpython())
     pids = [board["pid"] for board in table.info()["boards"].values()]
     await table.close()
     for pid in pids:
@@ -180,14 +194,14 @@ async def _ended(pid: int) -> None:
 async def test_the_sim_command_says_where_everything_is_and_ends_cleanly(
     runtime_dir: Path,
 ) -> None:
-    command = (sys.executable, "-m", "controller.cli", "sim", "--json", "--tables", "2")
+    command = (sys.executable, "-m", "controller.cli", "sim", "--json", "--tables", "3")
     process = await asyncio.create_subprocess_exec(
         *command, "--runtime-dir", str(runtime_dir), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
-    infos = [json.loads(await process.stdout.readline()) for _ in range(2)]
-    assert [info["table"] for info in infos] == ["T01-01", "T01-02"]
-    assert len({info[key] for info in infos for key in ("dealer_id", "reader_id")}) == 4
+    infos = [json.loads(await process.stdout.readline()) for _ in range(3)]
+    assert [info["table"] for info in infos] == ["T01-01", "T01-02", "T01-03"]
+    assert len({info[key] for info in infos for key in ("dealer_id", "reader_id")}) == 6
     assert all(os.readlink(info["dealer"]).startswith("/dev/pts/") for info in infos)
     process.send_signal(signal.SIGTERM)
     assert await process.wait() == 0

@@ -13,7 +13,6 @@ from drivers.events import Code, Read
 from sim.inproc import BOARDS, InprocTable
 from sim.mechanics.faults import Fault
 from sim.mechanics.settings import Settings
-from sim.pipe import noise
 from sim.virtual import VirtualLoop, VirtualTimeError
 from tests.sim.host import Host
 from tests.sim.orders import order_of
@@ -233,10 +232,9 @@ async def test_bytes_may_take_their_time_on_the_line(rig: Rig) -> None:
 
 async def test_a_noisy_line_costs_time_and_no_card(rig: Rig) -> None:
     table, host = rig(delay_ms=1)
-    rng = random.Random(2)
-    for name in BOARDS:
-        for way in (table.port(name).to_board, table.port(name).to_host):
-            way.spoil = noise(rng, lose=0.02, repeat=0.02, corrupt=0.02)
+    for board, way in itertools.product(BOARDS, ("to_board", "to_host")):
+        for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted"):
+            table.world.add_fault(Fault(name, rate=0.02, board=board, way=way))
     await host.open()
     await host.deal(1, order_of(108))
     assert [len(pocket) for pocket in table.world.truth().pockets] == [27, 27, 27, 27, 0]

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from drivers.errors import PortMissing
 from sim.pipe import BoardEnd, PipePort, pipe
 
 pytestmark = pytest.mark.virtual
@@ -53,7 +54,7 @@ async def test_bytes_never_overtake_each_other_when_the_delay_changes() -> None:
 
 async def test_noise_may_drop_repeat_and_change_what_is_written() -> None:
     ends = Ends()
-    noise = iter([[], [b"x", b"x"], [b"?"]])
+    noise = iter([[], [(0.0, b"x"), (0.0, b"x")], [(0.0, b"?")]])
     ends.port.to_board.spoil = lambda data: next(noise)
     for data in (b"lost", b"x", b"!"):
         ends.port.write(data)
@@ -85,3 +86,29 @@ async def test_a_closed_port_can_be_opened_again() -> None:
     board.write(b"this")
     await asyncio.sleep(0.001)
     assert got == [b"this"]
+
+
+async def test_a_pulled_cable_is_no_port_until_it_is_put_in_again() -> None:
+    ends = Ends()
+    ends.port.pull()
+    await asyncio.sleep(0.001)
+    assert ends.lost == ["unplugged"]
+    with pytest.raises(PortMissing, match="pulled out"):
+        ends.port.open(lambda data: None, ends.lost.append)
+    ends.board.write(b"nobody hears this")
+    ends.port.plug()
+    got: list[bytes] = []
+    ends.port.open(got.append, ends.lost.append)
+    ends.board.write(b"this")
+    await asyncio.sleep(0.001)
+    assert got == [b"this"]
+
+
+async def test_a_piece_that_is_late_holds_up_what_comes_behind_it() -> None:
+    ends = Ends()
+    late = iter([[(70.0, b"a")], [(0.0, b"b")]])
+    ends.port.to_board.spoil = lambda data: next(late)
+    ends.port.write(b"a")
+    ends.port.write(b"b")
+    await asyncio.sleep(1)
+    assert ends.at_board == [(0.07, b"ab")]

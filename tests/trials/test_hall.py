@@ -1,11 +1,15 @@
 """Halls of real processes: what their tables are configured with."""
 
+import asyncio
+import os
+import signal
 from pathlib import Path
 
 import pytest
 
 from controller.config import CardSet, Limits, load_table
-from controller.trials.hall import HallPlan, hall, simulator
+from controller.trials.costs import Cost, costs, since
+from controller.trials.hall import HallError, HallPlan, fallen, hall, simulator
 from controller.trials.players import players
 
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
@@ -42,3 +46,48 @@ async def test_the_tables_of_a_hall_have_the_sets_and_limits_of_its_plan(
     assert config.table.event == event
     assert table.profile.event is not None
     assert {card["back"] for card in truth["beside"]["S2"]} == {1}
+
+
+async def test_the_tables_of_a_hall_come_up_one_after_the_other_and_cost_what_they_cost(
+    tmp_path: Path,
+) -> None:
+    ups: list[int] = []
+    async with hall(HallPlan(tmp_path / "state", tables=2, speed=20), ups.append) as tables:
+        before = costs(os.getpid())
+        async with players(tables[0]) as first, players(tables[1]) as second:
+            dealt = await asyncio.gather(first.deal(), second.deal())
+        used = since(before, costs(os.getpid()))
+    assert [one.wrong for one in dealt] == [None, None]
+    assert [one.table for one in dealt] == ["T01-01", "T01-02"]
+    assert ups == [1, 2]
+    assert (used["run machine"].processes, used["run gateway"].processes) == (2, 2)
+    assert "board" not in used  # they are inside the simulator
+    for kind in ("run machine", "run gateway", "sim"):
+        assert used[kind].cpu_s > 0
+        assert used[kind].rss_mib > used[kind].pss_mib > 0
+
+
+def test_what_was_used_since_is_processor_time_alone() -> None:
+    before = {"sim": Cost(processes=1, cpu_s=2.0, rss_mib=30, pss_mib=20)}
+    now = {"sim": Cost(processes=2, cpu_s=5.0, rss_mib=60, pss_mib=30)}
+    assert since(before, now) == {"sim": Cost(processes=2, cpu_s=3.0, rss_mib=60, pss_mib=30)}
+
+
+async def test_a_daemon_that_dies_in_a_hall_is_named(tmp_path: Path) -> None:
+    async with hall(HallPlan(tmp_path / "state", tables=2, speed=20)) as tables:
+        assert tables[1].daemon is not None
+        falls = asyncio.ensure_future(fallen(tables))
+        tables[1].daemon.send_signal(signal.SIGKILL)
+        with pytest.raises(
+            HallError, match=r"the daemon of table T01-02 ended by itself; see .*log"
+        ):
+            await asyncio.wait_for(falls, 10)
+
+
+async def test_a_simulator_that_dies_ends_its_hall(tmp_path: Path) -> None:
+    async with hall(HallPlan(tmp_path / "state", speed=20)) as tables:
+        assert tables[0].simulator is not None
+        falls = asyncio.ensure_future(fallen(tables))
+        tables[0].simulator.send_signal(signal.SIGKILL)
+        with pytest.raises(HallError, match="the simulator ended by itself"):
+            await asyncio.wait_for(falls, 10)

@@ -1,0 +1,101 @@
+"""What `dealtable demo --once` says at its end: deals, how their pace was held, what it cost."""
+
+import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from controller.deal.sequence import sequence
+from controller.rules.rulebooks import load_profile
+from controller.trials.costs import Cost, cores
+from controller.trials.hall import HallPlan
+from controller.trials.mechanical import mechanical_s
+from controller.trials.players import Dealt
+from sim.mechanics.settings import Settings
+
+# There is a line for every deal of so many tables, else only for what was not as usual.
+FEW = 8
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a demo brought: where it was, its deals, tables that failed, and what it cost.
+
+    `costs` are of the time in which people played, `took_s`, and by kind of process.
+    """
+
+    about: dict[str, Any]
+    dealt: list[Dealt]
+    failed: list[str]
+    costs: dict[str, Cost]
+    took_s: float
+
+    def wrong(self) -> list[str]:
+        """Return what is not as it must be, a line each: wrong deals, tables that failed."""
+        wrong = [f"table {d.table}, deal {d.deal}: {d.wrong}" for d in self.dealt if d.wrong]
+        return [*wrong, *self.failed]
+
+
+def as_json(plan: HallPlan, outcome: Outcome, costs: bool) -> bytes:
+    """Return the summary for programs; `costs`: with processor time and memory."""
+    told: dict[str, Any] = outcome.about | {"deals": [_row(plan, one) for one in outcome.dealt]}
+    if costs:
+        told["costs"] = {"cores": cores(), "took_s": outcome.took_s, "kinds": outcome.costs}
+    return msgspec.json.encode(told)
+
+
+def as_lines(plan: HallPlan, outcome: Outcome, costs: bool) -> Iterator[str]:
+    """Yield the summary for people."""
+    rows = [_row(plan, one) for one in outcome.dealt]
+    for row in rows:
+        if plan.tables <= FEW or row["misdeals"]:
+            yield _deal(row)
+    if plan.tables > FEW and rows:
+        yield _in_short(plan, rows)
+    if costs:
+        for kind, cost in outcome.costs.items():
+            yield _cost(kind, cost, len(rows), outcome.took_s * plan.tables)
+    yield f"check it: dealtable verify {outcome.about['tables'][0]['state_dir']}"
+
+
+def _deal(row: dict[str, Any]) -> str:
+    counts = " ".join(f"{pocket} {count}" for pocket, count in row["landed"].items())
+    misdeals = "".join(f", {m['outcome']} before: {m['reason']}" for m in row["misdeals"])
+    return (
+        f"table {row['table']}, deal {row['deal']}: {row['outcome']}, fed {row['fed']}, "
+        f"{counts}; {row['wall_s']:.2f} s{misdeals}"
+    )
+
+
+def _in_short(plan: HallPlan, rows: list[dict[str, Any]]) -> str:
+    """Return one line about the deals of many tables."""
+    paces = [row["wall_s"] / row["mechanical_s"] for row in rows]
+    misdeals = sum(len(row["misdeals"]) for row in rows)
+    return (
+        f"{plan.tables} tables, {len(rows)} deals, {misdeals} misdeals; "
+        f"{statistics.median(paces):.3f} times what their mechanics take, "
+        f"at most {max(paces):.3f}"
+    )
+
+
+def _cost(kind: str, cost: Cost, deals: int, table_s: float) -> str:
+    """Return one kind of process; `table_s`: seconds times tables."""
+    each = cost.processes
+    return (
+        f"{kind:12}{each:4} processes {cost.cpu_s / max(deals, 1):7.3f} s CPU a deal, "
+        f"{100 * cost.cpu_s / table_s:5.2f} % of a core a table; "
+        f"{cost.rss_mib / each:5.1f} MiB each, {cost.pss_mib / each:5.1f} with shared pages divided"
+    )
+
+
+def _row(plan: HallPlan, dealt: Dealt) -> dict[str, Any]:
+    """Return a deal for the summary, with the time the mechanics alone would take."""
+    profile = load_profile("international-000")
+    seed = bytes.fromhex(dealt.seed)
+    order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
+    row: dict[str, Any] = msgspec.to_builtins(dealt)
+    del row["wrong"]
+    alone_s = mechanical_s(Settings(speed=plan.speed), profile, order, seed=plan.seed)
+    return row | {"mechanical_s": round(alone_s, 4)}

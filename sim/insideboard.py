@@ -1,0 +1,100 @@
+"""A board inside the sim process, behind a pty of its own: for halls of many tables."""
+
+import functools
+import signal
+from pathlib import Path
+
+from drivers.firmware.dealer import Dealer
+from drivers.firmware.reader import Reader
+from drivers.firmware.wire import RESET_POWER
+from sim.boards import InprocBoard
+from sim.hal import InprocHal
+from sim.inproc import KINDS, own_firmware_hash
+from sim.mechanics.world import World
+from sim.outside import BoardName
+from sim.ptyline import PtyLine
+
+_hash = functools.cache(own_firmware_hash)
+
+
+class InsideBoard:
+    """One board, stepped by this process's loop. `link` is the path of its port.
+
+    It does what BoardProcess does, without a process: `pid` is always None, and killing
+    it takes its pty away at once. What it stored it still knows when it starts again.
+    """
+
+    pid: int | None = None
+
+    def __init__(self, world: World, name: BoardName, uid: str, line: PtyLine) -> None:
+        self.name = name
+        self.uid = uid
+        self.boot = 0
+        self.line = line
+        self._world = world
+        self._board: InprocBoard | None = None
+        self._stored = b""
+
+    @property
+    def link(self) -> Path:
+        """The path under which its port is found."""
+        return self.line.link
+
+    @property
+    def pty(self) -> str | None:
+        """The pty that it is behind now."""
+        return self.line.pty
+
+    def start(
+        self,
+        boot: int,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give the board power with a boot id that it never had; nothing if it runs.
+
+        `uid`, `firmware`: of another board in its place, which has nothing stored.
+        """
+        if self._board is not None:
+            return
+        self.boot = boot
+        own = bytes.fromhex(self.uid)
+        hal = InprocHal(self._world, KINDS[self.name], uid or own)
+        build = Dealer if self.name == "dealer" else Reader
+        stored = self._stored if hal.uid == own else b""
+        core = build(hal, boot, reset_cause, firmware or _hash(), stored)
+        self.line.plug()
+        self._board = InprocBoard(core, self.line, hal)
+
+    def kill(self, sig: signal.Signals = signal.SIGKILL) -> None:
+        """Take the board's power: its motors stand, its port vanishes."""
+        if self._board is not None:
+            if self._board.hal.uid == bytes.fromhex(self.uid):
+                self._stored = self._board.core.to_store() or self._stored
+            self._board.close()
+            self._board = None
+        self.line.unplug()
+
+    def hang(self) -> None:
+        """Let its firmware hang: its port and its motors stay as they are, nobody answers."""
+        if self._board is not None:
+            self._board.hang()
+
+    def go_on(self) -> None:
+        """Let firmware that hung go on, with all that came meanwhile."""
+        if self._board is not None:
+            self._board.go_on()
+
+    def forget(self) -> None:
+        """Lose what it stored."""
+        self._stored = b""
+
+    async def gone(self) -> None:
+        """Return: a killed board is gone at once."""
+
+    async def close(self) -> None:
+        """Switch the board off and take its link away."""
+        self.kill()
+        self.link.unlink(missing_ok=True)

@@ -1,0 +1,148 @@
+"""The faults that are still to strike, and those that have."""
+
+import random
+from collections.abc import Callable
+from itertools import accumulate
+
+from sim.mechanics.cards import PhysicalCard
+from sim.mechanics.faults import Fault, Struck, check
+from sim.mechanics.tally import Tally
+
+# The values that fields of a fault must have, in the order in which they were asked for.
+_Where = tuple[tuple[str, object], ...]
+
+
+class _Shelf:
+    """The faults of one name: those with a seeded rate, and the others in order.
+
+    One draw decides for all rates together, so that many of them cost no more than one; at
+    most one of them strikes.
+    """
+
+    def __init__(self) -> None:
+        self.others: list[Fault] = []
+        self.rated: list[Fault] = []
+        self._sums: dict[_Where, tuple[tuple[Fault, ...], tuple[float, ...]]] = {}
+
+    def add(self, fault: Fault) -> None:
+        by_rate = bool(fault.rate) and fault.at is None
+        (self.rated if by_rate else self.others).append(fault)
+        self._sums.clear()
+
+    def drop(self, fault: Fault) -> None:
+        for faults in (self.others, self.rated):
+            if fault in faults:
+                faults.remove(fault)
+                break
+        self._sums.clear()
+
+    def draw(self, where: _Where, rng: random.Random) -> Fault | None:
+        """Return which of those with a rate strikes now, if one does."""
+        known = self._sums.get(where)
+        if known is None:
+            fitting = tuple(fault for fault in self.rated if _fits(fault, where))
+            known = fitting, tuple(accumulate(fault.rate for fault in fitting))
+            self._sums[where] = known
+        faults, sums = known
+        if not faults:
+            return None
+        drawn = rng.random()
+        if drawn >= sums[-1]:
+            return None
+        return next(fault for fault, upto in zip(faults, sums, strict=True) if drawn < upto)
+
+
+class FaultBook:
+    """What is to go wrong, by the names of sim/faults.toml, and what has.
+
+    The order of asking is the order of what happens in the machine, so that a seeded rate
+    strikes the same cards in every run. `now_s` stamps what strikes (the loop's time in
+    seconds), `tally` numbers it; `told` hears of it at once.
+    """
+
+    def __init__(
+        self,
+        rng: random.Random,
+        tally: Tally | None = None,
+        now_s: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self.struck: list[Struck] = []
+        self.told: Callable[[Struck], None] = lambda struck: None
+        self._rng = rng
+        self._tally = tally or Tally()
+        self._now_s = now_s
+        self._open: dict[str, _Shelf] = {}
+
+    def add(self, fault: Fault) -> None:
+        """Let `fault` strike when its time comes; raises FaultError if it is not on the menu."""
+        self._open.setdefault(check(fault).name, _Shelf()).add(fault)
+
+    def drop(self, fault: Fault) -> None:
+        """Forget one fault, unless it has struck already."""
+        shelf = self._open.get(fault.name)
+        if shelf is not None:
+            shelf.drop(fault)
+            if not (shelf.others or shelf.rated):
+                del self._open[fault.name]
+
+    def clear(self, name: str | None = None) -> None:
+        """Forget the faults of this name, or all that have not struck yet."""
+        if name is None:
+            self._open.clear()
+        else:
+            self._open.pop(name, None)
+
+    def waits(self, names: frozenset[str]) -> bool:
+        """Whether a fault of any of these names may strike yet."""
+        return not names.isdisjoint(self._open)
+
+    def strike(
+        self,
+        name: str,
+        number: int | None = None,
+        *,
+        card: PhysicalCard | None = None,
+        **where: object,
+    ) -> Fault | None:
+        """Return the fault `name` that strikes here and now, else None.
+
+        `number`: the card's, else that of the last one that came to the window; `card`: the
+        card itself; `where`: the values that fields of the fault must have (`place="gate"`).
+        A fault that strikes once is gone from the book with this.
+        """
+        shelf = self._open.get(name)
+        if shelf is None:
+            return None
+        number = self._tally.arrived if number is None else number
+        fault = self._next(shelf, number, card, tuple(where.items()))
+        if fault is not None:
+            if not (fault.repeat or fault.rate):
+                self.drop(fault)
+            self.note(fault, number)
+        return fault
+
+    def note(self, fault: Fault, number: int) -> None:
+        """Write down that `fault` strikes now, as card `number` comes."""
+        struck = Struck(fault, number, self._now_s())
+        self.struck.append(struck)
+        self.told(struck)
+
+    def _next(
+        self, shelf: _Shelf, number: int, card: PhysicalCard | None, where: _Where
+    ) -> Fault | None:
+        for fault in shelf.others:
+            due = fault.at is None or fault.at == number
+            if due and _meets(fault, card) and _fits(fault, where):
+                return fault
+        if not shelf.rated:
+            return None
+        drawn = shelf.draw(where, self._rng)
+        return drawn if drawn is not None and _meets(drawn, card) else None
+
+
+def _fits(fault: Fault, where: _Where) -> bool:
+    return all(getattr(fault, field) == value for field, value in where)
+
+
+def _meets(fault: Fault, card: PhysicalCard | None) -> bool:
+    return card is None or fault.face is None or fault.face == card.face

@@ -1,0 +1,97 @@
+"""How faults come into a world, what carries them out, and which are so now."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from sim.mechanics import parts
+from sim.mechanics.faults import Fault, FaultError, Strikes, Struck, Together, check, menu
+from sim.mechanics.force import InForce
+
+if TYPE_CHECKING:
+    from sim.mechanics.world import World
+
+Outside = Callable[[Fault], None]
+
+# Jams of a part rather than of a card: its motor sticks.
+_STALLS_OF_JAMS = {"shuffler": "shuffle", "lift": "lift"}
+# How often faults that come together meet one and the same card.
+_AT_ONE_CARD = 0.5
+# What is missing where nobody carries out what strikes these.
+_NOBODY = {
+    "line": "this simulator has no cable to unplug",
+    "board": "this simulator has no board to reset",
+    "host": "this simulator has no daemon to kill",
+}
+
+
+class Striking:
+    """The faults of one world on their way from an order to a part, a card, or outside."""
+
+    def __init__(
+        self,
+        world: "World",
+        outside: Mapping[Strikes, Outside],
+        together: tuple[Together, ...],
+    ) -> None:
+        self.outside: dict[Strikes, Outside] = dict(outside)
+        self.on_struck: list[Callable[[Struck], None]] = []
+        self.force = InForce(world)
+        self._world = world
+        self._together = together
+        self._drawn: list[Fault] = []
+        world.faults.told = self._struck
+
+    def add(self, fault: Fault) -> None:
+        """Let `fault` strike; see World.add_fault."""
+        if fault.name == "jam" and fault.place in _STALLS_OF_JAMS:
+            motor = _STALLS_OF_JAMS[fault.place]
+            fault = replace(check(fault), name="stall", motor=motor, place=Fault("").place)
+        strikes = menu()[check(fault).name].strikes
+        if not (fault.rate or self._can(fault)):
+            raise FaultError(f"{fault.name}: {_NOBODY[strikes]}")
+        world = self._world
+        world.faults.add(fault)
+        if fault.at is None and not fault.rate and fault.name in parts.ORDER:
+            parts.strike(world, 0)
+        elif strikes == "set" and world.hopper and not world.tally.arrived:
+            world.people.square_up()
+
+    def draw_together(self, cards: int) -> None:
+        """Decide which faults come together in this filling of the hopper, of so many cards.
+
+        Those that strike cards meet one and the same card, or each its own. What of the last
+        filling has not struck comes no more.
+        """
+        for fault in self._drawn:
+            self._world.faults.drop(fault)
+        self._drawn = []
+        for pair in self._together:
+            if self._world.rng.random() < pair.rate:
+                self._draw(pair.faults, cards)
+
+    def carry_out(self, fault: Fault) -> None:
+        """Have a fault of a line, a board or the host carried out, in the loop's next turn."""
+        asyncio.get_running_loop().call_soon(self.outside[menu()[fault.name].strikes], fault)
+
+    def _draw(self, faults: tuple[Fault, ...], cards: int) -> None:
+        rng = self._world.rng
+        meet, at_one = rng.randint(1, cards), rng.random() < _AT_ONE_CARD
+        for fault in faults:
+            if not self._can(fault):
+                continue
+            if fault.at is None and menu()[fault.name].strikes != "set":
+                fault = replace(fault, at=meet if at_one else rng.randint(1, cards))
+            self._drawn.append(fault)
+            self._world.faults.add(fault)
+
+    def _can(self, fault: Fault) -> bool:
+        """Whether somebody here can carry a fault out."""
+        return not parts.is_outside(fault) or menu()[fault.name].strikes in self.outside
+
+    def _struck(self, struck: Struck) -> None:
+        self.force.take(struck)
+        for told in list(self.on_struck):
+            told(struck)

@@ -1,0 +1,41 @@
+"""What a bad cable does to the bytes of a write: loses, doubles, changes or delays them."""
+
+import random
+
+from sim.mechanics.book import FaultBook
+from sim.mechanics.parts import ON_BYTES
+
+# The pieces that arrive of one write, each after so many milliseconds; none: it is lost.
+Pieces = list[tuple[float, bytes]]
+
+
+class Noise:
+    """Spoils writes as the fault book says; `rng` picks the bit that is turned over.
+
+    Pure: it knows neither time nor line. The pieces of one way arrive in the order in which
+    they were written, so that a delayed one holds up what comes after it.
+    """
+
+    def __init__(self, book: FaultBook, rng: random.Random) -> None:
+        self._book = book
+        self._rng = rng
+
+    def spoil(self, board: str, way: str, data: bytes) -> Pieces:
+        """Return what arrives of `data`, written to or by `board` (`way`: to_board, to_host)."""
+        book = self._book
+        if not book.waits(ON_BYTES):
+            return [(0.0, data)]
+        if book.strike("bytes_dropped", board=board, way=way):
+            return []
+        if book.strike("bytes_corrupted", board=board, way=way):
+            data = self._turned(data)
+        delayed = book.strike("bytes_delayed", board=board, way=way)
+        after_ms = delayed.ms if delayed else 0.0
+        pieces = 2 if book.strike("bytes_repeated", board=board, way=way) else 1
+        return [(after_ms, data)] * pieces
+
+    def _turned(self, data: bytes) -> bytes:
+        """Turn one bit of one byte over."""
+        place = self._rng.randrange(len(data))
+        turned = data[place] ^ 1 << self._rng.randrange(8)
+        return data[:place] + bytes((turned,)) + data[place + 1 :]

@@ -1,0 +1,168 @@
+"""Faults of boards and of their cables, for a table that can kill, start and unplug boards."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+from drivers.firmware.wire import RESET_POWER, RESET_WATCHDOG
+from sim.mechanics.faults import Fault, Strikes
+from sim.mechanics.striking import Outside
+from sim.mechanics.world import World
+
+BoardName = Literal["dealer", "reader"]
+NAMES: dict[str, BoardName] = {"dealer": "dealer", "reader": "reader"}
+
+WATCHDOG_MS = 1000.0
+"""A firmware that hangs so long is reset, as drivers/firmware/hal_rp2.py has it."""
+REBOOT_MS = 300.0
+"""From a board's reset until its firmware runs again."""
+ECHO_MS = 1000.0
+"""So long after a board or cable is right again its fault may still be what somebody speaks of."""
+FOREIGN_UID = bytes.fromhex("00000000000000ff")
+FOREIGN_FIRMWARE = bytes.fromhex("00000000000000ff")
+
+
+class Boards(Protocol):
+    """A table with two boards, as far as faults of boards and cables need it."""
+
+    world: World
+
+    def start(
+        self,
+        name: BoardName,
+        reset_cause: int = RESET_POWER,
+        *,
+        uid: bytes | None = None,
+        firmware: bytes | None = None,
+    ) -> None:
+        """Give a board power; `uid`, `firmware`: of another one in its place."""
+
+    def kill(self, name: BoardName) -> None:
+        """Take a board's power: its port vanishes."""
+
+    def hang(self, name: BoardName) -> None:
+        """Let a board's firmware hang, its outputs as they are."""
+
+    def go_on(self, name: BoardName) -> None:
+        """Let a firmware that hung go on."""
+
+    def forget(self, name: BoardName) -> None:
+        """Let a board without power forget what it stored."""
+
+    def pull(self, name: BoardName) -> None:
+        """Pull a board's cable out."""
+
+    def plug(self, name: BoardName) -> None:
+        """Put a board's cable in again."""
+
+
+class _Open:
+    """A fault that is not over: what ends it, and the timer that will."""
+
+    def __init__(self, fault: Fault, undo: Callable[[], None]) -> None:
+        self.fault = fault
+        self.undo = undo
+        self.timer: asyncio.TimerHandle | None = None
+
+
+class BoardFaults:
+    """Carries out the faults that strike "line" and "board", and ends them in time.
+
+    Times are the world's, not the machine's: neither watchdog nor cable goes faster in a
+    machine that does.
+    """
+
+    def __init__(self, table: Boards) -> None:
+        self._table = table
+        self._open: list[_Open] = []
+        self._echoes: list[asyncio.TimerHandle] = []
+        self._in_place: dict[str, dict[str, bytes]] = {name: {} for name in NAMES}
+        self._deeds: dict[str, Callable[[Fault, BoardName], None]] = {
+            "unplugged": self._unplug,
+            "board_reset": lambda fault, name: self._reset(fault, name, RESET_POWER),
+            "board_silent": self._hang,
+            "settings_lost": self._lose_settings,
+            "foreign_board": lambda fault, name: self._replace(fault, name, uid=FOREIGN_UID),
+            "foreign_firmware": lambda fault, name: self._replace(
+                fault, name, firmware=FOREIGN_FIRMWARE
+            ),
+        }
+
+    def outside(self) -> dict[Strikes, Outside]:
+        """Return what a world is given as its `outside`."""
+        return {"line": self.carry_out, "board": self.carry_out}
+
+    def carry_out(self, fault: Fault) -> None:
+        """Let a fault happen now."""
+        self._deeds[fault.name](fault, NAMES[fault.board])
+
+    def mend(self) -> None:
+        """Put cables in and own boards back, as a person does: every fault of boards is over."""
+        for each in list(self._open):
+            self._end(each)
+
+    def close(self) -> None:
+        """Leave no timer behind."""
+        for each in self._open:
+            if each.timer is not None:
+                each.timer.cancel()
+        for echo in self._echoes:
+            echo.cancel()
+        self._open.clear()
+        self._echoes.clear()
+
+    def _unplug(self, fault: Fault, name: BoardName) -> None:
+        self._table.pull(name)
+        self._until(fault, fault.for_ms, lambda: self._table.plug(name))
+
+    def _reset(self, fault: Fault, name: BoardName, cause: int) -> None:
+        self._table.kill(name)
+        self._until(fault, REBOOT_MS, lambda: self._start(name, cause))
+
+    def _hang(self, fault: Fault, name: BoardName) -> None:
+        self._table.hang(name)
+        if fault.for_ms is not None and fault.for_ms < WATCHDOG_MS:
+            self._until(fault, fault.for_ms, lambda: self._table.go_on(name))
+        else:
+            self._until(fault, WATCHDOG_MS, lambda: self._bite(name))
+
+    def _bite(self, name: BoardName) -> None:
+        """Reset a board by its watchdog."""
+        self._table.kill(name)
+        self._start(name, RESET_WATCHDOG)
+
+    def _lose_settings(self, fault: Fault, name: BoardName) -> None:
+        self._table.kill(name)
+        self._table.forget(name)
+        self._until(fault, REBOOT_MS, lambda: self._start(name, RESET_POWER))
+
+    def _replace(self, fault: Fault, name: BoardName, **other: bytes) -> None:
+        self._swap(name, other)
+        self._until(fault, fault.for_ms, lambda: self._swap(name, {}))
+
+    def _swap(self, name: BoardName, other: dict[str, bytes]) -> None:
+        self._in_place[name] = other
+        self._table.kill(name)
+        self._start(name, RESET_POWER)
+
+    def _start(self, name: BoardName, cause: int) -> None:
+        self._table.start(name, cause, **self._in_place[name])
+
+    def _until(self, fault: Fault, for_ms: float | None, undo: Callable[[], None]) -> None:
+        """End `fault` with `undo` when its time is over; None: when somebody mends it."""
+        each = _Open(fault, undo)
+        self._open.append(each)
+        if for_ms is not None:
+            loop = asyncio.get_running_loop()
+            each.timer = loop.call_later(for_ms / 1000, self._end, each)
+
+    def _end(self, each: _Open) -> None:
+        self._open.remove(each)
+        if each.timer is not None:
+            each.timer.cancel()
+        each.undo()
+        loop = asyncio.get_running_loop()
+        now_s = loop.time()
+        self._echoes = [echo for echo in self._echoes if echo.when() > now_s]
+        over = loop.call_later(ECHO_MS / 1000, self._table.world.over, each.fault)
+        self._echoes.append(over)

@@ -1,0 +1,167 @@
+"""A line as a board in this process has it: a pty whose other end is the host's port."""
+
+import asyncio
+import os
+import pty
+import select
+import tty
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+Receive = Callable[[bytes], None]
+# What noise does to a write, by its way: the pieces that arrive, each after some milliseconds.
+Spoil = Callable[[str, bytes], list[tuple[float, bytes]]]
+
+# How often a port that nobody has open is looked at.
+ALONE_S = 0.02
+
+_MOST_READ = 4096
+
+
+class _Way:
+    """One direction: pieces arrive in the order in which they were sent, some of them late."""
+
+    def __init__(self, arrive: Receive) -> None:
+        self._arrive = arrive
+        self._loop = asyncio.get_running_loop()
+        self._queue: deque[tuple[float, bytes]] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def send(self, pieces: list[tuple[float, bytes]]) -> None:
+        """Put pieces on the way; one without a delay, and with none before it, is there."""
+        for after_ms, piece in pieces:
+            if after_ms <= 0 and not self._queue:
+                self._arrive(piece)
+                continue
+            due_s = self._loop.time() + after_ms / 1000
+            if self._queue:
+                due_s = max(due_s, self._queue[-1][0])
+            self._queue.append((due_s, piece))
+            if self._timer is None:
+                self._timer = self._loop.call_at(due_s, self._deliver)
+
+    def clear(self) -> None:
+        """Lose what is on the way."""
+        self._queue.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _deliver(self) -> None:
+        self._timer = None
+        while self._queue and self._queue[0][0] <= self._loop.time():
+            self._arrive(self._queue.popleft()[1])
+        if self._queue and self._timer is None:
+            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+
+
+class PtyLine:
+    """The board's end of a pty that is found under `link`, whichever pty that is.
+
+    Unplugged, the pty goes: the host sees its port vanish. What is written while no
+    host has the port open is lost, as on a cable that is not plugged in. `spoil` is
+    what noise does to the bytes of either way (`to_board`, `to_host`).
+    """
+
+    def __init__(self, link: Path, spoil: Spoil = lambda way, data: [(0.0, data)]) -> None:
+        self.link = link
+        self.pty: str | None = None
+        self._loop = asyncio.get_running_loop()
+        self._board: int | None = None
+        self._hosted = False
+        self._looking: asyncio.TimerHandle | None = None
+        self._receive: Receive | None = None
+        self._spoil = spoil
+        self._to_board, self._to_host = _Way(self._take), _Way(self._put)
+
+    def plug(self) -> None:
+        """Give the host a fresh port under the same name; nothing if it has one."""
+        if self._board is not None:
+            return
+        board, host = pty.openpty()
+        # Both ends: a fresh pty echoes and edits until somebody says otherwise.
+        tty.setraw(board)
+        tty.setraw(host)
+        os.set_blocking(board, False)
+        self._board, self.pty = board, os.ttyname(host)
+        os.close(host)
+        self._look()
+        name_pty(self.link, self.pty)
+
+    def unplug(self) -> None:
+        """Pull the cable out: what is on the way is lost.
+
+        The link goes with the pty, whose number the next one may have: another table's.
+        """
+        if self._board is None:
+            return
+        self._leave()
+        self._to_board.clear()
+        self._to_host.clear()
+        os.close(self._board)
+        self._board = self.pty = None
+        self.link.unlink(missing_ok=True)
+
+    def listen(self, receive: Receive | None) -> None:
+        """Give the host's bytes to `receive`; None: to nobody."""
+        self._receive = receive
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host; what a full line does not take is lost."""
+        if self._hosted:
+            self._to_host.send(self._spoil("to_host", data))
+
+    def _put(self, data: bytes) -> None:
+        if self._board is not None and self._hosted:
+            with suppress(OSError):  # nobody reads there, or the port is closed this moment
+                os.write(self._board, data)
+
+    def _take(self, data: bytes) -> None:
+        if self._receive is not None:
+            self._receive(data)
+
+    def _look(self) -> None:
+        """Look whether a host has opened the port; watch it then, else look again."""
+        assert self._board is not None
+        self._looking = None
+        poll = select.poll()
+        poll.register(self._board, select.POLLIN)
+        if any(events & select.POLLHUP for _, events in poll.poll(0)):
+            self._looking = self._loop.call_later(ALONE_S, self._look)
+            return
+        self._hosted = True
+        self._loop.add_reader(self._board, self._readable)
+
+    def _leave(self) -> None:
+        """Watch no more, and look no more."""
+        if self._hosted:
+            self._hosted = False
+            assert self._board is not None
+            self._loop.remove_reader(self._board)
+        if self._looking is not None:
+            self._looking.cancel()
+            self._looking = None
+
+    def _readable(self) -> None:
+        assert self._board is not None
+        try:
+            data = os.read(self._board, _MOST_READ)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:  # the host has closed the port
+            self._leave()
+            self._look()
+        else:
+            self._to_board.send(self._spoil("to_board", data))
+
+
+def name_pty(link: Path, target: str) -> None:
+    """Let `link` lead to another pty; there is no moment without one."""
+    fresh = link.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fresh.symlink_to(target)
+    fresh.replace(link)

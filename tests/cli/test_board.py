@@ -1,0 +1,81 @@
+"""The demo's live view: a panel for each of a few tables, a short row for each of many."""
+
+import io
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from rich.console import Console
+
+from controller.cli.board import Board
+from controller.machine.play import Play
+from controller.machine.public.state import About, public_state
+from controller.machine.state import TableState
+from controller.messages import Alert, Phase, State
+from controller.rules.rulebooks import load_profile
+from controller.trials.hall import RunningTable
+
+ABOUT = {"feed": "tcp://127.0.0.1:1", "state_dir": "/somewhere"}
+
+
+def table(number: int) -> RunningTable:
+    name = f"T01-{number:02d}"
+    folder = Path("/somewhere") / name
+    profile = load_profile("international-000")
+    return RunningTable({"table": name, "control": "none"}, folder, folder / "table.toml", profile)
+
+
+def state(name: str, phase: Phase = Phase.DEALING, fed: int = 54) -> State:
+    about = About(table=name, boot="00", simulated=True, profile="p", card_set="S1")
+    return public_state(
+        about,
+        TableState(),
+        Play(),
+        phase,
+        seq=1,
+        time="",
+        now_ms=0,
+        head=b"",
+        fed=fed,
+        counter=None,
+    )
+
+
+def shown(tables: list[RunningTable], states: list[State], width: int) -> list[str]:
+    """Return the last view of a board in a terminal so wide."""
+    page = io.StringIO()
+    console = Console(file=page, width=width, height=60, force_terminal=False)
+    with Board(tables, ABOUT, console) as board:
+        for one in states:
+            board.saw(one)
+        board.show()
+    return page.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(("width", "rows"), [(80, 50), (100, 25), (210, 13)])
+def test_fifty_tables_have_a_short_row_each_in_as_many_columns_as_there_is_room(
+    width: int, rows: int
+) -> None:
+    tables = [table(number) for number in range(1, 51)]
+    lines = shown(tables, [state(one.id) for one in tables[:49]], width)
+    assert len(lines) == rows + 2
+    assert all(sum(one.id in line for line in lines) == 1 for one in tables)
+    assert sum("dealing" in line for line in lines) == min(rows, 49)
+    assert "49 of 50 tables (simulated): 0 deals, 0 redeals, 0 calling for help" in lines[-2]
+    assert "not yet" in "".join(lines)
+
+
+def test_a_table_that_calls_for_help_says_why_in_its_row() -> None:
+    tables = [table(number) for number in range(1, 5)]
+    alert = Alert(code=1, name="JAM", since="", cause="", action="", cause_zh="", action_zh="")
+    calling = replace(state("T01-03", Phase.FAULT), alerts=[alert])
+    lines = shown(tables, [state("T01-01"), calling], width=80)
+    assert any("T01-03" in line and "fault" in line and "JAM" in line for line in lines)
+    assert "1 calling for help" in lines[-2]
+
+
+def test_a_few_tables_have_a_panel_each() -> None:
+    lines = shown([table(1)], [state("T01-01")], width=100)
+    text = "\n".join(lines)
+    assert "T01-01 (simulated): 0 deals, 0 redeals" in text
+    assert "(the mechanics')" in text

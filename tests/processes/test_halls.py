@@ -1,0 +1,60 @@
+"""Demos of several tables: what they cost, and what they say when a table fails."""
+
+import asyncio
+import json
+import os
+import signal
+from pathlib import Path
+
+from tests.processes.conftest import Dealtable, Start
+from tests.processes.processes import LOOK_S, children
+from tests.processes.program import PATIENCE_S
+
+
+async def test_a_hall_says_what_it_cost_by_kind_of_process(
+    dealtable: Dealtable, tmp_path: Path
+) -> None:
+    words = ("--tables", 2, "--speed", 20, "--json", "--costs", "--state-dir", tmp_path / "s")
+    done = await dealtable("demo", "--once", *words)
+    assert (done.code, done.err) == (0, "")
+    told = json.loads(done.out)
+    costs = told["costs"]
+    assert costs["cores"] == len(os.sched_getaffinity(0))
+    assert set(costs["kinds"]) == {"demo", "sim", "run", "run machine", "run gateway"}
+    assert {deal["table"] for deal in told["deals"]} == {"T01-01", "T01-02"}
+    for kind in ("sim", "run machine", "run gateway"):
+        assert 0 < costs["kinds"][kind]["cpu_s"] < costs["took_s"] * costs["cores"]
+
+
+async def test_a_table_whose_daemon_dies_is_named_and_the_demo_ends(
+    start: Start, tmp_path: Path
+) -> None:
+    words = ("--tables", 2, "--once", "--deals", 100, "--json", "--state-dir", tmp_path / "s")
+    demo = await start("demo", *words)
+    daemon = await daemon_of(demo.process.pid, "T01-02")
+    os.kill(daemon, signal.SIGKILL)
+    done = await demo.end()
+    assert done.code == 1
+    assert "the daemon of table T01-02 ended by itself; see " in done.err
+    assert done.out == ""
+
+
+async def daemon_of(demo: int, table: str) -> int:
+    """Wait for a table's daemon; return its process id."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            for command, pid in children(demo).items():
+                if "run --config" in command and f"/{table}/" in command:
+                    return pid
+            await asyncio.sleep(LOOK_S)
+
+
+async def test_costs_and_faults_of_the_host_are_refused_where_there_are_none(
+    dealtable: Dealtable,
+) -> None:
+    costs = await dealtable("demo", "--costs")
+    assert costs.code == 2
+    assert "--json and --costs go with --once" in costs.err
+    killed = await dealtable("demo", "--once", "--fault", "daemon_killed")
+    assert killed.code == 2
+    assert "this simulator has no daemon to kill" in killed.err

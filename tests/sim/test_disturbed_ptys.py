@@ -1,0 +1,200 @@
+"""Faults of boards and lines behind ptys, with boards inside the simulator and as processes."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from drivers.errors import LineLost
+from drivers.identity import Welcome
+from drivers.link.link import Link
+from drivers.link.port import SerialPort
+from sim.hall import SimTable, TablePlan, refuse_host
+from sim.interpreters import Interpreter, cpython, micropython
+from sim.mechanics.faults import Fault, FaultError
+from sim.mechanics.settings import Settings
+from tests.sim.host import SESSIONS, Host
+from tests.sim.orders import order_of
+
+CARDS = 20
+
+Start = Callable[..., Awaitable[SimTable]]
+
+
+@pytest.fixture(params=["inside", "cpython", "micropython"])
+def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
+    if request.param == "micropython":
+        return micropython(request.getfixturevalue("micropython"))
+    return cpython() if request.param == "cpython" else None
+
+
+@pytest.fixture
+async def start(runtime_dir: Path, interpreter: Interpreter | None) -> AsyncIterator[Start]:
+    """Start a table with faults: `await start(Fault(...), relay=True)`."""
+    boots = itertools.count(1)
+    started: list[SimTable] = []
+
+    async def make(*faults: Fault, relay: bool = True) -> SimTable:
+        settings = Settings(cards=CARDS, speed=20.0, faults=faults)
+        plan = TablePlan(
+            "T", runtime_dir, settings, interpreter=interpreter, attendant=False, relay=relay
+        )
+        table = SimTable(plan, lambda: next(boots))
+        started.append(table)
+        await table.__aenter__()
+        return table
+
+    yield make
+    for table in started:
+        await table.close()
+
+
+async def host_of(table: SimTable) -> Host:
+    folder = table.plan.folder
+    host = Host(
+        SerialPort(str(folder / "dealer"), 921600), SerialPort(str(folder / "reader"), 921600)
+    )
+    await host.open()
+    return host
+
+
+async def lost(host: Host, board: str) -> LineLost:
+    """Wait until the host's line to a board is down."""
+    link = host.dealer.link if board == "dealer" else host.reader.link
+    down: asyncio.Future[LineLost] = asyncio.get_running_loop().create_future()
+    link.on_down = down.set_result
+    return await asyncio.wait_for(down, 10)
+
+
+async def until(what: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    for _ in range(1000):
+        if what():
+            return
+        await asyncio.sleep(0.01)
+    raise TimeoutError
+
+
+async def until_over(table: SimTable) -> None:
+    """Wait until no fault is in force and every board has its port."""
+    await until(lambda: not table.world.in_force() and all(b.pty for b in table.boards.values()))
+
+
+async def deals_again(table: SimTable) -> None:
+    """A new host finds both boards and deals."""
+    await table.world.people.collect()
+    host = await host_of(table)
+    await host.deal(2, order_of(CARDS))
+    assert sum(map(len, table.world.truth().pockets)) == CARDS
+    host.close()
+
+
+async def test_a_deal_goes_through_a_line_that_spoils_its_bytes(start: Start) -> None:
+    table = await start(
+        *(
+            Fault(
+                name, rate=0.03, board=board, way=way, ms=30.0 if name == "bytes_delayed" else 20.0
+            )
+            for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted", "bytes_delayed")
+            for board in ("dealer", "reader")
+            for way in ("to_board", "to_host")
+        )
+    )
+    host = await host_of(table)
+    await host.deal(1, order_of(CARDS))
+    assert sum(map(len, table.world.truth().pockets)) == CARDS
+    assert {struck.fault.name for struck in table.world.faults.struck} >= {"bytes_dropped"}
+    host.close()
+
+
+async def test_an_unplugged_board_keeps_its_power_and_is_found_again(start: Start) -> None:
+    table = await start()
+    host = await host_of(table)
+    going = asyncio.create_task(lost(host, "dealer"))
+    await asyncio.sleep(0)
+    boot, pid = table.boards["dealer"].boot, table.boards["dealer"].pid
+    table.world.add_fault(Fault("unplugged", board="dealer", for_ms=200))
+    assert "dealer" in str(await going)
+    assert not table.boards["dealer"].link.is_symlink()
+    host.close()
+    await until_over(table)
+    assert (table.boards["dealer"].boot, table.boards["dealer"].pid) == (boot, pid)
+    await deals_again(table)
+
+
+async def test_a_board_that_resets_is_found_with_another_boot(start: Start) -> None:
+    table = await start()
+    host = await host_of(table)
+    going = asyncio.create_task(lost(host, "reader"))
+    await asyncio.sleep(0)
+    boot = table.boards["reader"].boot
+    table.world.add_fault(Fault("board_reset", board="reader"))
+    await going
+    host.close()
+    await until(lambda: table.boards["reader"].boot != boot)
+    await deals_again(table)
+
+
+async def test_a_board_that_hangs_a_moment_goes_on_and_for_long_is_reset(start: Start) -> None:
+    table = await start()
+    boot = table.boards["dealer"].boot
+    table.world.add_fault(Fault("board_silent", board="dealer", for_ms=100))
+    await asyncio.sleep(0.02)
+    await until_over(table)
+    assert table.boards["dealer"].boot == boot
+    table.world.add_fault(Fault("board_silent", board="dealer"))
+    await until(lambda: table.boards["dealer"].boot != boot)
+    await deals_again(table)
+
+
+@pytest.mark.parametrize("name", ["foreign_board", "foreign_firmware"])
+async def test_another_board_in_its_place_says_so_until_its_own_is_put_back(
+    start: Start, name: str
+) -> None:
+    table = await start()
+    mine = await said(table)
+    table.world.add_fault(Fault(name, board="dealer"))
+    await asyncio.sleep(0.02)
+    await until(lambda: table.boards["dealer"].boot != mine.boot)
+    other = await said(table)
+    assert (other.uid != mine.uid) == (name == "foreign_board")
+    assert (other.firmware_hash != mine.firmware_hash) == (name == "foreign_firmware")
+    table.mend()
+    await until_over(table)
+    await until(lambda: table.boards["dealer"].boot != other.boot)
+    again = await said(table)
+    assert (again.uid, again.firmware_hash) == (mine.uid, mine.firmware_hash)
+
+
+async def said(table: SimTable) -> Welcome:
+    """Return what the dealer board says of itself."""
+    link = Link(
+        SerialPort(str(table.boards["dealer"].link), 921600),
+        "dealer",
+        session_ids=lambda: next(SESSIONS),
+    )
+    await until(lambda: table.boards["dealer"].link.is_symlink())
+    try:
+        return await link.open({}, {})
+    finally:
+        link.close()
+
+
+async def test_a_line_that_passes_the_simulator_by_refuses_its_faults(
+    start: Start, interpreter: Interpreter | None
+) -> None:
+    table = await start(relay=False)
+    answer = await table.control.answer(b'{"do": "fault", "with": {"name": "unplugged"}}')
+    assert answer.ok == (interpreter is None)
+    if not answer.ok:
+        assert answer.error == (
+            "fault: unplugged: the lines of board processes pass this simulator by; "
+            "start it with --relay"
+        )
+
+
+def test_a_simulator_without_a_daemon_refuses_to_kill_it() -> None:
+    with pytest.raises(FaultError, match="this simulator has no daemon to kill"):
+        refuse_host([Fault("daemon_killed")])
