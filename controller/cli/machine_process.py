@@ -13,6 +13,7 @@ from pathlib import Path
 from controller.bridge import HelloMessage
 from controller.cli.logs import describe
 from controller.cli.pins import panel_pins, pin_factory
+from controller.cli.recorded import Recording
 from controller.cli.rulebook import profile_of
 from controller.config import TableConfig
 from controller.journal.committer import ThreadCommitter
@@ -20,27 +21,30 @@ from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import Store
 from controller.machine.lasting import LastingMachine
-from controller.machine.machine import Machine, Surroundings
+from controller.machine.machine import VERSION, Machine, Surroundings
 from controller.machine.metrics import Meter
 from controller.machine.outlet import Outlet
 from controller.messages import Event, State
 from controller.roster import ADMITTED, KEYS, TABLE, Roster, RosterError, read_certificate
 from controller.vault.keyfile import KeyFile
-from drivers.link.port import SerialPort
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LEAVE_S = 5.0
 ROOM_BYTES = 16 << 20
 """What a disk that was full must have free again: many matches of a journal (provisional)."""
 
 
-async def run_machine(config: TableConfig, on_open: Callable[[], None]) -> None:
+async def run_machine(
+    config: TableConfig, on_open: Callable[[], None], record: Path | None = None
+) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
-    `on_open` is called once the journal is this process's and its socket is there. Raises
-    RuntimeDirError, RosterError or JournalError.
+    `on_open` is called once the journal is this process's and its socket is there. The serial
+    lines are recorded in `record`, where it is given. Raises RuntimeDirError, RosterError,
+    JournalError or RecordingError.
     """
-    parts = _Parts(config)
+    recording = Recording(record, config)
+    parts = _Parts(config, recording)
     lasting = LastingMachine(parts.build, parts.publish)
     await lasting.start()
     hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
@@ -51,18 +55,22 @@ async def run_machine(config: TableConfig, on_open: Callable[[], None]) -> None:
     gc.collect()
     gc.freeze()
     try:
+        match = lasting.machine.record.play.match
+        recording.begin(match, version=VERSION, started=_wall())
         async with outlet.serving(config.table.runtime_dir):
             on_open()
             await _until_stopped(lasting)
     finally:
         await lasting.close()
+        recording.close()
 
 
 class _Parts:
     """What a machine of this process is made of, however often it is made."""
 
-    def __init__(self, config: TableConfig) -> None:
+    def __init__(self, config: TableConfig, recording: Recording) -> None:
         """Read keys and rulebook. Raises RuntimeDirError, RosterError."""
+        self._recording = recording
         state_dir = config.table.state_dir
         self._config, self._profile = config, profile_of(config)
         self._roster = Roster.load(state_dir)
@@ -84,6 +92,7 @@ class _Parts:
         Raises JournalError, also where a disk that was full still is.
         """
         config, state_dir = self._config, self._config.table.state_dir
+        recording = self._recording
         if self.boot and shutil.disk_usage(state_dir).free < ROOM_BYTES:
             raise JournalError(f"{state_dir}: there is no room yet")
         store = Store.open(state_dir)
@@ -95,10 +104,7 @@ class _Parts:
             self._profile,
             Surroundings(
                 journal=Journal(store, committer, wall=_wall, boot=boot),
-                ports={
-                    "dealer": SerialPort(config.dealer.port, config.dealer.baud),
-                    "reader": SerialPort(config.reader.port, config.reader.baud),
-                },
+                ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
                 roster=self._roster,
                 table_key=self._table_key,
                 chief=self._chief,
@@ -108,6 +114,7 @@ class _Parts:
                 boot=boot,
                 publish=self.publish,
                 meter=self.meter,
+                testing=recording.wanted,
             ),
         )
         pins = partial(pin_factory, config.panel.pins)
@@ -119,7 +126,7 @@ async def _until_stopped(machine: LastingMachine) -> None:
     """Run the machine until a signal; an attempt under way is ended before it goes."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    for number in SIGNALS:
+    for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     running = asyncio.ensure_future(machine.run())
     stopping = asyncio.ensure_future(stop.wait())

@@ -17,6 +17,11 @@ config_option = click.option(
     required=True,
     help="The table's configuration, such as table.toml.",
 )
+record_option = click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Record the serial lines in this file. It shows hands: no match is opened meanwhile.",
+)
 
 
 @click.group(invoke_without_command=True)
@@ -30,8 +35,11 @@ config_option = click.option(
     show_default=True,
     help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
 )
+@record_option
 @click.pass_context
-def command(context: click.Context, path: Path | None, level: LevelName) -> None:
+def command(
+    context: click.Context, path: Path | None, level: LevelName, record: Path | None
+) -> None:
     """Run a table: its machine and its gateway, until Ctrl-C or SIGTERM.
 
     \b
@@ -43,6 +51,8 @@ def command(context: click.Context, path: Path | None, level: LevelName) -> None
     log_as_asked(level)
     describe(part=context.invoked_subcommand or "run")
     if context.invoked_subcommand is not None:
+        if record is not None:
+            raise click.UsageError("--record is said behind `machine`")
         return
     if path is None:
         raise click.UsageError("which table? Say --config FILE, such as table.toml")
@@ -55,12 +65,13 @@ def command(context: click.Context, path: Path | None, level: LevelName) -> None
     profile_of(config)
     create_keys(config.table.state_dir)
     _make_runtime_dir(config)
-    context.exit(asyncio.run(machine_and_gateway(path)))
+    context.exit(asyncio.run(machine_and_gateway(path, record)))
 
 
 @command.command()
 @config_option
-def machine(path: Path) -> None:
+@record_option
+def machine(path: Path, record: Path | None) -> None:
     """Run the machine alone: ports, pins, state and journal; no network.
 
     Writes "ready" once its gateway may come.
@@ -69,12 +80,13 @@ def machine(path: Path) -> None:
     from controller.journal.errors import JournalError, StorageFailed
     from controller.roster import RosterError
     from controller.vault.keyfile import RuntimeDirError
+    from drivers.link.recording import RecordingError
 
     config = load_table(path)
     describe(table=config.table.id)
     try:
-        asyncio.run(run_machine(config, on_open=lambda: click.echo("ready")))
-    except (RuntimeDirError, RosterError) as error:
+        asyncio.run(run_machine(config, on_open=lambda: click.echo("ready"), record=record))
+    except (RuntimeDirError, RosterError, RecordingError) as error:
         raise LineError(str(error)) from error
     except (JournalError, StorageFailed) as error:
         raise click.ClickException(str(error)) from error

@@ -12,19 +12,21 @@ from typing import Any
 
 import structlog
 
-from controller.cli.machine_process import SIGNALS
-
 READY = b"ready\n"
 """What the machine writes to its standard output once the gateway may come."""
 
 OFTEN, OFTEN_S = 5, 60.0
 """How often parts may be killed within so many seconds before the daemon gives up (provisional)."""
+# The machine itself is not imported: two processes that sleep need not carry it, too.
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _PR_SET_PDEATHSIG = 1
 _log = structlog.get_logger("run")
 
 
-async def machine_and_gateway(path: Path) -> int:
+async def machine_and_gateway(path: Path, record: Path | None = None) -> int:
     """Run both until a signal or until one ends by itself; return the exit status of both.
+
+    `record` is where the machine records its serial lines, if it does.
 
     The gateway comes once the machine has the journal, so that a second daemon of a
     table that is alive touches nothing of it. A part that is killed is started again: the
@@ -32,10 +34,14 @@ async def machine_and_gateway(path: Path) -> int:
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    for number in SIGNALS:
+    for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     stopping = asyncio.ensure_future(stop.wait())
-    parts = {"machine": await _child("machine", path)}
+    words = {
+        "machine": () if record is None else ("--record", str(record)),
+        "gateway": (),
+    }
+    parts = {"machine": await _child("machine", path, *words["machine"])}
     ends = [asyncio.ensure_future(parts["machine"].wait())]
     if await _is_ready(parts["machine"], stopping):
         parts["gateway"] = await _child("gateway", path)
@@ -52,7 +58,7 @@ async def machine_and_gateway(path: Path) -> int:
             break
         for part in fallen:
             _log.error("a part of the table was killed and is started again", part=part)
-            parts[part] = await _child(part, path)
+            parts[part] = await _child(part, path, *words[part])
         ends = [asyncio.ensure_future(child.wait()) for child in parts.values()]
     asked = stop.is_set()
     for child in reversed(parts.values()):  # the gateway first: it tells of the last words
@@ -80,10 +86,10 @@ async def _is_ready(machine: asyncio.subprocess.Process, stopping: asyncio.Futur
     return ready
 
 
-async def _child(part: str, path: Path) -> asyncio.subprocess.Process:
+async def _child(part: str, path: Path, *words: str) -> asyncio.subprocess.Process:
     libc, parent = ctypes.CDLL(None), os.getpid()
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "controller.cli", "run", part, "--config", str(path)),
+        *(sys.executable, "-m", "controller.cli", "run", part, "--config", str(path), *words),
         stdout=asyncio.subprocess.PIPE if part == "machine" else None,
         preexec_fn=partial(_die_with, parent, libc),
     )

@@ -280,6 +280,8 @@ class Link:
             self._told_seen = -1  # the board has not heard how far we are: say it soon
 
     def _take_reply(self, reply: Reply) -> None:
+        if self._phase is not _Phase.UP:
+            return  # nothing was asked in this session yet but the session itself
         self._outbox, settled = outbox.acknowledge(self._outbox, reply.number)
         if settled is None:
             return

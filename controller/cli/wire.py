@@ -1,0 +1,62 @@
+"""`dealtable wire`: a recording of a table's serial lines, in words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import msgspec
+
+from controller.cards import face_text
+from controller.cli import LineError
+from drivers.events import Board
+from drivers.link import wire_text
+from drivers.link.recording import Chunk, Header, RecordingError, read
+
+EPILOG = """\b
+Examples:
+  dealtable run --config table.toml --record wire.jsonl
+  dealtable wire wire.jsonl
+  dealtable wire wire.jsonl --board dealer | grep '\\[again\\]'
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line; the first: of what.")
+@click.option("--faces", is_flag=True, help="Show the faces that were read; else they are hidden.")
+@click.option("--board", type=click.Choice(["dealer", "reader"]), help="Only the line of one.")
+def command(path: Path, as_json: bool, faces: bool, board: Board | None) -> None:
+    """Show what went over the lines of a table, out of a FILE of `dealtable run --record`.
+
+    A line a frame: seconds since the recording began, the board, > what the machine said to
+    it or < what came from it, the frame and its fields, and marks: what was said [again], what
+    came [too early], a [strange session], how long a board was [silent]. Noise is named, never
+    shown.
+    """
+    face = face_text if faces else None
+    try:
+        with path.open("rb") as file:
+            header, chunks = read(file)
+            click.echo(msgspec.json.encode(header) if as_json else _title(header))
+            for one in wire_text.said(_of(chunks, board)):
+                row = wire_text.row(one, face) if as_json else wire_text.line(one, face)
+                click.echo(msgspec.json.encode(row) if as_json else row)
+    except OSError as error:
+        if error.filename is None:  # the output's
+            raise
+        raise LineError(f"{path}: {error.strerror}: name a recording") from error
+    except RecordingError as error:
+        raise LineError(f"{path}: {error}") from error
+
+
+def _of(chunks: Iterator[Chunk], board: Board | None) -> Iterator[Chunk]:
+    return (chunk for chunk in chunks if board in (None, chunk.board))
+
+
+def _title(header: Header) -> str:
+    backend = "simulated boards" if header.simulated else "boards"
+    boards = ", ".join(f"{name} {one.id} at {one.port}" for name, one in header.boards.items())
+    return (
+        f"table {header.table}, {backend}: {boards}; since {header.started}, "
+        f"protocol {header.protocol}, dealtable {header.version}"
+    )

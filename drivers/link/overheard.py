@@ -1,0 +1,112 @@
+"""Both ways of a line as one hears them who listens beside: blocks, and the host's frames.
+
+The board's frames are read as the host reads them (frames.py); what a host said is read by
+nobody else on this side of the line.
+"""
+
+import struct
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct
+
+from drivers.firmware import codec, wire
+from drivers.link import frames
+from drivers.link.frames import Command
+
+HOST_NAMES = {
+    wire.HELLO: "HELLO",
+    wire.BEAT: "BEAT",
+    wire.STOP: "STOP",
+    wire.BEGIN: "BEGIN",
+    wire.SHUFFLE: "SHUFFLE",
+    wire.FEED: "FEED",
+    wire.ROUTE: "ROUTE",
+    wire.RELEASE: "RELEASE",
+    wire.RETRACT: "RETRACT",
+    wire.PURGE: "PURGE",
+    wire.SELFTEST: "SELFTEST",
+    wire.CONFIGURE: "CONFIGURE",
+    wire.STATUS: "STATUS",
+    wire.REREAD: "REREAD",
+}
+"""What PROTOCOL.md calls the frames of a host, by kind."""
+
+_COMMANDS: dict[int, type[Command]] = {
+    each.kind: each
+    for each in (
+        frames.Begin,
+        frames.Shuffle,
+        frames.Feed,
+        frames.Route,
+        frames.Release,
+        frames.Retract,
+        frames.Purge,
+        frames.Selftest,
+        frames.Configure,
+        frames.AskStatus,
+        frames.Reread,
+    )
+}
+
+
+class HostFrame(Struct, frozen=True, gc=False):
+    """A frame of the host; `command` is None in HELLO, BEAT and STOP."""
+
+    kind: int
+    session: int
+    number: int
+    seen: int
+    kept: int
+    command: Command | None = None
+
+
+def host_frame(payload: bytes) -> HostFrame | None:
+    """Return what a host said, or None where it is no frame of a host."""
+    kind = payload[0] if payload else 0
+    if kind not in HOST_NAMES:
+        return None
+    try:
+        fields = struct.unpack(wire.HOST_HEADER + wire.BODIES[kind][1:], payload)
+        kind, session, number, seen, kept, *body = fields
+        return HostFrame(kind, session, number, seen, kept, _command(kind, body))
+    except (struct.error, msgspec.ValidationError):
+        return None
+
+
+def _command(kind: int, body: list[int]) -> Command | None:
+    """Return the command of a body. Raises ValidationError for a place that there is none."""
+    command = _COMMANDS.get(kind)
+    if command is None:
+        return None
+    return msgspec.convert(dict(zip(command.__struct_fields__, body, strict=True)), command)
+
+
+class Cutter:
+    """Cuts one way of a line into payloads, and says of each other block what is wrong with it."""
+
+    def __init__(self) -> None:
+        self._decoder = codec.Decoder()
+
+    def begin_anew(self) -> None:
+        """Forget the beginning of a frame: the port was opened."""
+        self._decoder.feed(b"\x00")
+
+    def cut(self, data: bytes) -> Iterator[bytes | str]:
+        """Yield payloads; for a block that is none a word: "junk", "crc error" or "oversize"."""
+        begin = 0
+        while begin < len(data):
+            end = data.find(b"\x00", begin) + 1 or len(data)
+            before = self._counts()
+            payloads = self._decoder.feed(data[begin:end])
+            yield from (word for word, now in self._counts().items() if now != before[word])
+            yield from payloads
+            begin = end
+
+    def _counts(self) -> dict[str, int]:
+        decoder = self._decoder
+        return {
+            "junk": decoder.junk,
+            "crc error": decoder.crc_errors,
+            "oversize": decoder.oversize,
+        }

@@ -1,0 +1,81 @@
+"""The host of a recording: the sessions that it opened, and the commands that its owner gave."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from msgspec import Struct
+
+from drivers.dealer import Dealer
+from drivers.events import Board
+from drivers.firmware import wire
+from drivers.identity import Welcome
+from drivers.link import frames
+from drivers.link.frames import Command
+from drivers.link.overheard import Cutter
+from drivers.link.recording import Chunk
+from drivers.link.replay_port import host_frames
+
+
+class Known(Struct):
+    """What is to be known of a session before it begins: who answered, and how far its host was.
+
+    `refused`: that host closed the port instead of going on with who answered.
+    """
+
+    session: int
+    boot: int | None = None
+    seen: int | None = None
+    kept: int = 0
+    refused: bool = False
+
+
+def sessions_of(chunks: list[Chunk], board: Board) -> list[Known]:
+    """Return the sessions that a recording's host opened, in order."""
+    sessions: list[Known] = []
+    host, heard = Cutter(), Cutter()
+    for chunk in chunks:
+        known = sessions[-1] if sessions else None
+        if chunk.way == "opened":
+            heard.begin_anew()
+        elif chunk.way == "closed" and known is not None:
+            known.refused = known.boot is not None and known.seen is None
+        elif chunk.way == "board" and known is not None:
+            for block in heard.cut(chunk.data):
+                decoded = None if isinstance(block, str) else frames.decode(block, board)
+                if decoded and decoded[0] == known.session and isinstance(decoded[1], Welcome):
+                    known.boot = decoded[1].boot
+        elif chunk.way == "host":
+            for frame in host_frames(host, chunk.data):
+                if frame.kind == wire.HELLO:
+                    if not sessions or sessions[-1].session != frame.session:
+                        sessions.append(Known(frame.session))
+                elif sessions and sessions[-1].seen is None:
+                    sessions[-1].seen, sessions[-1].kept = frame.seen, frame.kept
+    return sessions
+
+
+def _configure(owner: Any, command: frames.Configure) -> Coroutine[Any, Any, object]:
+    """Change a setting by its name; one that no board has asks whether anything moves."""
+    kind = frames.KINDS[owner.link.board]
+    if command.setting in wire.SETTINGS[kind]:
+        name = wire.SETTINGS[kind][command.setting][0]
+        answering: Coroutine[Any, Any, object] = owner.configure(name, command.value)
+        return answering
+    if isinstance(owner, Dealer) and command == frames.Configure(0, 0):
+        return owner.moves()
+    return owner.link.do(command)  # type: ignore[no-any-return]
+
+
+GIVE: dict[type[Command], Callable[[Any, Any], Coroutine[Any, Any, object] | None]] = {
+    frames.Begin: lambda board, of: board.begin(of.attempt, of.cards, of.per),
+    frames.Shuffle: lambda dealer, of: dealer.shuffle(of.attempt, of.passes),
+    frames.Feed: lambda dealer, of: dealer.feed(of.attempt, of.source, of.upto),
+    frames.Route: lambda dealer, of: dealer.route(of.attempt, of.index, of.pocket),
+    frames.Release: lambda dealer, of: dealer.release(of.attempt),
+    frames.Retract: lambda dealer, of: dealer.retract(),
+    frames.Purge: lambda dealer, of: dealer.purge(of.attempt),
+    frames.Selftest: lambda board, of: board.selftest(),
+    frames.Configure: _configure,
+    frames.AskStatus: lambda board, of: board.status(),
+    frames.Reread: lambda reader, of: reader.reread(of.attempt, of.index),
+}

@@ -1,0 +1,314 @@
+"""A recording played to the drivers: what its host heard, in the same order, to a new host.
+
+A link and a Dealer or Reader stand where the recording's host stood. What the boards said is
+given to them; what that host was told to do (open, commands, STOP, what was kept, close) they are
+told, too, each at its place in the recording. Whatever a link does by itself, they must do by
+themselves: sessions, resends, acknowledging each event once. Where they do not say what that
+host said, or have taken other events when they say it, that is a finding.
+
+The order is the recording's; instants are not: a link here waits a little longer than its limits
+say, so that it never acts before the recorded one did. It is meant for a loop in virtual time,
+where it takes none; on a real one it takes as long as the recording.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from drivers.dealer import Dealer
+from drivers.errors import DriverError, LineLost, Refused
+from drivers.events import Board, Event
+from drivers.firmware import wire
+from drivers.identity import Welcome
+from drivers.link import frames
+from drivers.link.frames import Command, Reply
+from drivers.link.link import Counters, Link, Timing
+from drivers.link.overheard import Cutter, HostFrame
+from drivers.link.recorded_host import GIVE, Known, sessions_of
+from drivers.link.recording import Chunk, Way
+from drivers.link.replay_port import Key, ReplayPort, count, host_frames, key_of, named
+from drivers.reader import Reader
+
+TIMING = Timing(resend_ms=(51, 101, 201, 401, 401), silence_ms=550)
+"""A little longer than a link's own limits: a recorded host may have been late (provisional)."""
+MOST_FINDINGS = 20
+TOO_LATE = "too late"
+# A host that has heard nothing for so long may close by itself.
+_QUIET_US = 490_000
+_FIRST_AND_RESENDS = 1 + len(TIMING.resend_ms)
+# What is said within so long of a read is said in it.
+_ONE_READ_US = 5_000
+
+
+class Answer(Struct, frozen=True):
+    """A command that the recording's host gave, and what became of it here.
+
+    `outcome`: "done", "posted" (nobody waits for it, and it was not refused), "waiting" at the
+    recording's end, TOO_LATE for one that came out of its row in the read that ended its session,
+    or the error's name, with the result of a refusal. `found`: what it returned.
+    """
+
+    command: Command
+    outcome: str
+    found: object = None
+
+
+class Replayed(Struct, frozen=True):
+    """What drivers made of a recording. `ends` says how each opening failed or link was lost."""
+
+    board: Board
+    events: tuple[Event, ...]
+    answers: tuple[Answer, ...]
+    welcomes: tuple[Welcome, ...]
+    ends: tuple[str, ...]
+    counters: Counters
+    findings: tuple[str, ...]
+
+
+async def replay(chunks: Iterable[Chunk], board: Board) -> Replayed:
+    """Play what was recorded at the line of `board` to its drivers; return what they made of it.
+
+    The count `lost` of events that a journal never had is not in a recording: it is 0.
+    """
+    player = _Player([chunk for chunk in chunks if chunk.board == board], board)
+    try:
+        await player.play()
+    finally:
+        await player.close()
+    return player.result()
+
+
+class _Player:
+    """Goes through the recording of one line."""
+
+    def __init__(self, chunks: list[Chunk], board: Board) -> None:
+        self._chunks, self._board = chunks, board
+        self._sessions = sessions_of(chunks, board)
+        self._drawn = 0
+        self._port = ReplayPort()
+        self._events: list[Event] = []
+        self._answers: list[Answer] = []
+        self._welcomes: list[Welcome] = []
+        self._ends: list[str] = []
+        self._findings: list[str] = []
+        self._link = Link(
+            self._port,
+            board,
+            session_ids=self._next_session,
+            timing=TIMING,
+            check=self._check,
+            on_event=self._events.append,
+            on_renewed=self._welcomes.append,
+            on_refused=self._refused,
+            on_down=lambda error: self._ends.append(type(error).__name__),
+        )
+        self._owner = Dealer(self._link) if board == "dealer" else Reader(self._link)
+        self._host, self._heard = Cutter(), Cutter()
+        self._recorded: Counter[Key] = Counter()
+        self._last: Key = (0, 0, 0)
+        self._number = 0
+        self._acknowledged = (0, 0)
+        self._heard_us = self._spoke_us = self._now_us = 0
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ways: dict[Way, Callable[[Chunk], Coroutine[Any, Any, None]]] = {
+            "host": self._host_spoke,
+            "board": self._board_spoke,
+            "opened": self._opened,
+            "closed": self._closed,
+            "lost": self._lost,
+        }
+
+    async def play(self) -> None:
+        """Play all of it."""
+        loop = asyncio.get_running_loop()
+        began_s = loop.time()
+        for chunk in self._chunks:
+            if chunk.way == "full":
+                break
+            if chunk.at_us != self._now_us:  # else they came together
+                await _turn()
+                await asyncio.sleep(max(0.0, began_s + chunk.at_us / 1_000_000 - loop.time()))
+            self._now_us = chunk.at_us
+            await self._ways[chunk.way](chunk)
+            # What it waited for is late, and so is all that follows.
+            began_s = max(began_s, loop.time() - chunk.at_us / 1_000_000)
+        await _turn()
+        for key in self._port.counts.keys() - self._recorded.keys():
+            if key[0] != wire.BEAT:
+                self._found(f"the host says {named(key)}, which the recording does not have")
+
+    async def close(self) -> None:
+        """Leave no task and no timer."""
+        self._link.on_down = lambda error: None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._link.close()
+
+    def result(self) -> Replayed:
+        """Return what the drivers made of it."""
+        return Replayed(
+            self._board,
+            tuple(self._events),
+            tuple(self._answers),
+            tuple(self._welcomes),
+            tuple(self._ends),
+            self._link.counters,
+            tuple(self._findings),
+        )
+
+    # What the recording has.
+
+    async def _opened(self, chunk: Chunk) -> None:
+        if self._port.is_open:
+            self._found("the host opens the port anew; here it is open")
+            self._link.close()
+        self._heard.begin_anew()
+        self._heard_us = chunk.at_us
+        self._tasks.append(asyncio.ensure_future(self._open()))
+        await _turn()
+
+    async def _open(self) -> None:
+        known = self._upcoming()
+        taken, kept = {}, {}
+        if known is not None and known.boot is not None and known.seen is not None:
+            taken, kept = {known.boot: known.seen}, {known.boot: known.kept}
+        try:
+            self._welcomes.append(await self._link.open(taken, kept))
+        except DriverError as error:
+            self._ends.append(type(error).__name__)
+
+    async def _board_spoke(self, chunk: Chunk) -> None:
+        for block in self._heard.cut(chunk.data):
+            decoded = None if isinstance(block, str) else frames.decode(block, self._board)
+            if decoded is not None and decoded[0] == self._port.session:
+                self._heard_us = chunk.at_us
+                if isinstance(decoded[1], Reply):
+                    self._acknowledged = (decoded[0], decoded[1].number)
+        self._spoke_us = chunk.at_us
+        if not self._port.is_open:
+            self._found("the board speaks to the host; here its port is closed")
+        self._port.speak(chunk.data)
+
+    async def _host_spoke(self, chunk: Chunk) -> None:
+        for frame in host_frames(self._host, chunk.data):
+            self._number = count(self._recorded, frame, self._number)
+            if frame.kind != wire.BEAT:
+                self._last = key_of(frame)
+            if frame.kind != wire.HELLO:
+                self._link.kept(frame.kept)
+            await self._say(frame)
+            self._compare(frame)
+
+    async def _lost(self, chunk: Chunk) -> None:
+        self._port.lose(chunk.data.decode(errors="replace"))
+
+    async def _closed(self, chunk: Chunk) -> None:
+        """Close the link, unless it does so itself: without an answer, or soon after trouble."""
+        kind, session, number = self._last
+        beats = self._recorded[wire.BEAT, session, 0]
+        unanswered = not beats if kind == wire.HELLO else (session, number) != self._acknowledged
+        given_up = unanswered and self._recorded[self._last] >= _FIRST_AND_RESENDS
+        silent = beats > 0 and chunk.at_us - self._heard_us >= _QUIET_US
+        patient = given_up or silent
+        if self._port.is_open and patient:
+            await self._port.until(lambda: not self._port.is_open)
+        self._link.close()
+
+    # What its host said.
+
+    async def _say(self, frame: HostFrame) -> None:
+        """See that the link says it: by itself, or because its owner does what that one did."""
+        key = key_of(frame)
+        copies = self._recorded[key]
+        if frame.kind == wire.BEAT or self._port.counts[key] >= copies:
+            return
+        if frame.kind == wire.STOP:
+            self._owner.stop()
+        elif frame.command is not None and copies == 1 and self._is_over(frame.session):
+            self._answers.append(Answer(frame.command, TOO_LATE))
+            return
+        elif frame.command is not None and copies == 1:
+            await _turn()
+            self._give(frame.command)
+            await _turn()
+        elif (frame.session, frame.number) != self._acknowledged:
+            await self._port.until(lambda: self._port.counts[key] >= copies)
+        if not self._port.counts[key]:
+            self._found(f"the recording's host says {named(key)}; here it is not said")
+
+    def _is_over(self, session: int) -> bool:
+        """Tell whether the same read that let a waiting command go has ended its session."""
+        over = not self._port.is_open or self._port.session != session
+        return over and self._now_us - self._spoke_us < _ONE_READ_US
+
+    def _compare(self, frame: HostFrame) -> None:
+        """Hold a frame against what the link here would say in its place.
+
+        The first one of a session may have come between the events of one read.
+        """
+        key, taken = key_of(frame), self._link.taken
+        later = frame.kind == wire.BEAT and self._recorded[key] > 1
+        if frame.kind == wire.HELLO or not self._port.counts[key]:
+            return
+        if self._port.commands[key] != frame.command:
+            self._found(f"{named(key)} says {frame.command}; here {self._port.commands[key]}")
+        if taken < frame.seen or (later and taken > frame.seen):
+            self._found(f"the recording's host has taken {frame.seen} events; here {taken}")
+
+    def _give(self, command: Command) -> None:
+        answering = GIVE[type(command)](self._owner, command)
+        place = len(self._answers)
+        if answering is None:
+            self._answers.append(Answer(command, "posted"))
+            return
+        self._answers.append(Answer(command, "waiting"))
+        self._tasks.append(asyncio.ensure_future(self._answered(place, command, answering)))
+
+    async def _answered(
+        self, place: int, command: Command, answering: Coroutine[Any, Any, object]
+    ) -> None:
+        try:
+            self._answers[place] = Answer(command, "done", await answering)
+        except Refused as refused:
+            self._answers[place] = Answer(command, f"Refused {refused.result.name}")
+        except DriverError as error:
+            self._answers[place] = Answer(command, type(error).__name__)
+
+    def _refused(self, refused: Refused) -> None:
+        """Note the refusal of a command that nobody waits for."""
+        posted = Answer(refused.command, "posted")
+        places = [at for at, each in enumerate(self._answers) if each == posted]
+        if places:
+            outcome = f"Refused {refused.result.name}"
+            self._answers[places[-1]] = Answer(refused.command, outcome)
+
+    # Sessions.
+
+    def _upcoming(self) -> Known | None:
+        return self._sessions[self._drawn] if self._drawn < len(self._sessions) else None
+
+    def _next_session(self) -> int:
+        upcoming = self._upcoming()
+        self._drawn += 1
+        if upcoming is not None:
+            return upcoming.session
+        self._found(f"the host opens session {self._drawn}, which the recording does not have")
+        return self._drawn
+
+    def _check(self, welcome: Welcome) -> None:
+        if any(known.refused for known in self._sessions[self._drawn - 1 : self._drawn]):
+            raise LineLost(self._board, "the recording's host refused who answered")
+
+    def _found(self, what: str) -> None:
+        if len(self._findings) < MOST_FINDINGS:
+            self._findings.append(f"{self._now_us / 1_000_000:.6f} {self._board}: {what}")
+
+
+async def _turn() -> None:
+    """Let tasks run whose wait has ended."""
+    for _ in range(3):
+        await asyncio.sleep(0)

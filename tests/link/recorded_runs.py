@@ -1,0 +1,244 @@
+"""Runs whose lines were recorded, and kept beside this file in recordings/.
+
+DEALTABLE_WRITE_RECORDINGS=1 pytest tests/link/test_recordings.py makes them anew, which is
+needed when the wire changes, and not when the drivers do: then what they make of it is the test.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+from unittest.mock import patch
+
+import msgspec
+
+from controller.messages import Role
+from controller.trials.inproc import Trial, trial
+from drivers.events import Event, Read
+from drivers.link.port import Port
+from drivers.link.recording import Chunk, Header, PortOf, RecordingPort, Tape, read
+from drivers.link.replay import Answer, Replayed, replay
+from sim.inproc import DEALER_ID, READER_ID, InprocTable
+from sim.mechanics.faults import parse_fault
+from sim.mechanics.settings import Settings
+from sim.pipe import PipePort
+from sim.virtual import VirtualLoop
+
+FOLDER = Path(__file__).with_name("recordings")
+BOARDS: tuple[Literal["dealer", "reader"], ...] = ("dealer", "reader")
+HEADER = Header(
+    table="T01",
+    boards={
+        "dealer": PortOf("dealer pipe", DEALER_ID),
+        "reader": PortOf("reader pipe", READER_ID),
+    },
+    version="0.1.0",
+    started="2027-01-01T00:00:00.000Z",
+    simulated=True,
+)
+
+
+@dataclass
+class Noise:
+    """What a bad line does to each write, either way: the chances of each mischief."""
+
+    rng: random.Random
+    lose: float = 0.0
+    repeat: float = 0.0
+    corrupt: float = 0.0
+    cut: float = 0.0
+    dead: bool = False
+
+    def spoil(self, data: bytes) -> Iterator[bytes]:
+        """Yield the pieces that arrive."""
+        if self.dead or self.rng.random() < self.lose:
+            return
+        if self.rng.random() < self.corrupt:
+            at, bit = self.rng.randrange(len(data)), self.rng.randrange(8)
+            data = data[:at] + bytes((data[at] ^ 1 << bit,)) + data[at + 1 :]
+        if self.rng.random() < self.cut:
+            at = self.rng.randrange(len(data))
+            yield data[:at]
+            data = data[at:]
+        yield data
+        if self.rng.random() < self.repeat:
+            yield data
+
+
+class NoisyPort:
+    """A port on a bad line."""
+
+    def __init__(self, port: Port, noise: Noise) -> None:
+        self._port, self._noise = port, noise
+
+    def open(self, on_bytes: Callable[[bytes], None], on_lost: Callable[[str], None]) -> None:
+        def heard(data: bytes) -> None:
+            for piece in self._noise.spoil(data):
+                on_bytes(piece)
+
+        self._port.open(heard, on_lost)
+
+    def write(self, data: bytes) -> None:
+        for piece in self._noise.spoil(data):
+            self._port.write(piece)
+
+    def close(self) -> None:
+        self._port.close()
+
+
+class RecordedTable(InprocTable):
+    """A table in process whose lines are on a tape, and bad where there is noise."""
+
+    def __init__(self, seed: int, *faults: str, noise: Noise) -> None:
+        boots = random.Random(f"boots {seed}")
+        super().__init__(
+            Settings(faults=tuple(map(parse_fault, faults))),
+            random.Random(f"mechanics {seed}"),
+            boots=partial(boots.getrandbits, 32),
+            delay_ms=0.25,
+        )
+        self.tape = Tape(asyncio.get_running_loop().time)
+        self.noise = noise
+
+    def port(self, name: Literal["dealer", "reader"]) -> Any:
+        """Return the host's end of a line, recorded behind whatever the line does."""
+        return RecordingPort(NoisyPort(super().port(name), self.noise), name, self.tape.take)
+
+    def reset(self, name: Literal["dealer", "reader"]) -> None:
+        """Let a board restart behind a converter that keeps its port: nobody sees it vanish."""
+        with patch.object(PipePort, "unplug"):
+            self.kill(name)
+        self.start(name)
+
+
+@dataclass
+class Run:
+    """One recorded run. `does` plays it, at a table with `faults` and a line with `noise`."""
+
+    seed: int
+    does: Callable[[Trial], Awaitable[None]]
+    faults: tuple[str, ...] = ()
+    noise: dict[str, Any] = field(default_factory=dict)
+
+    async def chunks(self, runtime_dir: Path) -> list[Chunk]:
+        """Play it; return what went over its lines."""
+        noise = Noise(random.Random(f"noise {self.seed}"), **self.noise)
+        table = RecordedTable(self.seed, *self.faults, noise=noise)
+        try:
+            async with trial(Settings(), runtime_dir, seed=self.seed, sim=table) as at:
+                await self.does(at)
+        finally:
+            table.close()
+        return table.tape.chunks
+
+
+async def _a_deal(at: Trial) -> None:
+    await at.deal()
+    await at.take_and_return()
+
+
+async def _cut_short(at: Trial, cards: int, what: Callable[[RecordedTable], None]) -> None:
+    """Begin a deal, and do something behind so many cards; return when it is void and over."""
+    dealing = asyncio.ensure_future(at.deal())
+    await at.until(lambda state: state.machine.fed >= cards)
+    assert isinstance(at.sim, RecordedTable)
+    what(at.sim)
+    await dealing
+    await asyncio.sleep(2)  # until the board is there again, and nothing moves
+
+
+async def _a_reset(at: Trial) -> None:
+    await _cut_short(at, 20, lambda sim: sim.reset("dealer"))
+
+
+async def _unplugged(at: Trial) -> None:
+    """A cable that is pulled out and put back: the board at its end goes on as it was."""
+    await _cut_short(at, 10, lambda sim: InprocTable.port(sim, "reader").unplug())
+
+
+async def _a_dead_line(at: Trial) -> None:
+    """A line that is dead for longer than anybody's patience, and cards that are held up."""
+    dealing = asyncio.ensure_future(at.deal())
+    await at.until(lambda state: state.machine.fed >= 5)
+    await at.order(Role.REFEREE, "hold", reason="a look")
+    await asyncio.sleep(1)
+    await at.order(Role.REFEREE, "resume")
+    await at.until(lambda state: state.machine.fed >= 12)
+    assert isinstance(at.sim, RecordedTable)
+    at.sim.noise.dead = True
+    await asyncio.sleep(0.7)
+    at.sim.noise.dead = False
+    await dealing
+
+
+RUNS = {
+    "clean_deal": Run(1, _a_deal),
+    "bad_line": Run(2, _a_deal, noise={"lose": 0.04, "repeat": 0.04, "corrupt": 0.04, "cut": 0.1}),
+    "board_reset": Run(3, _a_reset),
+    "unplugged": Run(5, _unplugged),
+    "dead_line": Run(6, _a_dead_line),
+    "double_feed_and_tray": Run(
+        4, _a_deal, faults=("double_feed:at=30", "unreadable:at=50,times=9")
+    ),
+}
+
+
+def recorded(run: str, runtime_dir: Path) -> list[Chunk]:
+    """Play a run of RUNS in virtual time; return what went over its lines."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(RUNS[run].chunks(runtime_dir))
+
+
+def kept(run: str) -> list[Chunk]:
+    """Return a recording that is kept."""
+    with (FOLDER / f"{run}.jsonl").open("rb") as file:
+        return list(read(file)[1])
+
+
+def replayed(chunks: list[Chunk]) -> list[Replayed]:
+    """Play a recording to the drivers, in virtual time."""
+
+    async def both() -> list[Replayed]:
+        return [await replay(chunks, board) for board in BOARDS]
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(both())
+
+
+def page(results: list[Replayed]) -> str:
+    """Return what drivers made of a recording as JSON that people can compare, a line an event."""
+    parts = []
+    for result in results:
+        events = ",\n".join(f"  {_json(_event(event))}" for event in result.events)
+        answers = ",\n".join(f"  {_json(_answer(answer))}" for answer in result.answers)
+        parts.append(
+            f'"{result.board}": {{\n'
+            f' "counters": {_json(msgspec.to_builtins(result.counters))},\n'
+            f' "welcomes": {_json(msgspec.to_builtins(result.welcomes))},\n'
+            f' "ends": {_json(result.ends)},\n'
+            f' "findings": {_json(result.findings)},\n'
+            f' "events": [\n{events}\n ],\n'
+            f' "answers": [\n{answers}\n ]\n}}'
+        )
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _event(event: Event) -> list[Any]:
+    row = [event.boot, event.number, event.attempt, event.code.name]
+    row += [event.seen, event.landed, event.index, event.place]
+    if isinstance(event, Read):
+        row += [event.face, event.back.name, event.face_up, event.confidence]
+    return row
+
+
+def _answer(answer: Answer) -> list[Any]:
+    row: list[Any] = [type(answer.command).__name__, *msgspec.structs.astuple(answer.command)]
+    row.append(answer.outcome)
+    return row if answer.found is None else [*row, msgspec.to_builtins(answer.found)]
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

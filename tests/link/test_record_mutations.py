@@ -1,0 +1,106 @@
+"""The kept recordings see a change in the drivers: each of these is made on purpose, and seen."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from drivers import dealer
+from drivers.dealer import Status
+from drivers.events import Board, Read
+from drivers.firmware import codec
+from drivers.identity import Welcome
+from drivers.link import frames, intake, outbox
+from drivers.link.deadlines import Deadlines
+from drivers.link.frames import BoardFrame
+from drivers.link.intake import Intake, Taken
+from drivers.link.link import Link
+from drivers.link.outbox import Outbox, Pending
+from tests.link.recorded_runs import FOLDER, kept, page, replayed
+
+_DECODE, _STATUS_FROM = frames.decode, dealer.status_from
+
+
+def every_event_is_new(known: Intake, number: int) -> tuple[Intake, Taken]:
+    return Intake(known.boot, max(known.seen, number), known.kept), Taken.NEW
+
+
+def a_gap_is_passed_over(known: Intake, number: int) -> tuple[Intake, Taken]:
+    taken = Taken.DUPLICATE if number <= known.seen else Taken.NEW
+    return Intake(known.boot, max(known.seen, number), known.kept), taken
+
+
+def every_boot_begins_with_nothing(
+    boot: int, seen: int | None, kept: int, forgotten: int
+) -> tuple[Intake, int]:
+    return Intake(boot), 0
+
+
+def no_answer_is_the_one(box: Outbox, number: int) -> tuple[Outbox, Pending | None]:
+    return box, None
+
+
+def the_same_number_again(box: Outbox) -> Outbox:
+    if box.current is not None or not box.waiting:
+        return box
+    return Outbox(max(1, box.number), box.waiting[0], box.waiting[1:])
+
+
+def another_face(payload: bytes, board: Board) -> tuple[int, BoardFrame] | None:
+    decoded = _DECODE(payload, board)
+    if decoded is None or not isinstance(decoded[1], Read):
+        return decoded
+    return decoded[0], msgspec.structs.replace(decoded[1], face=0)
+
+
+def lift_up_and_down_changed(body: bytes) -> Status:
+    status = _STATUS_FROM(body)
+    up, down = status.lift_up, status.lift_down
+    return msgspec.structs.replace(status, lift_up=down, lift_down=up)
+
+
+def no_crc(decoder: codec.Decoder, block: bytes) -> bytes | None:
+    body = codec.cobs_decode(block) if block else None
+    return body[: -codec.CRC_SIZE] if body else None
+
+
+def a_restart_is_overlooked(link: Link, boot: int) -> bool:
+    return False
+
+
+def the_first_welcome_says_nothing(link: Link, welcome: Welcome) -> None:
+    link._session_is_up()
+
+
+def no_more_resends(deadlines: Deadlines, now: float) -> bool:
+    return False
+
+
+CHANGES: list[tuple[object, str, Callable[..., object], str]] = [
+    (intake, "take", every_event_is_new, "bad_line"),
+    (intake, "take", a_gap_is_passed_over, "bad_line"),
+    (intake, "start", every_boot_begins_with_nothing, "unplugged"),
+    (outbox, "acknowledge", no_answer_is_the_one, "clean_deal"),
+    (outbox, "promote", the_same_number_again, "clean_deal"),
+    (frames, "decode", another_face, "pty_under_micropython"),
+    (dealer, "status_from", lift_up_and_down_changed, "clean_deal"),
+    (codec.Decoder, "_payload", no_crc, "bad_line"),
+    (Link, "_is_reset", a_restart_is_overlooked, "board_reset"),
+    (Link, "_take_first_welcome", the_first_welcome_says_nothing, "clean_deal"),
+    (Deadlines, "ask_again", no_more_resends, "bad_line"),
+    (Deadlines, "may_renew", no_more_resends, "dead_line"),
+]
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "change", "run"), CHANGES, ids=lambda value: getattr(value, "__name__", "")
+)
+def test_a_change_in_the_drivers_is_seen(
+    owner: object,
+    name: str,
+    change: Callable[..., object],
+    run: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(owner, name, change)
+    assert page(replayed(kept(run))) != (FOLDER / f"{run}.json").read_text("utf-8")

@@ -1,0 +1,87 @@
+"""Recordings that are kept: what the drivers make of each stands beside it, and stays so.
+
+DEALTABLE_WRITE_RECORDINGS=1 pytest tests/link/test_recordings.py plays the runs anew;
+DEALTABLE_WRITE_REPLAYS=1 writes only what the drivers make of those that are there.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from drivers.identity import PROTOCOL
+from drivers.link.recording import as_lines, read
+from drivers.link.wire_text import said
+from tests.link.recorded_runs import BOARDS, FOLDER, HEADER, RUNS, kept, page, recorded, replayed
+
+RECORDS = "DEALTABLE_WRITE_RECORDINGS" in os.environ
+WRITES = RECORDS or "DEALTABLE_WRITE_REPLAYS" in os.environ
+KEPT = sorted({*RUNS, *(path.stem for path in FOLDER.glob("*.jsonl"))})
+MOST_BYTES = 200_000
+
+
+@pytest.mark.parametrize("run", KEPT)
+def test_the_drivers_make_of_a_recording_what_they_always_made(run: str, runtime_dir: Path) -> None:
+    if RECORDS and run in RUNS:
+        chunks = recorded(run, runtime_dir)
+        (FOLDER / f"{run}.jsonl").write_bytes(as_lines(HEADER, chunks))
+    results = replayed(kept(run))
+    assert [result.findings for result in results] == [(), ()]
+    expected = FOLDER / f"{run}.json"
+    if WRITES:
+        expected.write_text(page(results), "utf-8")
+    assert page(results) == expected.read_text("utf-8")
+
+
+@pytest.mark.parametrize("run", KEPT)
+def test_a_kept_recording_is_small_and_of_todays_wire(run: str) -> None:
+    path = FOLDER / f"{run}.jsonl"
+    assert path.stat().st_size < MOST_BYTES
+    with path.open("rb") as file:
+        header, chunks = read(file)
+        assert header.protocol == PROTOCOL
+        assert header.simulated
+        assert {chunk.board for chunk in chunks} == set(BOARDS)
+
+
+@pytest.mark.parametrize(
+    ("run", "marks"),
+    [
+        ("clean_deal", set()),
+        ("bad_line", {"junk", "crc error", "again", "too early"}),
+        ("dead_line", {"again"}),
+        ("double_feed_and_tray", set()),
+    ],
+)
+def test_kept_recordings_have_in_them_what_they_are_kept_for(run: str, marks: set[str]) -> None:
+    spoken = [one for one in said(kept(run)) if one.name != "STOP"]
+    found = {mark for one in spoken for mark in one.marks} | {one.name for one in spoken}
+    trouble = {"junk", "crc error", "again", "too early", "strange session"}
+    assert found & trouble == marks
+
+
+def test_the_clean_deal_has_every_card_and_its_release() -> None:
+    dealer, reader = replayed(kept("clean_deal"))
+    names = [event.code.name for event in dealer.events]
+    assert names.count("LANDED") == len(reader.events) == 108
+    assert names.count("RELEASED") == 1
+    assert dealer.counters == type(dealer.counters)(sessions=1)
+
+
+def test_the_double_feed_is_told_and_its_cards_come_from_the_tray() -> None:
+    dealer, _ = replayed(kept("double_feed_and_tray"))
+    assert "DOUBLE" in [event.code.name for event in dealer.events]
+    feeds = [a.command for a in dealer.answers if type(a.command).__name__ == "Feed"]
+    assert any(getattr(feed, "source", None) == 1 for feed in feeds)
+
+
+@pytest.mark.parametrize(
+    ("run", "ends"),
+    [
+        ("board_reset", [["BoardReset"], []]),
+        ("unplugged", [[], ["LineLost"]]),
+        ("dead_line", [[], []]),
+    ],
+)
+def test_the_ways_in_which_a_line_ends_are_among_them(run: str, ends: list[list[str]]) -> None:
+    assert [list(result.ends) for result in replayed(kept(run))] == ends

@@ -1,0 +1,157 @@
+"""`run --record`: the lines of a running table, kept in a file, and what the table says of it."""
+
+import asyncio
+import json
+import os
+import signal
+import stat
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from controller.gateway.endpoints import NoEndpoints
+from controller.messages import Phase, Role
+from controller.trials.hall import HallPlan, RunningTable, simulator
+from drivers.link.recording import as_lines, read
+from tests.link.recorded_runs import HEADER, replayed
+from tests.machine.stages import MATCH, PAIRS
+from tests.processes.conftest import SPEED
+from tests.processes.people import People
+from tests.processes.program import Done, Program
+
+Start = Callable[..., Awaitable[Program]]
+Dealtable = Callable[..., Awaitable[Done]]
+KEPT = Path(__file__).parents[1] / "link" / "recordings"
+"""What tests/link/test_recordings.py plays; DEALTABLE_WRITE_RECORDINGS=1 makes one of them here."""
+
+
+async def _open(table: RunningTable, program: Program) -> None:
+    """Wait until people can talk to a table."""
+    async with asyncio.timeout(30):
+        while program.process.returncode is None:
+            try:
+                if table.endpoints:
+                    return
+            except NoEndpoints:
+                await asyncio.sleep(0.05)
+    raise AssertionError(program.complained)
+
+
+async def _a_recorded_deal(state_dir: Path, runtime_dir: Path, file: Path) -> None:
+    """Run a table, recorded, up to hands that are held; then kill it."""
+    plan = HallPlan(state_dir, speed=SPEED, firmware="micropython")
+    async with simulator(plan, runtime_dir) as (table,):
+        program = await Program.start("run", "--config", table.config, "--record", file)
+        try:
+            await _open(table, program)
+            async with People(table) as people:
+                state = await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+                assert state.mode == "test"
+                args = {**MATCH, "stage": "swiss", "pairs": PAIRS}
+                reply = await people.order(Role.REFEREE, "set_match", **args)
+                assert reply.error is not None
+                assert reply.error.code == "TEST_MODE"
+                assert (await people.held()).mode == "test"
+            assert await program.line("are recorded")
+            await program.end(signal.SIGKILL)
+        finally:
+            await program.close()
+
+
+@pytest.mark.usefixtures("micropython")
+def test_a_killed_tables_recording_is_whole_and_the_drivers_make_the_same_deal_of_it(
+    tmp_path: Path, runtime_dir: Path
+) -> None:
+    file = tmp_path / "wire.jsonl"
+    with asyncio.Runner() as runner:
+        runner.run(_a_recorded_deal(tmp_path / "state", runtime_dir, file))
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    with file.open("rb") as lines:
+        header, chunks = read(lines)
+        assert header.simulated
+        wire = list(chunks)
+    dealer, reader = replayed(wire)
+    assert (dealer.findings, reader.findings) == ((), ())
+    assert [event.index for event in reader.events] == list(range(1, 109))
+    landed = [event for event in dealer.events if event.code.name == "LANDED"]
+    assert len(landed) == 108
+    if "DEALTABLE_WRITE_RECORDINGS" in os.environ:
+        (KEPT / "pty_under_micropython.jsonl").write_bytes(as_lines(HEADER, wire))
+
+
+async def test_a_table_with_a_match_is_not_recorded(
+    boards: RunningTable, start: Start, dealtable: Dealtable, tmp_path: Path
+) -> None:
+    playing = await start("run", "--config", boards.config)
+    await _open(boards, playing)
+    async with People(boards) as people:
+        state = await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+        assert state.mode == "play"
+        args = {**MATCH, "stage": "swiss", "pairs": PAIRS}
+        assert (await people.order(Role.REFEREE, "set_match", **args)).ok
+    assert (await playing.end(signal.SIGTERM)).code == 0
+    file = tmp_path / "wire.jsonl"
+    for words in (("machine",), ()):
+        option = ("--config", boards.config, "--record", file)
+        done = await dealtable("run", *words, *option)
+        assert done.code == 2
+        [line] = [line for line in done.err.splitlines() if line.startswith("Error: ")]
+        assert "match" in line
+        assert "sign or transfer" in line
+    assert not file.exists()
+
+
+async def test_a_file_that_cannot_be_made_or_would_be_bundled_is_said_in_a_line(
+    boards: RunningTable, dealtable: Dealtable, tmp_path: Path
+) -> None:
+    for file, said in (
+        (tmp_path / "nowhere" / "wire.jsonl", "No such file"),
+        (boards.state_dir / "wire.log", "what lies in the state directory"),
+    ):
+        done = await dealtable("run", "--config", boards.config, "--record", file)
+        assert done.code == 2
+        [line] = [line for line in done.err.splitlines() if line.startswith("Error: ")]
+        assert line.startswith(f"Error: --record {file}: {said}")
+        assert not file.exists()
+
+
+async def test_record_in_front_of_a_part_is_bad_usage(dealtable: Dealtable) -> None:
+    done = await dealtable("run", "--record", "x", "machine", "--config", "none.toml")
+    assert done.code == 2
+    assert "behind `machine`" in done.err
+
+
+async def test_a_recording_is_shown_in_words_without_faces_unless_they_are_asked_for(
+    dealtable: Dealtable,
+) -> None:
+    file = KEPT / "double_feed_and_tray.jsonl"
+    hidden = await dealtable("wire", file)
+    shown = await dealtable("wire", file, "--faces")
+    assert (hidden.code, shown.code) == (0, 0)
+    assert len(hidden.out.splitlines()) == len(shown.out.splitlines()) > 1000
+    assert "face hidden" in hidden.out
+    assert not any(suit in hidden.out for suit in "♠♥♣♦")
+    assert "face hidden" not in shown.out
+    assert all(suit in shown.out for suit in "♠♥♣♦")
+    assert hidden.out.startswith("table T01, simulated boards")
+    assert "ROUTE" in hidden.out
+
+
+async def test_a_recording_is_shown_as_json_a_line_each(dealtable: Dealtable) -> None:
+    done = await dealtable("wire", KEPT / "bad_line.jsonl", "--json", "--board", "reader")
+    assert done.code == 0
+    header, *rows = map(json.loads, done.out.splitlines())
+    assert header["what"] == "dealtable wire"
+    assert {row["board"] for row in rows} == {"reader"}
+    faces = {row["fields"]["face"] for row in rows if row["name"] == "READ"}
+    assert faces == {"hidden"}
+
+
+async def test_what_is_no_recording_is_said_in_a_line(dealtable: Dealtable, tmp_path: Path) -> None:
+    (tmp_path / "no.jsonl").write_text("hello\n")
+    for file, said in (("no.jsonl", "no recording"), ("none.jsonl", "No such file")):
+        done = await dealtable("wire", tmp_path / file)
+        assert done.code == 2
+        assert len(done.err.splitlines()) == 1
+        assert said in done.err
