@@ -12,6 +12,9 @@ from controller.arguments import Args, Line, Name, Packet, SeatName
 from controller.cards import side_of
 from controller.messages import Seat, Side
 
+LATEST_MS = 1 << 42
+"""No table's clock shows more: more than a hundred years (provisional)."""
+
 PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
 SideName = Annotated[Side, Meta(description='a side: "NS" or "EW"', examples=["NS"], title="side")]
 CardName = Annotated[
@@ -38,7 +41,13 @@ DealNumber = Annotated[
     int, Meta(ge=0, le=9999, description="the number of a deal, 0 before the first", examples=[1])
 ]
 TableMs = Annotated[
-    int, Meta(ge=0, description="milliseconds of the table's clock", examples=[1_500_000])
+    int,
+    Meta(
+        ge=0,
+        le=LATEST_MS,
+        description="milliseconds of the table's clock",
+        examples=[1_500_000],
+    ),
 ]
 FinishOrder = Annotated[
     tuple[SeatName, ...],

@@ -13,6 +13,7 @@ from typing import Self
 import msgspec
 
 from controller.messages import Role
+from controller.tomlwords import LONGEST, printable, short
 
 ADMITTED = "admitted"
 CLIENTS = "clients"
@@ -102,7 +103,7 @@ def read_certificate(path: Path) -> Certificate:
     except KeyError as error:
         raise RosterError(f"{path}: {error.args[0]} is missing; is it a dealtable key?") from None
     except (OSError, ValueError) as error:
-        raise RosterError(f"{path}: {error}") from error
+        raise RosterError(f"{path}: {printable(short(str(error), 3 * LONGEST))}") from error
 
 
 def _admitted(path: Path) -> Certificate:

@@ -176,7 +176,9 @@ def _read(file: Path | None) -> tuple[Part, ...]:
         parts = msgspec.json.decode(file.read_bytes(), type=tuple[Part, ...])
     except FileNotFoundError:
         raise LineError(f"{file}: there is no such file") from None
-    except (msgspec.MsgspecError, UnicodeDecodeError) as wrong:
+    except OSError as error:
+        raise LineError(f"{file}: cannot be read: {error.strerror}") from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
         raise LineError(f"{file}: no match on its way ({wrong})") from None
     if not parts:
         raise LineError(f"{file}: no match on its way (no parts)")

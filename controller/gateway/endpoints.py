@@ -47,7 +47,7 @@ def read_endpoints(state_dir: Path) -> Endpoints:
         raise NoEndpoints(
             f"{path}: {missing.strerror}; is the gateway of this table running?"
         ) from missing
-    except msgspec.MsgspecError as wrong:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
         raise NoEndpoints(f"{path}: {wrong}; restart the gateway") from wrong
 
 

@@ -18,6 +18,8 @@ LARGEST_BODY = 0xFFFF
 """Most bytes of a body: its length is chained as two bytes."""
 
 _LARGEST_INT = 2**53
+_OTHER_FIELDS = 1024
+"""Bytes that suffice for all fields of an entry but its data."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True):
@@ -57,6 +59,16 @@ def encode(entry: Entry) -> bytes:
     if len(body) > LARGEST_BODY:
         raise ValueError(f"{entry.kind}: an entry has at most {LARGEST_BODY} bytes")
     return body
+
+
+def fits(kind: str, data: dict[str, Any]) -> None:
+    """Return if an entry can hold `data`, whatever its other fields say.
+
+    Raises ValueError as `encode` does.
+    """
+    _check(data, kind)
+    if len(canonical(data)) > LARGEST_BODY - _OTHER_FIELDS:
+        raise ValueError(f"{kind}: an entry has at most {LARGEST_BODY} bytes")
 
 
 def decode(body: bytes) -> Entry:

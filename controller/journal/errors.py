@@ -1,8 +1,14 @@
 """What can be wrong with a journal; each message is one line for a person."""
 
+from controller.tomlwords import printable
+
 
 class JournalError(Exception):
     """The journal cannot be used: a foreign or damaged file, a broken chain, a second writer."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text as one line; some of it may be a damaged file's or a database's words."""
+        super().__init__(printable(text))
 
 
 class StorageFailed(JournalError):

@@ -70,7 +70,7 @@ class Store:
             store = cls(str(path), connection, lock)
             store._check_chain(state_dir)
             _sync_directory(state_dir)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, UnicodeDecodeError, OSError) as error:
             _abandon(connection, lock)
             raise JournalError(f"{path} is not a journal that can be used: {error}") from error
         except JournalError as error:
@@ -145,7 +145,7 @@ class Store:
 
     def _check_chain(self, state_dir: Path) -> None:
         rows = self._writer.execute("SELECT n, body, head FROM journal ORDER BY n")
-        for item in follow(Row(*row) for row in rows):
+        for item in follow(_row(*row) for row in rows):
             if isinstance(item, Break):
                 raise JournalError(
                     f"the chain is broken at entry {item.n}: {item.what}; "
@@ -165,14 +165,22 @@ def read_rows(path: Path) -> Iterator[Iterator[Row]]:
     try:
         with contextlib.closing(_connect_to_read(path)) as db:
             _refuse_other_formats(db)
+            _refuse_another_table(db)
             damage = [text for (text,) in db.execute("PRAGMA integrity_check") if text != "ok"]
             if damage:
                 raise JournalError(f"{path}: the file is damaged: {damage[0]}")
             rows = db.execute("SELECT n, body, head FROM journal ORDER BY n")
-            yield (Row(*row) for row in rows)
+            yield (_row(*row) for row in rows)
             _refuse_changed_tables(db)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # names in it that are no text
         raise JournalError(f"{path} is not a journal that can be read: {error}") from error
+
+
+def _row(n: object, body: object, head: object) -> Row:
+    """Return a row as it lies in the file. Raises JournalError for one of another table's form."""
+    if isinstance(n, int) and isinstance(body, bytes) and isinstance(head, bytes):
+        return Row(n, body, head)
+    raise JournalError("it has rows that no journal has: somebody changed the file")
 
 
 def _connect_to_read(path: Path) -> sqlite3.Connection:
@@ -222,6 +230,13 @@ def _refuse_other_formats(db: sqlite3.Connection) -> None:
 
 def _refuse_changed_tables(db: sqlite3.Connection) -> None:
     if dict(db.execute("SELECT name, sql FROM sqlite_master")) != _SCHEMA:
+        raise JournalError("its tables are not those of a journal: somebody changed the file")
+
+
+def _refuse_another_table(db: sqlite3.Connection) -> None:
+    """Refuse a journal that is no table of ours: a view in its place may yield rows for ever."""
+    found = db.execute("SELECT sql FROM sqlite_master WHERE name = 'journal'").fetchall()
+    if found != [(_SCHEMA["journal"],)]:
         raise JournalError("its tables are not those of a journal: somebody changed the file")
 
 

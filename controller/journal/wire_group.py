@@ -164,11 +164,11 @@ def opened(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
 
 def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[WireEvent]:
     """Return the events of an opened record; raises ValueError for what is none."""
-    return [
-        event
-        for group in record
-        for event in unpack(group | {"sealed": group.get("looks")}, attempt, lambda looks: looks)
-    ]
+    try:
+        sealed = [group | {"sealed": group.get("looks")} for group in record]
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"this is no record of board events: {error}") from error
+    return [event for group in sealed for event in unpack(group, attempt, lambda looks: looks)]
 
 
 def _belongs(group: Sequence[BoardEvent], event: BoardEvent) -> bool:

@@ -25,6 +25,8 @@ from controller.rules.profile import Profile
 FORMAT = 1
 PART_CHARS = 10_000
 """Characters in a part: with its signature it stays below what a gateway takes at once."""
+LATEST_MS = 1 << 42
+"""No table's clock shows more: more than a hundred years (provisional)."""
 LARGEST = 1 << 23
 """Bytes of a document (provisional); a match of twenty deals has some 50,000."""
 
@@ -107,6 +109,8 @@ def unpacked(digest: str, parts: Sequence[str]) -> Transfer:
         raise BadTransfer(f"a document that is none ({wrong})") from None
     if transfer.format != FORMAT:
         raise BadTransfer(f"a document of format {transfer.format}")
+    if not 0 <= transfer.at_ms <= LATEST_MS:
+        raise BadTransfer(f"a document of {transfer.at_ms} ms, which no table's clock shows")
     return transfer
 
 
@@ -116,6 +120,8 @@ def rebuilt(transfer: Transfer, profile: Profile) -> Match:
     Raises BadTransfer where its events lead elsewhere by this program's rules.
     """
     match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
+    if match.now_ms > transfer.at_ms:
+        raise BadTransfer("events of a time after it went")
     if result_of(match) != transfer.result:
         raise BadTransfer("events that do not lead where it says, or another version's")
     return match

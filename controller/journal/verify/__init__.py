@@ -126,6 +126,7 @@ def _check_attempt(progress: Progress, rulebooks: Rulebooks) -> tuple[Standing, 
         if _hands_open(progress):
             findings.extend(check_hands(progress))
             grade = "hands" if grade else None
+        findings.extend(_check_form(progress))
     except Unproved as error:
         findings.append(Finding(error.n, str(error), "this attempt cannot be proved"))
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -142,16 +143,16 @@ def _standing(
     unproved: list[str],
     strange: str | None,
 ) -> Standing:
-    verdict = progress.data("verdict") or {}
+    outcome = (progress.data("verdict") or {}).get("outcome")
     cut = progress.data("cut")
     withdrawn, recalled = progress.data("withdrawn"), progress.data("recalled")
-    after = list((withdrawn or recalled or {"reasons": []})["reasons"])
+    after = _reasons(withdrawn if withdrawn is not None else recalled) or []
     return Standing(
         attempt=progress.attempt,
         deal=progress.deal,
-        outcome=verdict.get("outcome"),
+        outcome=outcome if isinstance(outcome, str) else None,
         withdrawn=withdrawn is not None,
-        reasons=[*(verdict.get("reasons") or []), *after],
+        reasons=[*(_reasons(progress.data("verdict")) or []), *after],
         unshown=[*unproved, *after],
         uncut=cut is not None and cut.get("cut") is None,
         grade=grade,
@@ -160,6 +161,22 @@ def _standing(
         recalled=recalled is not None,
         sealed="sealed_to_chief" in progress.steps,
     )
+
+
+def _check_form(progress: Progress) -> Iterator[Finding]:
+    """Yield the steps whose reasons are no list of words: nobody could read them."""
+    for kind in ("verdict", "withdrawn", "recalled"):
+        step = progress.steps.get(kind)
+        if step is not None and _reasons(step.data) is None:
+            yield Finding(step.n, f"{kind} has no list of reasons", "this program did not write it")
+
+
+def _reasons(data: Mapping[str, Any] | None) -> list[str] | None:
+    """Return the reasons in a step's data, [] where there is no step; None: they are no words."""
+    said = [] if data is None else data.get("reasons")
+    if isinstance(said, list) and all(isinstance(reason, str) for reason in said):
+        return list(said)
+    return None
 
 
 def _course(progress: Progress) -> tuple[Course | None, list[Finding]]:

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from controller.tomlwords import printable
+
 Grade = Literal["sequence", "hands"]
 
 
@@ -17,7 +19,7 @@ class Finding(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         """One line for a person."""
         where = "journal" if self.n is None else f"entry {self.n}"
-        return f"{where}: {self.what}: {self.means}"
+        return printable(f"{where}: {self.what}: {self.means}")
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +53,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         end = "recalled" if self.recalled else end
         reasons = f" ({', '.join(self.reasons)})" if self.reasons else ""
         uncut = ", uncut" if self.uncut else ""
-        return f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade()}"
+        uncut += f"; {self._grade()}"
+        return printable(f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}")
 
     def _grade(self) -> str:
         if self.sealed:

@@ -27,7 +27,7 @@ def read_heads(path: Path) -> list[Kept]:
     try:
         text = path.read_text(encoding="utf-8")
         heads = [head for line in _messages(text) for head in _heads_in(line)]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise JournalError(
             f"{path} holds no head: expected 64 hex digits, or an event or state of the feed"
         ) from error

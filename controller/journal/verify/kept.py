@@ -12,7 +12,11 @@ def check_told(entries: Sequence[Entry]) -> Iterator[Finding]:
     for entry in entries:
         if entry.kind != "match_told" or not kept:
             continue
-        for one in entry.data.get("told", ()):
-            if kept.get(one.get("n")) != one.get("event"):
+        told = entry.data.get("told", ())
+        if not isinstance(told, list | tuple) or not all(isinstance(one, dict) for one in told):
+            yield Finding(entry.n, "what is told is no list of events", "it cannot be compared")
+            continue
+        for one in told:
+            if not isinstance(one.get("n"), int) or kept.get(one.get("n")) != one.get("event"):
                 what = f"what is told of entry {one.get('n')} is not what was kept there"
                 yield Finding(entry.n, what, "an answer or a card was changed afterwards")

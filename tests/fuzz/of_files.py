@@ -1,0 +1,88 @@
+"""Files that people write or carry: each is taken, or refused in one printable line."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+from controller.cli import LineError
+from controller.cli import sim as cli_sim
+from controller.cli import transfer as cli_transfer
+from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
+from controller.gateway.endpoints import FILE, Endpoints, NoEndpoints, read_endpoints
+from controller.journal.errors import JournalError
+from controller.journal.verify.heads import read_heads
+from controller.roster import Roster, RosterError, read_certificate
+from controller.rules.profile import Profile
+from controller.rules.regulations_page import profile_hash
+from controller.rules.rulebooks import ProfileError, load_profile, with_event
+from tests.fuzz.folders import file
+from tests.fuzz.refusals import one_line
+
+
+def told(read: Callable[[Path], object], path: Path, *refusals: type[Exception]) -> object:
+    """What a file gives, None where it is refused as it should be."""
+    try:
+        return read(path)
+    except refusals as error:
+        one_line(error)
+        return None
+
+
+def table_toml(data: bytes) -> None:
+    """A table's configuration."""
+    with file("table.toml", data) as path:
+        found = told(load_table, path, ConfigError)
+        assert found is None or isinstance(found, TableConfig)
+
+
+def sim_toml(data: bytes) -> None:
+    """A simulated table's configuration, with the faults in it."""
+    with file("sim.toml", data) as path:
+        found = told(load_sim, path, ConfigError)
+        if isinstance(found, SimConfig):
+            told(lambda _: cli_sim._settings(found, None, (), None), path, LineError)
+
+
+def event_toml(data: bytes) -> None:
+    """An event's regulations, over any rulebook."""
+    with file("event.toml", data) as path:
+        for profile in _profiles():
+            found = told(lambda path, of=profile: with_event(of, path), path, ProfileError)  # type: ignore[misc]  # mypy sees no type in a default
+            if isinstance(found, Profile):
+                assert len(profile_hash(found)) == 32
+
+
+@cache
+def _profiles() -> tuple[Profile, ...]:
+    return tuple(
+        load_profile(name) for name in ("international-000", "bcta-004", "bigtwo-2017-002")
+    )
+
+
+def certificate(data: bytes) -> None:
+    """A key file, in somebody's hands and among the admitted."""
+    with file("somebody.key", data) as path:
+        told(read_certificate, path, RosterError)
+        admitted = path.parent / "admitted"
+        admitted.mkdir()
+        path.rename(admitted / path.name)
+        told(Roster.load, path.parent, RosterError)
+
+
+def kept_heads(data: bytes) -> None:
+    """Heads that somebody kept of a journal."""
+    with file("heads", data) as path:
+        told(read_heads, path, JournalError)
+
+
+def endpoints(data: bytes) -> None:
+    """What a state directory says of its running gateway."""
+    with file(FILE, data) as path:
+        found = told(read_endpoints, path.parent, NoEndpoints)
+        assert found is None or isinstance(found, Endpoints)
+
+
+def carried(data: bytes) -> None:
+    """A match on its way in a file (`dealtable transfer --file`)."""
+    with file("match.json", data) as path:
+        told(cli_transfer._read, path, LineError)

@@ -1,0 +1,93 @@
+"""The simulator's own doors: faults as people write them, its control socket, its pins."""
+
+import asyncio
+import random
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import msgspec
+
+from sim.contacts import Contacts
+from sim.control import Control
+from sim.inproc import InprocTable
+from sim.mechanics.faults import Fault, FaultError, Wear, load_wear, parse_fault
+from sim.mechanics.settings import Settings
+from sim.pinserver import PinServer
+from sim.virtual import VirtualLoop
+from tests.fuzz.folders import file, folder
+from tests.fuzz.refusals import a_word
+
+MOST_LINES = 30
+WAIT_S = 3600.0
+
+
+def faults(data: bytes) -> None:
+    """A fault on the command line is one of the menu, or is refused in a line."""
+    for line in data.decode(errors="surrogateescape").split("\n")[:MOST_LINES]:
+        try:
+            found = parse_fault(line)
+        except FaultError as error:
+            a_word(error)
+            continue
+        assert isinstance(found, Fault)
+
+
+def wear_toml(data: bytes) -> None:
+    """A wear level of one's own is one, or is refused."""
+    with file("level.toml", data) as path:
+        try:
+            found = load_wear(path)
+        except FaultError as error:
+            a_word(error)
+        else:
+            assert isinstance(found, Wear)
+
+
+def control(data: bytes) -> None:
+    """Every request of the control socket gets an answer that can be sent; a table stays one."""
+    with folder() as at, asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(_controlled(data, at))
+
+
+async def _controlled(data: bytes, at: Path) -> None:
+    boots = count(1)
+    table = InprocTable(Settings(), random.Random(1), boots=lambda: next(boots))
+    contacts = Contacts(table.world)
+    stub = SimpleNamespace(
+        world=table.world,
+        contacts=contacts,
+        boards={
+            name: SimpleNamespace(kill=partial(table.kill, name)) for name in ("dealer", "reader")
+        },
+        info=dict,
+        attend=lambda on: None,
+        restart=_restarted(table),
+        table=table,
+    )
+    desk = Control(cast(Any, stub), at / "control")
+    pins = PinServer(contacts, at / "pins")
+    try:
+        for line in data.split(b"\n")[:MOST_LINES]:
+            pins._take(line.split())
+            try:
+                async with asyncio.timeout(WAIT_S):
+                    answer = await desk.answer(line)
+            except TimeoutError:
+                return  # it holds a button for as long as it was asked to
+            said = msgspec.json.encode(answer)
+            assert b"\n" not in said
+            await asyncio.sleep(0.05)
+    finally:
+        contacts.close()
+        table.close()
+
+
+def _restarted(table: InprocTable) -> Any:
+    async def restart(name: Any) -> None:
+        table.kill(name)
+        table.start(name)
+
+    return restart

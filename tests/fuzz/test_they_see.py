@@ -1,0 +1,163 @@
+"""What is broken on purpose is seen: each target can fail."""
+
+import re
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from controller.gateway import endpoints
+from controller.journal import verify
+from controller.machine.acts import TableActs
+from drivers.firmware import codec, lock, wire
+from drivers.firmware.board import Board
+from drivers.firmware.feeding import Feeding
+from drivers.firmware.memory import EventMemory
+from drivers.link import frames, intake
+from drivers.link.intake import Intake, Taken
+from tests.fuzz import __main__ as fuzz
+from tests.fuzz import explore
+from tests.fuzz.keep import arcs_of
+from tests.fuzz.of_boards import dealer
+from tests.fuzz.of_journals import entries
+from tests.fuzz.of_link import link
+from tests.fuzz.of_orders import orders
+from tests.fuzz.of_wire import board_frames, decoder
+from tests.fuzz.targets import CORPUS, TARGETS, function
+
+DEAL, TURN, LAPSE = 3, 4, 0
+TO_ONE_POCKET = bytes([0, DEAL, 0, 0x47, 0, 0, 0, 0])
+ONE_CARD = bytes([0, DEAL, 0, 0])
+A_SECOND = bytes([LAPSE, 12])
+
+
+def test_hands_that_are_not_right_are_seen_to_go_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    dealer(TO_ONE_POCKET)
+    monkeypatch.setattr(lock, "holds", lambda board: True)
+    with pytest.raises(AssertionError, match="released what is not right"):
+        dealer(TO_ONE_POCKET)
+
+
+def test_right_hands_are_seen_to_go_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    lifted: list[int] = []
+    monkeypatch.setattr("drivers.firmware.motors.Lift.go", lambda lift, goal: lifted.append(goal))
+    dealer(bytes([0, DEAL, 0, 7]))
+    assert lifted == [1]
+
+
+def test_a_board_that_feeds_without_its_host_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    dealer(ONE_CARD + A_SECOND)
+
+    def shrug(board: Board) -> None:
+        board._silent = board.now >= board._heard + 500
+
+    monkeypatch.setattr(Board, "_listen", shrug)
+    with pytest.raises(AssertionError, match="although nobody is there"):
+        dealer(ONE_CARD + A_SECOND)
+
+
+def test_a_board_that_wants_to_be_stepped_at_once_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EventMemory, "deadline", lambda memory: 0)
+    with pytest.raises(AssertionError, match="at once"):
+        dealer(ONE_CARD)
+
+
+def test_both_motors_at_once_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_on(feeding: Feeding) -> None:
+        feeding.state = 5
+        feeding._hal.set("pass", 1)
+        feeding._hal.set("feed", 1)
+
+    monkeypatch.setattr(Feeding, "_pass", run_on)
+    with pytest.raises(AssertionError, match="both motors"):
+        dealer(bytes([0, DEAL, 0, 7]))
+
+
+def test_an_event_taken_twice_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = bytes([4, 1, 1, wire.LANDED, 0, 0, 0, 0, 0])
+    session = bytes([8, 0, 0, 1, 1, 0, 0, 14, 1])
+    link(session + event + event)
+
+    def careless(known: Intake, number: int) -> tuple[Intake, Taken]:
+        return Intake(known.boot, number, known.kept), Taken.NEW
+
+    monkeypatch.setattr(intake, "take", careless)
+    with pytest.raises(AssertionError, match="an event twice"):
+        link(session + event + event)
+
+
+def test_a_decoder_that_loses_the_end_of_a_piece_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = bytes([2]) + codec.encode(b"abc")
+    decoder(stream)
+    feed = codec.Decoder.feed
+
+    def careless(line: codec.Decoder, data: bytes) -> list[bytes]:
+        found = feed(line, data)
+        line._rest = line._rest[:-1]
+        return found
+
+    monkeypatch.setattr(codec.Decoder, "feed", careless)
+    with pytest.raises(AssertionError):
+        decoder(stream)
+
+
+def test_a_frame_that_raises_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def careless(payload: bytes, board: str) -> None:
+        raise struct.error
+
+    monkeypatch.setattr(frames, "decode", careless)
+    with pytest.raises(struct.error):
+        board_frames(b"\0")
+
+
+def test_a_verifier_that_believes_a_form_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (CORPUS / "entries" / "reasons-are-no-list").read_bytes()
+    entries(data)
+    monkeypatch.setattr(verify, "_reasons", lambda data: list((data or {"reasons": []})["reasons"]))
+    with pytest.raises((TypeError, KeyError)):
+        entries(data)
+
+
+@pytest.mark.parametrize("answer", [RuntimeError, None])
+def test_an_order_without_an_answer_of_the_closed_set_is_seen(
+    monkeypatch: pytest.MonkeyPatch, answer: type[Exception] | None
+) -> None:
+    call = b'{"cmd":"call","as":"table","args":{"seat":"N"}}\n'
+    orders(call)
+
+    async def careless(acts: object, order: object) -> None:
+        if answer is not None:
+            raise answer
+
+    monkeypatch.setattr(TableActs, "_call", careless)
+    with pytest.raises(answer or TimeoutError):
+        orders(call)
+
+
+def test_a_find_is_kept_once_and_can_be_played_again(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    deep = b'{"x":' + b"[" * 2000
+    monkeypatch.setattr(endpoints, "RecursionError", MemoryError, raising=False)
+    target = TARGETS["endpoints"]
+    finds = explore.Finds(target, function(target), tmp_path)
+    finds.run(deep)
+    finds.run(deep + b"[")
+    finds.run(b"{}")
+    kept = [path for path in (tmp_path / "endpoints").iterdir() if path.suffix != ".why"]
+    assert len(kept) == 1
+    assert re.fullmatch(r"RecursionError-endpoints-\d+-[0-9a-f]{8}", kept[0].name)
+    assert str(kept[0]) in capfd.readouterr().err
+    again = CliRunner().invoke(fuzz.main, ["replay", str(kept[0])])
+    assert isinstance(again.exception, RecursionError)
+    monkeypatch.undo()
+    assert CliRunner().invoke(fuzz.main, ["replay", str(kept[0])]).exit_code == 0
+
+
+def test_an_input_that_runs_more_has_more_arcs() -> None:
+    run: Callable[[bytes], None] = function(TARGETS["decoder"])
+    nothing, frame = arcs_of(run, b""), arcs_of(run, bytes([9]) + codec.encode(b"abc"))
+    assert nothing < frame
+    assert all("/drivers/" in where for where, _, _ in frame)
