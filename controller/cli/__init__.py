@@ -31,12 +31,16 @@ COMMANDS = {
     "transfer": Entry("controller.cli.transfer", "Move a match to another table."),
     "verify": Entry("controller.cli.verify", "Check a journal: chain, proofs, counts."),
     "open": Entry("controller.cli.open", "Open an attempt that only the chief can."),
+    "wire": Entry("controller.cli.wire", "A recording of the serial lines, in words."),
     "bundle": Entry("controller.cli.bundle", "A diagnostics archive without secrets."),
     "check-config": Entry("controller.cli.check_config", "Check configuration files."),
     "judge": Entry("controller.cli.judge", "Rule on combinations: what is it, is it legal, why."),
     "rules": Entry("controller.cli.rules", "The rulebooks, and what an event must settle."),
     "keys": Entry("controller.cli.keys", "Make keys, admit and list clients."),
     "schema": Entry("controller.cli.schema", "JSON Schemas of all public messages."),
+    "campaign": Entry(
+        "controller.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
+    ),
     "bench": Entry("controller.cli.bench", "Measure figures against their floors.", needs_sim=True),
 }
 

@@ -33,7 +33,8 @@ from controller.rules.rulebooks import load_profile
 from controller.signing import sign
 from controller.trials.at_table import PATIENCE_S, AtTable
 from controller.vault.keyfile import KeyFile
-from sim.inproc import DEALER_ID, READER_ID, InprocTable
+from drivers.link.port import Port
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, InprocTable
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 
@@ -47,11 +48,18 @@ IMPATIENCE_S = 0.2
 
 @dataclass
 class Trial(AtTable):
-    """A table in process, and its people. `events` and `states` are what its feed carried."""
+    """A table in process, and its people. `events` and `states` are what its feed carried.
+
+    `name` goes before the numbers of its people's orders, so that they are others than those
+    of an earlier daemon; `running` is the machine's own task: done before the block ends only
+    where it raised.
+    """
 
     signers: Mapping[Role, bytes]
     events: list[Event] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
+    name: str = ""
+    running: asyncio.Future[None] | None = None
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _orders: int = 0
 
@@ -93,7 +101,9 @@ class Trial(AtTable):
         """
         self._orders += 1
         deal, attempt = self._present(cmd) if about is None else about
-        command = Command(id=str(self._orders), cmd=cmd, deal=deal, attempt=attempt, args=args)
+        command = Command(
+            id=f"{self.name}{self._orders}", cmd=cmd, deal=deal, attempt=attempt, args=args
+        )
         return sign(command, TABLE_KEY, self.signers[role])
 
     async def order(
@@ -165,6 +175,10 @@ async def trial(
     chief: bytes | None = None,
     reopen: Callable[[], Store] | None = None,
     table_id: str = "T01",
+    name: str = "",
+    told: Callable[[State | Event], bool] = lambda value: True,
+    jumped_s: Callable[[], float] = lambda: 0.0,
+    line: Callable[[BoardName, Port], Port] = lambda board, port: port,
 ) -> AsyncIterator[Trial]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
@@ -175,7 +189,10 @@ async def trial(
     rulebook with or without an event's regulations, international-000 where none is given;
     the sets of `card_sets` lie at the table, packed as it says. `signers` are people's
     secret keys, fresh ones where none are given. `reopen` opens the journal again after
-    its disk refused a write.
+    its disk refused a write; `name` goes before the numbers of orders. `told` sees what is
+    published before the trial does, and keeps it from the feed with False, as a daemon's death
+    does. `jumped_s`: how far the wall's clock is off by now; `line` gives the host's end of a
+    line that the machine uses.
     """
     loop = asyncio.get_running_loop()
     chance = random.Random(f"machine {seed}")
@@ -208,7 +225,8 @@ async def trial(
     )
 
     def wall() -> str:
-        return (_BEGINNING + timedelta(seconds=loop.time())).isoformat(timespec="milliseconds")
+        now = _BEGINNING + timedelta(seconds=loop.time() + jumped_s())
+        return now.isoformat(timespec="milliseconds")
 
     opened = iter([first])
 
@@ -221,12 +239,16 @@ async def trial(
     chief = seal if chief is None else chief
     key_file = KeyFile(runtime_dir, state_dir)
 
+    def publish(value: State | Event) -> None:
+        if told(value):
+            at.publish(value)
+
     async def build() -> Machine:
         store = next(opened, None) or open_again()
         boot = chance.randbytes(4).hex()
         given = Surroundings(
             journal=Journal(store, InlineCommitter(store), wall=wall, boot=boot),
-            ports={"dealer": table.port("dealer"), "reader": table.port("reader")},
+            ports={board: line(board, table.port(board)) for board in BOARDS},
             roster=_roster(signers),
             table_key=TABLE_KEY,
             chief=chief,
@@ -234,14 +256,14 @@ async def trial(
             entropy=chance.randbytes,
             wall=wall,
             boot=boot,
-            publish=lambda value: at.publish(value),
+            publish=publish,
         )
         return Machine(config, profile, given)
 
-    lasting = LastingMachine(build, lambda state: at.publish(state))
+    lasting = LastingMachine(build, publish)
     await lasting.start()
-    at = Trial(table, lasting, signers)
-    running = asyncio.ensure_future(lasting.run())
+    at = Trial(table, lasting, signers, name=name)
+    running = at.running = asyncio.ensure_future(lasting.run())
     try:
         yield at
     finally:

@@ -15,11 +15,10 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from controller.journal.chain import Row
 from controller.journal.entries import Chained, public_event
 from controller.journal.errors import StorageFailed
 from controller.journal.fold import attempts
-from controller.journal.store import STORE_NAME, Store, read_rows
+from controller.journal.store import Store
 from controller.journal.verify import verify
 from controller.machine.play import Play, fold
 from controller.match.state import GuandanMatch
@@ -27,59 +26,13 @@ from controller.messages import Command, Event, Reply, Role, State
 from controller.rules.profile import Profile
 from controller.signing import sign
 from controller.trials.inproc import TABLE_KEY, Trial, trial
+from controller.trials.mortal import Death, MortalStore, cut_off, lose_power
 from sim.inproc import BOARDS, InprocTable
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 
 SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
 """People's keys: they stay the same people over all lives."""
-
-
-@dataclass(frozen=True)
-class Death:
-    """How a daemon dies: `after_s` behind the commit of entry `entry`; `away_s` until the next.
-
-    `power`: rows that were not synced and all keys go with it. `reset`: the boards, too.
-    """
-
-    entry: int
-    after_s: float = 0.0
-    away_s: float = 1.0
-    power: bool = False
-    reset: bool = False
-
-
-class MortalStore(Store):
-    """A journal's file of which a death cuts a part off: the rows behind the entry of death."""
-
-    death: Death | None = None
-    die: Callable[[], None]
-    alive = True
-    synced = 0
-    closed = False
-
-    def write(self, rows: Sequence[Row], *, durable: bool) -> None:
-        """Write what comes before the death, and nothing behind it."""
-        if not self.alive:
-            raise StorageFailed("the daemon is dead")
-        last = None if self.death is None or self.death.after_s else self.death.entry
-        kept = [row for row in rows if last is None or row.n <= last]
-        super().write(kept, durable=durable)
-        if durable:
-            self.synced = self.last()[0]
-        if self.death is not None and self.last()[0] >= self.death.entry:
-            if self.death.after_s:
-                asyncio.get_running_loop().call_later(self.death.after_s, self.die)
-                self.death = None
-                return
-            self.die()
-            raise StorageFailed("the daemon is dead")
-
-    def close(self) -> None:
-        """Close the file, once."""
-        if not self.closed:
-            self.closed = True
-            super().close()
 
 
 @dataclass
@@ -129,6 +82,12 @@ class Scene:
         life = Life(store)
         self.lives.append(life)
         store.death, store.die = death, lambda: self._die(life)
+
+        def told(value: State | Event) -> bool:
+            if life.store.alive and isinstance(value, Event):
+                life.feed.append(value)
+            return life.store.alive  # the feed of a dead daemon is silent
+
         try:
             with suppress(StorageFailed):
                 async with trial(
@@ -139,6 +98,7 @@ class Scene:
                     sim=self.sim,
                     seed=len(self.lives),
                     signers=SIGNERS,
+                    told=told,
                     **options,
                 ) as at:
                     await self._act(at, life, script)
@@ -149,15 +109,6 @@ class Scene:
         return store.alive
 
     async def _act(self, at: Trial, life: Life, script: "Script") -> None:
-        publish = at.publish
-
-        def tell(value: State | Event) -> None:
-            if life.store.alive:
-                publish(value)
-                if isinstance(value, Event):
-                    life.feed.append(value)
-
-        at.publish = tell  # type: ignore[method-assign]  # the feed of a dead daemon is silent
         acting = asyncio.ensure_future(script(self, at))
         dying = asyncio.ensure_future(life.died.wait())
         try:
@@ -172,24 +123,15 @@ class Scene:
                 await self._hands
 
     def _die(self, life: Life) -> None:
-        if not life.store.alive or life.store.closed:
-            return
-        life.store.alive, life.wrote = False, life.store.last()[0]
-        for name in BOARDS:
-            self.sim.port(name).close()
-        life.died.set()
+        if cut_off(self.sim, life.store):
+            life.wrote = life.store.last()[0]
+            life.died.set()
 
     async def _aftermath(self, store: MortalStore, death: Death) -> None:
         if death.power:
-            for key in self.runtime_dir.glob("attempt-*.key"):
-                key.unlink()
-            with read_rows(self.state_dir / STORE_NAME) as rows:
-                kept = [row for row in rows if row.n <= store.synced]
+            before = self.state_dir
             self._journals += 1
-            self.state_dir.mkdir()
-            fresh = Store.open(self.state_dir)
-            fresh.write(kept, durable=True)
-            fresh.close()
+            lose_power(before, self.runtime_dir, store.synced, self.state_dir)
             self.lives[-1].wrote = store.synced
         for name in BOARDS if death.reset else ():
             self.sim.kill(name)

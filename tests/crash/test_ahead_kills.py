@@ -12,11 +12,12 @@ from controller.config import CardSet
 from controller.messages import State
 from controller.trials.foursome import Foursome, Mischief, Pauses
 from controller.trials.inproc import Trial
+from controller.trials.mortal import Death
 from sim.inproc import InprocTable
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 from sim.mechanics.truth import Truth
-from tests.crash.lives import Death, Scene
+from tests.crash.lives import Scene
 from tests.crash.test_kills import AWAY_S, BEHIND_S
 
 pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]

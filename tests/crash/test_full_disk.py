@@ -12,7 +12,8 @@ from controller.journal.errors import JournalError, StorageFailed
 from controller.journal.store import Store
 from controller.messages import Phase, Role
 from controller.trials.inproc import Trial
-from tests.crash.lives import MortalStore, Scene, Script
+from controller.trials.mortal import MortalStore
+from tests.crash.lives import Scene, Script
 from tests.crash.people import practice
 from tests.crash.test_kills import AS_IT_GOES, ENTRIES, FAULTS
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from controller.trials.inproc import Trial
-from tests.crash.lives import Death, Scene, Script
+from controller.trials.mortal import Death
+from tests.crash.lives import Scene, Script
 from tests.crash.people import practice
 
 pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900)]

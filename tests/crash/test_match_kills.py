@@ -9,7 +9,8 @@ import pytest
 from controller.match.sheet import DealRow
 from controller.match.state import GuandanMatch
 from controller.rules.profile import Profile
-from tests.crash.lives import Death, Scene
+from controller.trials.mortal import Death
+from tests.crash.lives import Scene
 from tests.crash.match_people import a_match
 from tests.crash.test_kills import AWAY_S, BEHIND_S
 from tests.match.table import INTL, varied

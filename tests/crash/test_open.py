@@ -12,7 +12,8 @@ from controller.gateway.certificates import create_client
 from controller.journal.fold import attempts
 from controller.messages import Role
 from controller.roster import read_certificate
-from tests.crash.lives import Death, Scene
+from controller.trials.mortal import Death
+from tests.crash.lives import Scene
 from tests.crash.people import practice
 from tests.crash.test_kills import FAULTS
 

@@ -10,7 +10,8 @@ from controller.journal.fold import Progress, attempts
 from controller.journal.verify import verify
 from controller.messages import Alert, Outcome
 from controller.trials.inproc import Trial
-from tests.crash.lives import Death, Scene
+from controller.trials.mortal import Death
+from tests.crash.lives import Scene
 from tests.crash.people import practice
 from tests.crash.test_kills import AWAY_S, BEHIND_S, FAULTS
 

@@ -1,0 +1,1 @@
+"""Campaigns: simulated deals with faults by the thousand; the mechanics' truth is the judge."""

@@ -1,0 +1,87 @@
+"""Which faults are active, and which words for what went wrong they account for.
+
+Active are the faults that struck since the verdict before, and those that still are so.
+What people do at the machine, told or not, counts as a fault of that name while it is new:
+whoever clears up opens the lid.
+"""
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import msgspec
+
+from sim.mechanics.faults import Fault, Struck, blame, is_mild, menu
+from sim.mechanics.world import World
+
+CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
+"""Alerts that follow from verdicts, not from a fault of their own."""
+
+_STRIKES_AT_A_FILLING = "set"
+_PLAIN = msgspec.structs.fields(Fault)
+
+
+@lru_cache(maxsize=4096)
+def words(fault: Fault) -> str:
+    """Return a fault in the menu's words, as parse_fault reads them: `jam:place=gate`."""
+    takes = menu()[fault.name].takes
+    defaults = {field.name: field.default for field in _PLAIN}
+    given = [(name, getattr(fault, name)) for name in takes]
+    told = [f"{name}={value}" for name, value in given if value != defaults[name]]
+    return fault.name + (":" + ",".join(told) if told else "")
+
+
+def unaccounted(codes: Iterable[str], active: Iterable[Fault]) -> tuple[str, ...]:
+    """Return the codes that are right words for none of the active faults."""
+    right = {code for fault in active for code in blame(fault)}
+    return tuple(code for code in codes if code not in right)
+
+
+def needless(active: Iterable[Fault]) -> bool:
+    """Tell whether an attempt need not have gone wrong: every fault active in it was mild."""
+    return all(is_mild(fault) for fault in active)
+
+
+class Suspects:
+    """The faults of one world that something may be blamed on now."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._struck: list[Struck] = []
+        self._acts: list[Struck] = []
+        self._before_s = self._verdict_s = -1.0
+
+    def struck(self, struck: Struck) -> None:
+        """Take a fault that strikes now."""
+        self._struck.append(struck)
+
+    def acted(self, fault: Fault) -> None:
+        """Take what people do themselves at the machine now, as a fault of that name."""
+        self._acts.append(Struck(fault, 0, self._world.clock.now_s()))
+
+    def verdict(self) -> None:
+        """Say that an attempt has ended now."""
+        self._verdict_s = self._world.clock.now_s()
+
+    def begun(self) -> None:
+        """Say that the next attempt begins: what struck before the last verdict is past."""
+        self._before_s = self._verdict_s
+        self._struck = [one for one in self._struck if one.at_s > self._before_s]
+        self._acts = [one for one in self._acts if one.at_s > self._before_s]
+
+    def faults(self) -> tuple[Fault, ...]:
+        """Return the faults that are active now, people's own acts not among them."""
+        both = (*self._struck, *self._world.in_force())
+        return tuple(dict.fromkeys(one.fault for one in both))
+
+    def all(self) -> tuple[Fault, ...]:
+        """Return the faults that are active now and what people did."""
+        return (*self.faults(), *(one.fault for one in self._acts))
+
+    def later(self) -> tuple[Fault, ...]:
+        """Return the faults that struck since the last verdict, but for those of a new filling."""
+        return tuple(
+            one.fault
+            for one in self._struck
+            if one.at_s > self._verdict_s
+            and menu()[one.fault.name].strikes != _STRIKES_AT_A_FILLING
+        )

@@ -1,0 +1,185 @@
+"""What people's hands do at a table of a campaign, and the orders that they give.
+
+Every deed that is more than taking, laying down and loading is a hand: `hand(name)` is told of
+it before it is lent, `acted(fault)` of what it does to the machine, as a fault of the menu.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from controller.messages import Reply, Role
+from controller.rules.profile import Profile
+from controller.trials.campaign.house import SETS, House
+from controller.trials.campaign.judge import CardSet, wrong_set
+from sim.inproc import BoardName
+from sim.mechanics.cards import PhysicalCard
+from sim.mechanics.faults import Fault
+from sim.mechanics.people import OutOfReach
+from sim.mechanics.settings import BACKS
+
+Deed = Coroutine[Any, Any, None]
+PATIENCE_S = 5.0
+"""How long somebody waits for the answer to an order about a set."""
+BREATH_S = 1.0
+"""How long people wait before they give an order again."""
+_LIKE = {
+    "collect": Fault("lid"),
+    "change_set": Fault("lid"),
+    "close_lid": Fault("lid"),
+    "release_estop": Fault("estop"),
+}
+"""What people do to the machine, as the menu calls it."""
+
+
+class Deeds:
+    """The hands at one table. `last` is what they did last, beyond what every deal asks for."""
+
+    def __init__(
+        self,
+        house: House,
+        profile: Profile,
+        *,
+        hand: Callable[[str], None],
+        acted: Callable[[Fault], None],
+    ) -> None:
+        self.last = "nothing"
+        self._house, self._world = house, house.sim.world
+        self._hand, self._acted = hand, acted
+        deck = profile.deck
+        self._cards = deck.cards
+        self._sets = {
+            one.id: CardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back]) for one in SETS
+        }
+        self._loop = asyncio.get_running_loop()
+        self._asked: dict[str, asyncio.Future[Reply]] = {}
+        self._asked_s: dict[str, float] = {}
+
+    # Of every deal.
+
+    async def take_hands(self) -> None:
+        """Let the players take their hands."""
+        self._world.people.take_hands()
+
+    async def load(self) -> None:
+        """Put the set back that was played."""
+        self._world.people.load()
+
+    # Hands.
+
+    async def release_estop(self) -> None:
+        """Let the emergency stop out."""
+        self._lend("release_estop")
+        self._world.set_estop(False)
+
+    async def close_lid(self) -> None:
+        """Close the lid that somebody left open."""
+        self._lend("close_lid")
+        self._world.set_lid(False)
+
+    async def start_daemon(self) -> None:
+        """Start the machine's program."""
+        self._lend("start_daemon")
+        self._house.start_daemon()
+
+    async def make_room(self) -> None:
+        """Make room on the disk."""
+        self._lend("make_room")
+        self._house.make_room()
+
+    async def plug_in(self, names: tuple[BoardName, ...]) -> None:
+        """Look after a board's cable, and that it is the right one."""
+        self._lend("plug_in")
+        for name in names:
+            self._acted(Fault("unplugged", board=name))
+        self._house.sim.mend()
+
+    async def take_out(self) -> None:
+        """Take the cards out that a player left in his pocket."""
+        self._lend("take_out")
+        self._world.people.take_hands()
+
+    async def collect(self) -> None:
+        """Open the lid, put all cards back, close it."""
+        self._lend("collect")
+        await self._world.people.collect()
+
+    async def mend(self) -> None:
+        """Free what sticks and clean the sensors; the cards stay where they are."""
+        self._lend("mend")
+        for motor in self._world.motors.values():
+            motor.free()
+        self._world.dealer.mend()
+
+    async def free_hopper(self) -> None:
+        """Take out what lies in the hopper; where nothing does, its sensor is at fault."""
+        if not self._world.hopper:
+            await self.mend()
+            return
+        self._lend("free_hopper")
+        cards: list[PhysicalCard] = list(self._world.hopper)
+        self._world.hopper.clear()
+        self._world.hopper_changed()
+        self._world.people.table.extend(cards)
+
+    async def change_set(self, old: str) -> None:
+        """Put another set in, and say so."""
+        new = next(one.id for one in SETS if one.id != old)
+        self._lend("change_set")
+        self._make_whole(new)
+        try:
+            await self._world.people.change_set(card_set=new)
+        except OutOfReach:
+            return
+        await self._answered(self._house.ask(Role.REFEREE, "replace_set", set=new))
+
+    async def count(self, name: str) -> None:
+        """Count a set that lies beside the machine, make it whole, and say so."""
+        self._lend("count_set")
+        self._make_whole(name)
+        asked = self._house.ask(Role.REFEREE, "clear_set", set=name, cards=self._cards)
+        await self._answered(asked)
+
+    async def acknowledge(self, name: str) -> None:
+        """Say that somebody saw a fault."""
+        self._lend("acknowledge")
+        self._house.ask(Role.REFEREE, "acknowledge", code=name)
+
+    # Orders.
+
+    def ask(self, cmd: str, role: Role, *, hand: str | None = None, **args: Any) -> Deed | None:
+        """Give an order, unless one like it waits for its answer or was given a moment ago.
+
+        `hand`: what it is called, where it is one.
+        """
+        asked = self._asked.get(cmd)
+        waits = asked is not None and not asked.done()
+        if waits or self._loop.time() - self._asked_s.get(cmd, -BREATH_S) < BREATH_S:
+            return None
+        return self._order(cmd, role, hand, args)
+
+    async def _order(self, cmd: str, role: Role, hand: str | None, args: dict[str, Any]) -> None:
+        asked = self._house.ask(role, cmd, **args)
+        if asked is None:
+            return
+        if hand is not None:
+            self._lend(hand)
+        self._asked[cmd], self._asked_s[cmd] = asked, self._loop.time()
+
+    async def _answered(self, asked: "asyncio.Future[Reply] | None") -> None:
+        """Wait for an answer for a while; a dead daemon gives none."""
+        if asked is not None:
+            await asyncio.wait({asked}, timeout=PATIENCE_S)
+
+    def _lend(self, name: str) -> None:
+        self.last = name
+        if name in _LIKE:
+            self._acted(_LIKE[name])
+        self._hand(name)
+
+    def _make_whole(self, name: str) -> None:
+        """Exchange a set beside the machine for a new one, unless it is whole."""
+        pile, right = self._world.people.beside[name], self._sets[name]
+        if any(wrong_set(tuple(pile), right)):
+            self._world.people.box.extend(pile)
+            pile[:] = self._world.new_set(self._cards, right.back, right.faces)

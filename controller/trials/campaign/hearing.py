@@ -1,0 +1,187 @@
+"""Where a life is judged: the cards as they lay at each count and release, and all that was said.
+
+What lay where is kept from the moment in which it mattered; what was committed to is read out
+of the journal at the end, when it is open. Seeds that went with the power are opened with the
+chief's key.
+"""
+
+import base64
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from itertools import zip_longest
+from typing import NamedTuple, Protocol
+
+from nacl.secret import SecretBox
+
+from controller.journal.entries import Entry, decode
+from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.verify import verify
+from controller.journal.wire_group import WireEvent, unpack
+from controller.rules.profile import Profile
+from controller.trials.campaign import hearsay, judge
+from controller.trials.campaign.chronicle import Chronicle, Notes
+from controller.trials.campaign.house import SETS, House
+from controller.trials.campaign.tape import Passage, Tape
+from controller.trials.campaign.values import FindingKind
+from controller.vault.sealing import unseal_with
+from sim.mechanics.settings import BACKS
+from sim.mechanics.truth import Truth
+
+_NONCE = 32
+_LEAD = ("turned_up", "leader")
+
+
+class Found(Protocol):
+    """Takes a finding."""
+
+    def __call__(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
+        """Take what must not be; of the newest attempt where none is named."""
+
+
+class Look(NamedTuple):
+    """How the cards lay at one moment of an attempt, and by which way they had come."""
+
+    attempt: int
+    when: str
+    truth: Truth
+    passages: tuple[Passage, ...]
+
+
+class Hearing:
+    """Collects what a life shows, and judges it at its end."""
+
+    def __init__(
+        self, house: House, tape: Tape, chronicle: Chronicle, profile: Profile, found: Found
+    ) -> None:
+        self._house, self._tape, self._chronicle = house, tape, chronicle
+        self._found = found
+        self._looks: list[Look] = []
+        deck = profile.deck
+        self._sets = {
+            one.id: judge.CardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
+            for one in SETS
+        }
+        self._cards = deck.cards
+        self._turned_again = profile.turnup.faces()
+        house.sim.world.dealer.watch(self._eyes)
+
+    def held(self, notes: Notes) -> None:
+        """Take the verdict of an attempt: right hands must lie there if it says so."""
+        if notes.outcome == "ok":
+            self._look(notes, "held")
+
+    def judge(self) -> None:
+        """Judge the whole life; its journal is closed by now."""
+        entries = list(_entries(self._house))
+        for look in self._looks:
+            self._judge_look(look, entries)
+        self._judge_order(entries)
+        self._judge_words(entries)
+        for finding in verify(self._house.state_dir).findings:
+            self._found("unproved", str(finding))
+
+    def _eyes(self, name: str, value: int) -> None:
+        """See the lift come up with cards on it: from here on they are in people's hands."""
+        world = self._house.sim.world
+        if name != "lift" or not value or not any(world.pockets.stacks[:4]):
+            return
+        notes = self._chronicle.present
+        if notes is None or notes.outcome != "ok":
+            self._found("wrong_released", "the lift came up with cards and without a verdict")
+        elif not any(look.attempt == notes.attempt and look.when == "out" for look in self._looks):
+            self._look(notes, "out")
+
+    def _look(self, notes: Notes, when: str) -> None:
+        passages = tuple(copy(one) for one in self._tape.passages(notes.since))
+        truth = self._house.sim.world.truth()
+        self._looks.append(Look(notes.attempt, when, truth, passages))
+
+    def _judge_look(self, look: Look, entries: list[Entry]) -> None:
+        of = {entry.kind: entry for entry in entries if entry.attempt == look.attempt}
+        key = _chiefs_key(of["seed"], self._house)
+        promise, lies = _promise(of, key), (look.passages, look.truth)
+        released = of["released"].data if "released" in of else {}
+        told: dict[str, str] = {name: released[name] for name in _LEAD if name in released}
+        wrong = [
+            *judge.wrong_cards(look.truth, self._sets[promise.card_set]),
+            *judge.wrong_places(*lies, promise, self._cards),
+            *judge.wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
+        ]
+        if wrong:
+            self._found("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
+        opened = key.decrypt(_box(of["hands_box"], "box"))
+        inside = opened[:_NONCE], opened[_NONCE:]
+        for words in judge.wrong_hands(
+            of["held"].data["hands"], inside, lies, promise, self._cards
+        ):
+            self._found("unproved", f"{look.when}: {words}", look.attempt)
+
+    def _judge_order(self, entries: list[Entry]) -> None:
+        """No card moves before commitment, cut and shuffle were on the feed."""
+        first = {}
+        for notes in reversed(self._chronicle.notes):
+            for passage in self._tape.passages(notes.since)[:1]:
+                first[notes.attempt] = passage.window_s
+        for notes, after in zip_longest(self._chronicle.notes, self._chronicle.notes[1:]):
+            moved_s = first.get(notes.attempt)
+            if moved_s is None or (after is not None and after.since == notes.since):
+                continue
+            late = [
+                step
+                for step in ("committed", "cut", "shuffled")
+                if notes.told_s.get(step, moved_s) >= moved_s
+            ]
+            if late:
+                told = f"a card moved before {', '.join(late)} was on the feed"
+                self._found("wrong_released", told, notes.attempt)
+
+    def _judge_words(self, entries: list[Entry]) -> None:
+        boots, journal = self._house.sim.boots, list(_wire(entries))
+        feeds = [(feed.numbers, feed.wrote) for feed in self._house.feeds]
+        public = [entry.n for entry in entries if entry.public]
+        lost = (*hearsay.lost_events(boots, journal), *hearsay.lost_public(public, feeds))
+        doubled = (*hearsay.doubled_events(boots, journal), *hearsay.doubled_public(feeds))
+        for told in lost:
+            self._found("events_lost", told)
+        for told in doubled:
+            self._found("events_doubled", told)
+
+
+def _entries(house: House) -> Iterator[Entry]:
+    with read_rows(house.state_dir / STORE_NAME) as rows:
+        yield from (decode(row.body) for row in rows)
+
+
+def _wire(entries: Iterable[Entry]) -> Iterator[WireEvent]:
+    for entry in entries:
+        if entry.kind == "wire":
+            yield from unpack(entry.data, entry.attempt)
+
+
+def _promise(of: Mapping[str, Entry], key: SecretBox) -> judge.Promise:
+    """Return what was promised of an attempt; a seed that nobody revealed the chief opens."""
+    committed, revealed = of["committed"], of.get("revealed")
+    shown = {"cut": of["cut"].data["cut"]} if revealed is None else revealed.data
+    seed = key.decrypt(_box(of["seed"], "box")).hex() if revealed is None else shown["seed"]
+    assert committed.deal is not None
+    assert committed.attempt is not None
+    return judge.Promise(
+        table_key=committed.data["table_key"],
+        match=committed.data["match"],
+        deal=committed.deal,
+        attempt=committed.attempt,
+        profile_hash=committed.data["profile_hash"],
+        card_set=committed.data["set"],
+        commitment=committed.data["commitment"],
+        seed=bytes.fromhex(seed),
+        cut=shown["cut"],
+    )
+
+
+def _chiefs_key(seed: Entry, house: House) -> SecretBox:
+    """Return the attempt's key, as the chief has it."""
+    return SecretBox(unseal_with(bytes(house.chief), _box(seed, "for_chief")))
+
+
+def _box(entry: Entry, name: str) -> bytes:
+    return base64.b64decode(entry.data[name])

@@ -1,0 +1,334 @@
+"""The house around one table: power, disk, clock and the daemon, which may all fail it.
+
+Boards, cards and people live on over every death of the daemon; one daemon follows the other
+on the same journal.
+"""
+
+import asyncio
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nacl.public import PrivateKey
+
+from controller.config import CardSet
+from controller.journal.entries import public_event
+from controller.journal.errors import JournalError
+from controller.journal.store import Store
+from controller.messages import Event, Reply, Role, State
+from controller.rules.profile import Profile
+from controller.trials.campaign.boots import WatchedTable
+from controller.trials.campaign.values import LifePlan
+from controller.trials.inproc import Trial, trial
+from controller.trials.mortal import Death, MortalStore, cut_off, lose_power
+from drivers.link.port import Port
+from sim.inproc import BoardName
+from sim.mechanics.faults import Fault
+from sim.mechanics.settings import BACKS, Settings
+from sim.mechanics.settings import CardSet as PhysicalSet
+
+SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+SIGNERS = {role: random.Random(f"people {role}").randbytes(32) for role in Role}
+"""People's keys: they stay the same people over all lives of a daemon."""
+AGAIN_S = 1.0
+"""How long the house takes to start a daemon that died, where the fault does not say."""
+_ROWS_TO_DEATH = 3
+"""A kill comes between the rows of the next commit, at most so many behind its first."""
+_SURELY_S = 2.0
+"""A daemon that writes nothing is killed after this long all the same."""
+
+
+@dataclass
+class Feed:
+    """What one run of the daemon told, by number, and how far its journal went at its end."""
+
+    numbers: list[int] = field(default_factory=list)
+    wrote: int = 0
+
+
+Told = Callable[[State | Event], None]
+
+
+class House:
+    """One table's house. `at` is the daemon's table while it runs; None: its screen is dark.
+
+    `told` gets what is published by a daemon that lives; `said(words)` what happens to the
+    house, for a story.
+    """
+
+    def __init__(
+        self,
+        plan: LifePlan,
+        profile: Profile,
+        state_dir: Path,
+        runtime_dir: Path,
+        *,
+        told: Told,
+        said: Callable[[str], None],
+        line: Callable[[BoardName, Port], Port],
+    ) -> None:
+        self.at: Trial | None = None
+        self.feeds: list[Feed] = []
+        self.state_dir = state_dir
+        self.crashes: list[str] = []
+        self.chief = PrivateKey(self._chance(plan.seed, "chief").randbytes(32))
+        self.waits_for_hand: set[str] = set()
+        self._seed, self._profile = plan.seed, profile
+        self._runtime_dir = runtime_dir
+        self._told, self._said, self._line = told, said, line
+        self._loop = asyncio.get_running_loop()
+        self._rng = self._chance(plan.seed, "house")
+        boots = self._chance(plan.seed, "boots")
+        settings = Settings(
+            packs=profile.deck.packs,
+            jokers=profile.deck.jokers,
+            sets=tuple(PhysicalSet(one.id, BACKS[one.back]) for one in SETS),
+            faults=plan.wear.rates,
+            together=plan.wear.together,
+        )
+        self.sim = WatchedTable(
+            settings, self._chance(plan.seed, "mechanics"), boots=lambda: boots.getrandbits(32)
+        )
+        self.sim.world.outside["host"] = self._strikes
+        self._store: MortalStore | None = None
+        self._died = asyncio.Event()
+        self._death: Fault | None = None
+        self._started = asyncio.Event()
+        self._full: Fault | None = None
+        self._jumped_s = 0.0
+        self._timers: list[asyncio.TimerHandle] = []
+        self._asked: set[asyncio.Future[Any]] = set()
+
+    @staticmethod
+    def _chance(seed: str, what: str) -> random.Random:
+        return random.Random(f"{what} {seed}")
+
+    async def run(self, people: "asyncio.Future[None]") -> None:
+        """Keep a daemon running until people are done, or its code raises."""
+        while not (people.done() or self.crashes):
+            await self._one_daemon(people)
+            if self._death is not None and not people.done():
+                await self._aftermath(self._death)
+
+    def close(self) -> None:
+        """Leave no timer behind."""
+        for timer in self._timers:
+            timer.cancel()
+        self.sim.close()
+
+    # What people can do.
+
+    def ask(self, role: Role, cmd: str, **args: Any) -> "asyncio.Future[Reply] | None":
+        """Give an order; None where no daemon is there to take it. It dies with the daemon."""
+        if self.at is None:
+            return None
+        command = self.at.command(role, cmd, **args)
+        asked = asyncio.ensure_future(self.at.lasting.order(command))
+        self._asked.add(asked)
+        asked.add_done_callback(self._answered)
+        return asked
+
+    def start_daemon(self) -> None:
+        """Start the daemon that waits for somebody to do that."""
+        self._started.set()
+
+    def make_room(self) -> None:
+        """Take something away from the full disk."""
+        if self._full is not None:
+            self.sim.world.over(self._full)
+            self._full = None
+        self.waits_for_hand.discard("disk")
+
+    def mend(self) -> None:
+        """Put everything right that still is wrong around the table."""
+        self.sim.mend()
+        self.make_room()
+
+    def _answered(self, asked: "asyncio.Future[Reply]") -> None:
+        self._asked.discard(asked)
+        if not asked.cancelled() and asked.exception() is not None:
+            self._crashed(asked.exception())
+
+    async def _forget_orders(self, *others: asyncio.Future[Any]) -> None:
+        """Leave no order of a daemon that is gone behind."""
+        asked = [*self._asked, *others]
+        for one in asked:
+            one.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
+    # The daemon.
+
+    async def _one_daemon(self, people: "asyncio.Future[None]") -> None:
+        number = len(self.feeds)
+        self._died = asyncio.Event()
+        store = self._open()
+        dying = asyncio.ensure_future(self._died.wait())
+        try:
+            async with trial(
+                Settings(),
+                self._runtime_dir,
+                seed=self._chance(self._seed, f"daemon {number}").getrandbits(60),
+                store=store,
+                state_dir=self.state_dir,
+                sim=self.sim,
+                profile=self._profile,
+                card_sets=SETS,
+                signers=SIGNERS,
+                chief=bytes(self.chief.public_key),
+                reopen=self._reopen,
+                told=self._publish,
+                jumped_s=lambda: self._jumped_s,
+                line=self._line,
+                name=f"{number}.",
+            ) as at:
+                self.at = at
+                assert at.running is not None
+                ends: set[asyncio.Future[Any]] = {people, dying, at.running}
+                await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+        except Exception as error:
+            self._crashed(error)
+        finally:
+            self.at = None
+            dying.cancel()
+            await self._forget_orders(dying)
+            assert self._store is not None
+            if self._store.alive and not self._store.closed:
+                self.feeds[-1].wrote = self._store.last()[0]
+            self._store.close()
+
+    def _open(self) -> MortalStore:
+        store = MortalStore.open(self.state_dir)
+        store.synced = store.last()[0]
+        store.die = lambda: self._die(store)
+        store.full = lambda: self._full is not None
+        self._store = store
+        self._ask_for_missed(store)
+        self.feeds.append(Feed())
+        return store
+
+    def _ask_for_missed(self, store: MortalStore) -> None:
+        """Take what the daemon before wrote and did not come to tell, as `events` gives it."""
+        last = max((n for feed in self.feeds for n in feed.numbers), default=0)
+        for chained in store.entries(last):
+            if chained.entry.public and self.feeds:
+                self._told(public_event(chained, "T01", simulated=True))
+
+    def _reopen(self) -> Store:
+        """Open the journal again once the disk has room. Raises JournalError."""
+        before = self._store
+        if self._full is not None or before is None or not before.alive:
+            raise JournalError("there is no room yet")
+        store = self._open()
+        self.feeds[-2].wrote = store.last()[0]
+        return store
+
+    def _publish(self, value: State | Event) -> bool:
+        if self._store is None or not self._store.alive:
+            return False
+        if isinstance(value, Event):
+            self.feeds[-1].numbers.append(value.n)
+        self._told(value)
+        return True
+
+    def _crashed(self, error: BaseException | None) -> None:
+        if self._store is not None and not self._store.alive:
+            return  # whatever a dying daemon raises, nobody hears it
+        frame = error.__traceback__ if error is not None else None
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        where = ""
+        if frame is not None:
+            path = Path(frame.tb_frame.f_code.co_filename)
+            where = f" in {path.parent.name}/{path.name}:{frame.tb_lineno}"
+        self.crashes.append(f"{type(error).__name__}{where}: {error}")
+
+    def caught(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Take an error that no task was there to take: the loop's handler."""
+        error = context.get("exception")
+        self._crashed(error if error is not None else RuntimeError(context.get("message")))
+
+    # What befalls the house.
+
+    def _strikes(self, fault: Fault) -> None:
+        _CARRIES_OUT[fault.name](self, fault)
+
+    def _kill(self, fault: Fault) -> None:
+        store = self._store
+        if self._death is not None or store is None or not store.alive or self.at is None:
+            self.sim.world.over(fault)  # one that is dead dies no more
+            return
+        self._death = fault
+        if self._full is None and self._rng.random() < 0.5:
+            store.death = Death(store.last()[0] + 1 + self._rng.randrange(_ROWS_TO_DEATH))
+            self._later(_SURELY_S, lambda: self._die(store))
+        else:
+            self._die(store)
+
+    def _lose_power(self, fault: Fault) -> None:
+        store = self._store
+        if self._death is not None or store is None or not store.alive or self.at is None:
+            self.sim.world.over(fault)
+            return
+        self._death = fault
+        self.sim.power(on=False)
+        self._die(store)
+
+    def _die(self, store: MortalStore) -> None:
+        wrote = 0 if store.closed else store.last()[0]
+        if cut_off(self.sim, store):
+            self.feeds[-1].wrote = wrote
+            self._said("the daemon dies")
+            self._died.set()
+
+    def _fill_disk(self, fault: Fault) -> None:
+        if self._full is not None:
+            self.sim.world.over(fault)
+            return
+        self._full = fault
+        if fault.for_ms is None:
+            self.waits_for_hand.add("disk")
+        else:
+            self._later(fault.for_ms / 1000, self.make_room)
+
+    def _jump(self, fault: Fault) -> None:
+        self._jumped_s += fault.by_s
+        self.sim.world.over(fault)
+
+    def _later(self, after_s: float, do: Callable[[], None]) -> None:
+        now_s = self._loop.time()
+        self._timers = [timer for timer in self._timers if timer.when() > now_s]
+        self._timers.append(self._loop.call_later(after_s, do))
+
+    async def _aftermath(self, fault: Fault) -> None:
+        """Wait until the daemon may start again, and leave what the power took from the disk."""
+        self._died.clear()
+        if fault.name == "power_lost":
+            assert self._store is not None
+            synced, rest = self._store.synced, self.state_dir.with_name("rest")
+            lose_power(self.state_dir, self._runtime_dir, synced, rest)
+            self.feeds[-1].wrote = min(self.feeds[-1].wrote, synced)
+            shutil.rmtree(self.state_dir)
+            rest.rename(self.state_dir)
+        if fault.for_ms is None:
+            self._started.clear()
+            self.waits_for_hand.add("daemon")
+            await self._started.wait()
+            self.waits_for_hand.discard("daemon")
+        else:
+            await asyncio.sleep(fault.for_ms / 1000)
+        if fault.name == "power_lost":
+            self.sim.power(on=True)
+        self._death = None
+        self.sim.world.over(fault)
+        self._said("the daemon starts")
+
+
+_CARRIES_OUT: dict[str, Callable[[House, Fault], None]] = {
+    "daemon_killed": House._kill,
+    "power_lost": House._lose_power,
+    "disk_full": House._fill_disk,
+    "clock_jump": House._jump,
+}

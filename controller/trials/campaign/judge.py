@@ -1,0 +1,258 @@
+"""The judge: what the mechanics saw against what was promised. Pure; it believes no controller.
+
+The sequence is computed here from PROOF.md's words, not with controller/deal: a wrong one
+there would judge itself. Each function returns what is wrong, in lines of words; none: right.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import msgspec
+
+from controller.cards import face_text
+from controller.trials.campaign.tape import Passage
+from sim.mechanics.cards import Cards
+from sim.mechanics.pockets import TRAY
+from sim.mechanics.truth import Truth
+
+POCKETS = "NWSE"
+_STREAM = 4096
+"""Bytes that are asked of the stream: many times what a deal draws."""
+_NOWHERE_ELSE = ("hopper", "shuffler", "feeder", "window", "path", "floor")
+
+
+class CardSet(msgspec.Struct, frozen=True):
+    """What a set of this table must be: `packs` of `faces` different faces, all with `back`."""
+
+    packs: int
+    faces: int
+    back: int
+
+    @property
+    def hand(self) -> int:
+        """How many cards each of the four pockets gets."""
+        return self.packs * self.faces // len(POCKETS)
+
+
+class Promise(msgspec.Struct, frozen=True):
+    """What was committed to before the cut: the six fields, the hash, and then seed and cut."""
+
+    table_key: str
+    match: str
+    deal: int
+    attempt: int
+    profile_hash: str
+    card_set: str
+    commitment: str
+    seed: bytes
+    cut: int | None
+
+
+# The cards themselves.
+
+
+def wrong_cards(truth: Truth, card_set: CardSet) -> Iterator[str]:
+    """Yield why the four pockets are not four right hands of a whole set, and nothing else."""
+    pockets = truth.pockets[: len(POCKETS)]
+    counts = [len(pocket) for pocket in pockets]
+    if counts != [card_set.hand] * len(POCKETS):
+        yield f"the pockets hold {counts}, not {card_set.hand} each"
+    cards = sum(pockets, ())
+    for words, lying in _lying(truth):
+        yield f"{len(lying)} lie {words}"
+    yield from wrong_set(cards, card_set)
+
+
+def wrong_set(cards: Cards, card_set: CardSet) -> Iterator[str]:
+    """Yield why cards are not one whole set."""
+    faces = Counter(card.face for card in cards)
+    due = dict.fromkeys(range(card_set.faces), card_set.packs)
+    if faces != due:
+        more = sorted((faces - Counter(due)).elements())
+        fewer = sorted((Counter(due) - faces).elements())
+        yield f"it is no whole set: too many of face {more}, too few of {fewer}"
+    foreign = [card.id for card in cards if card.back != card_set.back]
+    if foreign:
+        yield f"cards {foreign} have another back"
+
+
+def _lying(truth: Truth) -> Iterator[tuple[str, Cards]]:
+    """Yield where cards lie in the machine besides the four pockets."""
+    places = [(f"in the {name}", getattr(truth, name)) for name in _NOWHERE_ELSE]
+    for words, cards in (*places, ("in the tray", truth.pockets[TRAY])):
+        if cards:
+            yield words, cards
+
+
+# The sequence, by PROOF.md.
+
+
+def _field(value: bytes | str | int) -> bytes:
+    raw = value if isinstance(value, bytes) else str(value).encode()
+    return bytes(divmod(len(raw), 256)) + raw
+
+
+def commitment(promise: Promise) -> str:
+    """Return what should have been published before the cut, in hex (PROOF.md, 1)."""
+    fields: tuple[bytes | str | int, ...] = (
+        promise.table_key,
+        promise.match,
+        promise.deal,
+        promise.attempt,
+        bytes.fromhex(promise.profile_hash),
+        promise.card_set,
+    )
+    context = b"".join(_field(one) for one in fields)
+    tag = _field("dealtable/commit/1")
+    return hashlib.sha256(tag + context + _field(promise.seed)).hexdigest()
+
+
+def pockets(promise: Promise, cards: int) -> str:
+    """Return the pocket letter of every place, 1…cards (PROOF.md, 2 to 4)."""
+    return _shuffled(_stream(promise), cards)
+
+
+def turned_up(promise: Promise, cards: int) -> Iterator[int]:
+    """Yield the places that are turned up, one after the other (PROOF.md, 4)."""
+    stream = _stream(promise)
+    _shuffled(stream, cards)
+    while True:
+        yield _drawn(stream, cards) + 1
+
+
+def hands(promise: Promise, nonce: bytes, record: bytes) -> str:
+    """Return what binds the hands, in hex (PROOF.md, 6)."""
+    said = _field("dealtable/hands/1") + _field(bytes.fromhex(promise.commitment)) + _field(nonce)
+    return hashlib.sha256(said + record).hexdigest()
+
+
+def _stream(promise: Promise) -> Iterator[int]:
+    said = _field("dealtable/deal/1") + _field(bytes.fromhex(promise.commitment))
+    said += _field(promise.seed) + _field("" if promise.cut is None else promise.cut)
+    return iter(hashlib.shake_256(said).digest(_STREAM))
+
+
+def _drawn(stream: Iterator[int], bound: int) -> int:
+    return next(byte for byte in stream if byte < 256 - 256 % bound) % bound
+
+
+def _shuffled(stream: Iterator[int], cards: int) -> str:
+    order = [pocket for pocket in POCKETS for _ in range(cards // len(POCKETS))]
+    for last in range(cards - 1, 0, -1):
+        there = _drawn(stream, last + 1)
+        order[last], order[there] = order[there], order[last]
+    return "".join(order)
+
+
+def places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
+    """Return the place of each card that lies in a pocket, by its id (DESIGN §6).
+
+    An arrival from the hopper has its own number as its place. What landed in the tray set its
+    place aside, once an arrival; an arrival from the tray takes the one set aside last, then
+    the places that no arrival from the hopper reached, the lowest first.
+    """
+    place_of: dict[int, int] = {}
+    aside: list[int] = []
+    hopper, place, arrival, rounds = 0, 0, 0, False
+    for passage in passages:
+        if passage.number != arrival:
+            arrival = passage.number
+            if passage.source == "hopper":
+                hopper += 1
+                place = hopper
+            else:
+                if not rounds:
+                    rounds, aside = True, [*range(cards, hopper, -1), *aside]
+                place = aside.pop() if aside else 0
+            set_aside = False
+        if passage.landed == TRAY and not set_aside:
+            aside.append(place)
+            set_aside = True
+        place_of[passage.card.id] = place
+    return place_of
+
+
+def wrong_places(
+    passages: Sequence[Passage], truth: Truth, promise: Promise, cards: int
+) -> Iterator[str]:
+    """Yield which cards lie in another pocket than the committed sequence has for their place."""
+    if commitment(promise) != promise.commitment:
+        yield "the commitment is not the one of this context and seed"
+    sequence, place_of = pockets(promise, cards), places(passages, cards)
+    for letter, pocket in zip(POCKETS, truth.pockets, strict=False):
+        for card in pocket:
+            place = place_of.get(card.id, 0)
+            if not place:
+                yield f"card {card.id} lies in {letter} and came by no place"
+            elif sequence[place - 1] != letter:
+                yield f"place {place} lies in {letter}, committed was {sequence[place - 1]}"
+    used = Counter(
+        place_of[card.id] for pocket in truth.pockets[:4] for card in pocket if card.id in place_of
+    )
+    yield from (
+        f"place {place} was dealt {times} times" for place, times in used.items() if times > 1
+    )
+
+
+def wrong_turned_up(
+    told: Mapping[str, str],
+    look: tuple[Sequence[Passage], Truth],
+    promise: Promise,
+    cards: int,
+    again: Collection[int],
+) -> Iterator[str]:
+    """Yield why a release names the wrong card as turned up, or the wrong seat as its owner.
+
+    `told`: `turned_up` and `leader` of the release, where it has them; `again`: the faces for
+    which the rulebook turns another card up.
+    """
+    if "turned_up" not in told:
+        return
+    lies = _by_place(*look, cards)
+    for place in turned_up(promise, cards):
+        letter, face = lies.get(place, ("nowhere", None))
+        if face is None or face not in again:
+            break
+    right = ("no card" if face is None else face_text(face), letter)
+    if right != (told["turned_up"], told.get("leader")):
+        yield f"turned up is {right}, the release says {dict(told)}"
+
+
+def wrong_hands(
+    bound: str,
+    opened: tuple[bytes, bytes],
+    look: tuple[Sequence[Passage], Truth],
+    promise: Promise,
+    cards: int,
+) -> Iterator[str]:
+    """Yield why the hands that were bound are not those that lie there.
+
+    `bound`: the hash that was published; `opened`: nonce and record, a face a place.
+    """
+    nonce, record = opened
+    if hands(promise, nonce, record) != bound:
+        yield "the bound hands are not those of its own record"
+    lies = _by_place(*look, cards)
+    wrong = [place for place, (_, face) in lies.items() if record[place - 1] != face]
+    if wrong:
+        yield f"the bound hands have another face at places {few(sorted(wrong))}"
+
+
+def _by_place(
+    passages: Sequence[Passage], truth: Truth, cards: int
+) -> dict[int, tuple[str, int | None]]:
+    """Return pocket and face of what lies at each place."""
+    place_of = places(passages, cards)
+    return {
+        place_of[card.id]: (letter, card.face)
+        for letter, pocket in zip(POCKETS, truth.pockets, strict=False)
+        for card in pocket
+        if place_of.get(card.id)
+    }
+
+
+def few(numbers: Sequence[int]) -> str:
+    """Return the first of some numbers, in words."""
+    shown = ", ".join(map(str, numbers[:6]))
+    return shown if len(numbers) <= 6 else f"{shown} … ({len(numbers)})"

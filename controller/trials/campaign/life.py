@@ -1,0 +1,196 @@
+"""One table's life in virtual time: so many deals, whatever befalls them, and what came of it.
+
+Everything follows from the plan's seed: the same plan gives the same report. Nothing of a life
+outlives it: no task, no timer, no file but the journal that the plan asks for.
+"""
+
+import asyncio
+import random
+import shutil
+import tempfile
+from collections import Counter, defaultdict
+from contextlib import suppress
+from pathlib import Path
+
+from structlog.testing import capture_logs
+
+from controller.messages import Event, State
+from controller.rules.rulebooks import load_profile
+from controller.trials.campaign.blame import Suspects, words
+from controller.trials.campaign.chronicle import Chronicle
+from controller.trials.campaign.hands import People
+from controller.trials.campaign.hearing import Hearing
+from controller.trials.campaign.house import House
+from controller.trials.campaign.memory import Stuck
+from controller.trials.campaign.tape import Tape, tales
+from controller.trials.campaign.values import (
+    Finding,
+    FindingKind,
+    LifePlan,
+    LifeReport,
+    Onlooker,
+)
+from drivers.link.port import Port
+from sim.inproc import BoardName
+from sim.mechanics.faults import Struck, menu
+from sim.virtual import VirtualLoop
+
+PROFILE = "international-000"
+_IN_MEMORY = Path("/dev/shm")
+SETTLE_S = 4.0
+"""How long after its last deal a table may still say what its boards have to say."""
+
+
+def run_life(plan: LifePlan, onlooker: Onlooker | None = None) -> LifeReport:
+    """Live one life and judge it."""
+    folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
+    try:
+        # What a daemon says to its log is nobody's here: a full disk is what was asked for.
+        with capture_logs(), asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            return runner.run(_live(plan, folder, onlooker))
+    finally:
+        shutil.rmtree(folder)
+
+
+async def _live(plan: LifePlan, folder: Path, onlooker: Onlooker | None) -> LifeReport:
+    return await _Life(plan, folder, onlooker).live()
+
+
+class _Life:
+    """One life while it is lived."""
+
+    def __init__(self, plan: LifePlan, folder: Path, onlooker: Onlooker | None) -> None:
+        self._plan, self._onlooker = plan, onlooker
+        self._loop = asyncio.get_running_loop()
+        self._findings: list[Finding] = []
+        self._strikes: Counter[str] = Counter()
+        self._hits: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
+        profile = load_profile(PROFILE)
+        runtime_dir = folder / "run"
+        runtime_dir.mkdir(mode=0o700)
+        state_dir = plan.journal or folder / "state"
+        state_dir.mkdir(parents=True, exist_ok=True)
+        self._house = House(
+            plan,
+            profile,
+            state_dir,
+            runtime_dir,
+            told=self._told,
+            said=self._say,
+            line=self._line,
+        )
+        world = self._house.sim.world
+        self._tape = Tape(world)
+        self._suspects = Suspects(world)
+        self._chronicle = Chronicle(
+            self._suspects,
+            self._loop.time,
+            length=lambda: self._tape.length,
+            wrong=lambda told: self._found("wrong_blame", told),
+            at=self._at,
+        )
+        self._hearing = Hearing(self._house, self._tape, self._chronicle, profile, self._found)
+        for struck in world.faults.struck:
+            self._struck(struck)
+        world.on_struck.append(self._struck)
+        self._people = People(
+            self._house,
+            profile,
+            random.Random(f"cuts {plan.seed}"),
+            over=lambda: self._chronicle.deals >= plan.deals,
+            hand=self._hand,
+            acted=self._suspects.acted,
+        )
+
+    async def live(self) -> LifeReport:
+        """Live it, then judge it."""
+        self._loop.set_exception_handler(self._house.caught)
+        people = asyncio.ensure_future(self._act())
+        try:
+            await self._house.run(people)
+        finally:
+            people.cancel()
+            with suppress(asyncio.CancelledError):
+                await people
+            self._tape.close()
+            self._house.close()
+        for crash in self._house.crashes:
+            self._found("crashed", crash)
+        self._hearing.judge()
+        return LifeReport(
+            seed=self._plan.seed,
+            deals=self._chronicle.deals,
+            attempts=self._chronicle.attempts(),
+            findings=tuple(self._findings),
+            ended_s=self._loop.time(),
+            strikes=tuple(sorted(self._strikes.items())),
+        )
+
+    async def _act(self) -> None:
+        try:
+            await self._people.work()
+        except Stuck as stuck:
+            self._found("stuck", str(stuck))
+            return
+        self._house.mend()
+        await asyncio.sleep(SETTLE_S)
+
+    # What happens in it.
+
+    def _told(self, value: State | Event) -> None:
+        if isinstance(value, State):
+            self._people.see(value)
+            return
+        self._say(f"{value.kind} {_reasons(value)}".rstrip())
+        deals = self._chronicle.deals
+        self._chronicle.take(value)
+        if self._chronicle.deals > deals:
+            self._people.new_deal()
+
+    def _at(self, kind: str) -> None:
+        """Look at the cards at a step of the attempt."""
+        notes = self._chronicle.present
+        assert notes is not None
+        if kind == "verdict":
+            self._hearing.held(notes)
+            if self._onlooker is not None:
+                passages = self._tape.passages(notes.since)
+                told = tuple(tales(passages, self._hits))
+                self._onlooker.cards(self._loop.time(), notes.deal, notes.attempt, told)
+
+    def _struck(self, struck: Struck) -> None:
+        told = words(struck.fault)
+        self._strikes[told] += 1
+        self._suspects.struck(struck)
+        if menu()[struck.fault.name].strikes == "card":
+            filling = self._house.sim.world.tally.filling
+            self._hits[filling, struck.number].append(told)
+        self._say(f"{told} strikes, card {struck.number}")
+
+    def _hand(self, name: str) -> None:
+        self._chronicle.hand(name)
+        self._say(f"people: {name}")
+
+    def _line(self, board: BoardName, port: Port) -> Port:
+        return port if self._onlooker is None else self._onlooker.line(board, port)
+
+    def _say(self, told: str) -> None:
+        if self._onlooker is not None:
+            notes = self._chronicle.present
+            deal, attempt = (None, None) if notes is None else (notes.deal, notes.attempt)
+            self._onlooker.told(self._loop.time(), deal, attempt, told)
+
+    def _found(self, kind: FindingKind, told: str, attempt: int | None = None) -> None:
+        notes = self._chronicle.present
+        if attempt is not None:
+            notes = next((one for one in self._chronicle.notes if one.attempt == attempt), notes)
+        deal, number = (None, None) if notes is None else (notes.deal, notes.attempt)
+        self._findings.append(Finding(kind, self._plan.seed, deal, number, told))
+        self._say(f"{kind}: {told}")
+
+
+def _reasons(event: Event) -> str:
+    data = event.data
+    if event.kind == "fault":
+        return str(data["name"])
+    return " ".join([str(data.get("outcome", "")), *data.get("reasons", ())]).strip()

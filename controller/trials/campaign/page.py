@@ -1,0 +1,171 @@
+"""sim/FAULTS.md: the menu of faults, and what became of each in a campaign."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from controller.faults import fault as row_of
+from controller.trials.campaign.plan import LEVELS
+from controller.trials.campaign.report import COLUMNS, ZEROS, CampaignReport, blame_by, cells
+from sim.mechanics.faults import Bound, Fault, MenuEntry, Wear, menu, wear
+
+_HEAD = """\
+# What can go wrong with a simulated machine
+
+Generated. The menu is that of sim/faults.toml, written anew with
+
+    DEALTABLE_WRITE_FAULTS=1 pytest tests/campaign/test_faults_page.py
+
+## The menu
+
+A fault strikes a *card* as it is fed, read or passes the gate; the *set* that lies in the hopper or
+is put into it next; a part of the machine *now*; the serial *line*; a *board*; or the *host* on
+which the daemon runs. It may strike at once, at card N (`at`), or at a seeded `rate`; `repeat`
+lets it stay. A code is right blame for a fault when it stands beside it here. A *mild* fault is
+absorbed: neither a redeal nor a hand.
+"""
+_STRIKES = {
+    "card": "a card",
+    "set": "the set",
+    "now": "a part",
+    "line": "the line",
+    "board": "a board",
+    "host": "the host",
+}
+_LEGEND = """\
+*Injected*: how often it struck. *Active in*: attempts in which it was so, often with others
+beside it. These ended with right hands, without a person's hand (*recovered*) or with one
+(*by hand*), *misdealt*, or *void*; in some the *referee* was called. *Detected as*: in how many
+of them a code that is right for it was the reason or an alert."""
+_TABLE = "## Detection and recovery"
+_CELL = re.compile(r"^\| ([a-z_]+)(?::[^|]*)? \|", re.MULTILINE)
+
+
+def menu_part() -> str:
+    """Return the first part of the page, which follows from the menu alone."""
+    lines = [_HEAD, *_menu_table(menu()), ""]
+    for level in LEVELS:
+        lines += [f"## Wear: {level}", "", *_wear_part(wear(level)), ""]
+    return "\n".join(lines)
+
+
+def campaign_part(report: CampaignReport) -> str:
+    """Return the second part: what became of each fault in a campaign, never-struck ones too."""
+    zeros = ", ".join(f"{getattr(report, kind)} {words}" for kind, words in ZEROS.items())
+    lines = [
+        _TABLE,
+        "",
+        f"Written by `dealtable campaign --deals {report.asked} --faults {report.level} "
+        f"--seed {report.seed} --page sim/FAULTS.md`:",
+        f"{report.deals} deals, {report.attempts} attempts; {zeros};",
+        f"{report.needless_misdeals} misdeals without need; {report.ready_without_redeal} deals "
+        f"ready without a redeal, {report.ready_without_hand} without a hand.",
+        "",
+        _LEGEND,
+        "",
+        *_markdown(COLUMNS, (cells(key, row) for key, row in report.faults.items())),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def page_of(report: CampaignReport) -> str:
+    """Return the whole page."""
+    return menu_part() + campaign_part(report)
+
+
+def parts_of(page: str) -> tuple[str, str]:
+    """Return a page's menu part and its campaign part, empty where it has none."""
+    first, heading, rest = page.partition(_TABLE)
+    return first, heading + rest
+
+
+def told_faults(page: str) -> set[str]:
+    """Return the names of the faults in a page's table of detection and recovery."""
+    return set(_CELL.findall(parts_of(page)[1])) - {COLUMNS[0]}
+
+
+def write_menu_part(path: Path) -> None:
+    """Write the menu part of the page anew, and leave what a campaign wrote."""
+    rest = parts_of(path.read_text("utf-8"))[1] if path.exists() else ""
+    path.write_text(menu_part() + rest, "utf-8")
+
+
+def _menu_table(entries: Mapping[str, MenuEntry]) -> Iterator[str]:
+    yield from _markdown(
+        ("fault", "what", "strikes", "fields", "mild", "right blame"),
+        (
+            (
+                name,
+                entry.what,
+                _STRIKES[entry.strikes],
+                ", ".join(f"`{field}`" for field in entry.takes) or "–",
+                _mild(entry.mild),
+                _blame(entry),
+            )
+            for name, entry in entries.items()
+        ),
+    )
+
+
+def _mild(bounds: Mapping[str, Bound] | None) -> str:
+    if bounds is None:
+        return "no"
+    return " and ".join(_bound(field, bound) for field, bound in bounds.items()) or "always"
+
+
+def _bound(field: str, bound: Bound) -> str:
+    if isinstance(bound, tuple):
+        return f"`{field}` {' or '.join(map(str, bound))}"
+    if isinstance(bound, bool):
+        return f"`{field}`" if bound else f"no `{field}`"
+    if isinstance(bound, str):
+        return f"`{field}` {bound}"
+    return f"`{field}` to {bound:g}"
+
+
+def _blame(entry: MenuEntry) -> str:
+    field, right = blame_by(entry)
+    if not field:
+        return _codes(right[""])
+    same: dict[tuple[str, ...], list[str]] = {}
+    for value, codes in right.items():
+        same.setdefault(codes, []).append(value)
+    return "; ".join(f"`{', '.join(values)}`: {_codes(codes)}" for codes, values in same.items())
+
+
+def _codes(names: Sequence[str]) -> str:
+    return ", ".join(f"{row_of(name).code} {name}" for name in names) or "none"
+
+
+def _wear_part(level: Wear) -> Iterator[str]:
+    rows = [(_words(fault), _rate(fault.rate)) for fault in level.rates]
+    for pair in level.together:
+        rows.append((" with ".join(map(_words, pair.faults)), f"{_rate(pair.rate)} a filling"))
+    if rows:
+        yield from _markdown(("fault", "rate"), rows)
+    else:
+        yield "Nothing."
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.7f}".rstrip("0")
+
+
+def _words(fault: Fault) -> str:
+    """Return a fault as --fault takes it, without its rate."""
+    given = [
+        f"{field.name}={getattr(fault, field.name)}"
+        for field in msgspec.structs.fields(Fault)
+        if field.name not in ("name", "rate") and getattr(fault, field.name) != field.default
+    ]
+    return fault.name + ":" * bool(given) + ",".join(given)
+
+
+def _markdown(headings: Sequence[str], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(headings)} |"
+    yield "|" + "---|" * len(headings)
+    for row in rows:
+        yield f"| {' | '.join(row)} |"

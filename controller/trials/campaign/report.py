@@ -1,0 +1,232 @@
+"""What came of a campaign: the numbers that must be zero, and what became of each fault."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+import msgspec
+
+from controller.faults import fault as row_of
+from controller.trials.campaign.plan import CampaignPlan
+from controller.trials.campaign.values import Attempt, Finding, LifeReport
+from sim.mechanics.faults import MenuEntry, blame, menu, parse_fault
+
+ZEROS = {
+    "wrong_released": "wrong hands released",
+    "wrong_blame": "faults blamed on the wrong place",
+    "events_lost": "events lost",
+    "events_doubled": "events doubled",
+    "unproved": "journals with a finding",
+    "stuck": "tables stuck",
+    "crashed": "tables crashed",
+}
+"""The kinds of finding, of which there must be none, in words."""
+
+
+class FaultRow(msgspec.Struct):
+    """What became of one fault of the menu, or of one of its values that has blame of its own.
+
+    `injected`: how often it struck. `active`: attempts in which it was so; of these, `recovered`
+    were ready without a hand, `by_hand` ready with one, `misdealt` were misdeals, `voided` were
+    void; in `referee` the referee was called. `detected`: how often each code that is right
+    for it was an attempt's reason or an alert, as "CODE NAME".
+    """
+
+    injected: int = 0
+    active: int = 0
+    recovered: int = 0
+    by_hand: int = 0
+    misdealt: int = 0
+    voided: int = 0
+    referee: int = 0
+    detected: dict[str, int] = msgspec.field(default_factory=dict)
+
+
+class CampaignReport(msgspec.Struct):
+    """A campaign's report; `interrupted` where somebody broke it off, `lives` are those seen."""
+
+    attempts: int
+    deals: int
+    wrong_released: int
+    wrong_blame: int
+    events_lost: int
+    events_doubled: int
+    needless_misdeals: int
+    ready_without_redeal: int
+    ready_without_hand: int
+    stuck: int
+    crashed: int
+    unproved: int
+    seed: int
+    level: str
+    asked: int
+    lives: int
+    interrupted: bool
+    virtual_s: float
+    faults: dict[str, FaultRow]
+    findings: tuple[Finding, ...]
+
+
+def merged(
+    plan: CampaignPlan, reports: Sequence[LifeReport], *, interrupted: bool = False
+) -> CampaignReport:
+    """Return the report of a campaign whose lives came out like this, in the lives' order."""
+    attempts = [attempt for report in reports for attempt in report.attempts]
+    findings = tuple(finding for report in reports for finding in report.findings)
+    deals = [deal for report in reports for deal in _deals(report)]
+    zeros = Counter(finding.kind for finding in findings)
+    return CampaignReport(
+        attempts=len(attempts),
+        deals=sum(report.deals for report in reports),
+        needless_misdeals=sum(attempt.needless for attempt in attempts),
+        ready_without_redeal=sum(len(deal) == 1 and _ready(deal) for deal in deals),
+        ready_without_hand=sum(
+            _ready(deal) and not any(attempt.hands for attempt in deal) for deal in deals
+        ),
+        seed=plan.seed,
+        level=plan.faults,
+        asked=plan.deals,
+        lives=len(reports),
+        interrupted=interrupted,
+        virtual_s=round(sum(report.ended_s for report in reports), 3),
+        faults=fault_rows(reports),
+        findings=findings,
+        wrong_released=zeros["wrong_released"],
+        wrong_blame=zeros["wrong_blame"],
+        events_lost=zeros["events_lost"],
+        events_doubled=zeros["events_doubled"],
+        stuck=zeros["stuck"],
+        crashed=zeros["crashed"],
+        unproved=zeros["unproved"],
+    )
+
+
+def fault_rows(reports: Iterable[LifeReport]) -> dict[str, FaultRow]:
+    """Return what became of each fault, in the menu's order; those that never struck are there."""
+    rows = {key: FaultRow() for key in _keys()}
+    for report in reports:
+        for words, times in report.strikes:
+            rows.setdefault(key_of(words), FaultRow()).injected += times
+        for attempt in report.attempts:
+            for key, active in _by_key(attempt.struck):
+                _count(rows.setdefault(key, FaultRow()), attempt, active)
+    return rows
+
+
+def key_of(words: str) -> str:
+    """Return the row of a fault, as the menu writes it: its name, and the field blame goes by."""
+    told = parse_fault(words)
+    field, _ = blame_by(menu()[told.name])
+    return f"{told.name}:{field}={getattr(told, field)}" if field else told.name
+
+
+def blame_by(entry: MenuEntry) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """Return the field that a fault's blame goes by, and the right codes by its values.
+
+    The field is empty, and so is the one value, where all of its kinds have the same blame.
+    """
+    right = entry.blame
+    if not isinstance(right, dict):
+        return "", {"": right}
+    codes = {value: (one,) if isinstance(one, str) else one for value, one in right.items()}
+    return codes.pop("by")[0], codes
+
+
+def text_of(report: CampaignReport) -> str:
+    """Return the report as text for people."""
+    lines = list(_head(report))
+    rows = [(key, row) for key, row in report.faults.items() if row.injected or row.active]
+    if rows:
+        lines += ["", *columns([COLUMNS, *(cells(key, row) for key, row in rows)])]
+    if report.findings:
+        lines += ["", *_findings(report)]
+    return "\n".join(lines) + "\n"
+
+
+COLUMNS = (
+    "fault", "injected", "active in", "recovered", "by hand", "misdealt", "void", "referee",
+    "detected as",
+)  # fmt: skip
+"""The headings of the table of faults."""
+
+
+def cells(key: str, row: FaultRow) -> tuple[str, ...]:
+    """Return a fault's row of the table, below COLUMNS."""
+    detected = sorted(row.detected.items(), key=lambda each: (-each[1], each[0]))
+    return (
+        key, str(row.injected), str(row.active), str(row.recovered), str(row.by_hand),
+        str(row.misdealt), str(row.voided), str(row.referee),
+        ", ".join(f"{code}: {times}" for code, times in detected) or "–",
+    )  # fmt: skip
+
+
+def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield rows as lines: the first and the last column to the left, the others to the right."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    for first, *numbers, last in rows:
+        middle = "".join(
+            f"  {each:>{width}}" for each, width in zip(numbers, widths[1:], strict=True)
+        )
+        yield f"{first:{widths[0]}}{middle}  {last}"
+
+
+def _head(report: CampaignReport) -> Iterator[str]:
+    cut_short = " (broken off)" if report.interrupted else ""
+    yield (
+        f"campaign {report.seed}, {report.level}: {report.deals} of {report.asked} deals in "
+        f"{report.lives} lives, {report.attempts} attempts{cut_short}"
+    )
+    for kind, words in ZEROS.items():
+        count = getattr(report, kind)
+        yield f"  {words:34}{count:>8}{'  must be 0' if count else ''}"
+    yield f"  {'misdeals without need':34}{report.needless_misdeals:>8}"
+    for words, count in (
+        ("deals ready without a redeal", report.ready_without_redeal),
+        ("deals ready without a hand", report.ready_without_hand),
+    ):
+        share = f"  {100 * count / report.deals:.2f} %" if report.deals else ""
+        yield f"  {words:34}{count:>8}{share}"
+
+
+def _findings(report: CampaignReport) -> Iterator[str]:
+    for finding in report.findings:
+        where = f"{finding.seed}.{finding.deal}" if finding.deal else finding.seed
+        at = f" attempt {finding.attempt}" if finding.attempt else ""
+        yield f"{finding.kind} in {where}{at}: {finding.words}"
+        yield f"  dealtable campaign --faults {report.level} --replay {where}"
+
+
+def _deals(report: LifeReport) -> Iterator[tuple[Attempt, ...]]:
+    """Yield the attempts of each deal."""
+    for _, attempts in groupby(report.attempts, key=lambda attempt: attempt.deal):
+        yield tuple(attempts)
+
+
+def _ready(deal: tuple[Attempt, ...]) -> bool:
+    return deal[-1].outcome == "ok"
+
+
+def _keys() -> Iterator[str]:
+    for name, entry in menu().items():
+        field, codes = blame_by(entry)
+        yield from (f"{name}:{field}={value}" if field else name for value in codes)
+
+
+def _by_key(struck: tuple[str, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the rows that an attempt counts in, each once, with the faults that are in it."""
+    for key, same in groupby(sorted(struck, key=key_of), key=key_of):
+        yield key, tuple(same)
+
+
+def _count(row: FaultRow, attempt: Attempt, active: tuple[str, ...]) -> None:
+    """Count an attempt in which these faults of one row were so."""
+    row.active += 1
+    row.recovered += attempt.outcome == "ok" and not attempt.hands
+    row.by_hand += attempt.outcome == "ok" and bool(attempt.hands)
+    row.misdealt += attempt.outcome == "misdeal"
+    row.voided += attempt.outcome == "void"
+    row.referee += attempt.referee
+    right = {code for words in active for code in blame(parse_fault(words))}
+    for name in sorted({*attempt.reasons, *attempt.alerts} & right):
+        code = f"{row_of(name).code} {name}"
+        row.detected[code] = row.detected.get(code, 0) + 1

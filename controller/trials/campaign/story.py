@@ -1,0 +1,129 @@
+"""One life told again: what each card did, what people did, and every word on both lines."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+
+from controller.cards import POCKETS, face_text
+from controller.trials.campaign.report import columns
+from controller.trials.campaign.values import CardTale
+from drivers.firmware.wire import BACK_A, BACK_B, FACES
+from drivers.link.port import Port
+from drivers.link.recording import Chunk, RecordingPort, Tape
+from drivers.link.wire_text import line, said
+from sim.inproc import BoardName
+from sim.mechanics.engine import SURE
+
+_TRAY = {"TRAY": "tray"}
+_BACKS = {BACK_A: "A", BACK_B: "B"}
+_HEADINGS = (
+    "index", "s", "card", "back", "of", "lay", "read as", "sent to", "gate at", "landed s",
+    "lies in",
+)  # fmt: skip
+
+
+class Story:
+    """Watches a life, and tells it in lines; `deal`: that one alone, None for all of them."""
+
+    def __init__(self, deal: int | None = None) -> None:
+        """Begin with an empty page."""
+        self._deal = deal
+        self._now: tuple[int | None, int | None] = (None, None)
+        self._lines: list[str] = []
+        self._tape: Tape | None = None
+        self._heard = 0
+
+    def line(self, board: BoardName, port: Port) -> Port:
+        """Lay a tape on a line."""
+        if self._tape is None:
+            self._tape = Tape(asyncio.get_running_loop().time)
+        return RecordingPort(port, board, self._tape.take)
+
+    def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+        """Take one line; what belongs to no deal is told beside the last one that did."""
+        self._turn_to(deal, attempt)
+        self._say(f"{at_s:11.3f}  {words}")
+
+    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardTale, ...]) -> None:
+        """Take what each card did."""
+        self._turn_to(deal, attempt)
+        self._say(f"{at_s:11.3f}  what each card did:")
+        routes = self._routes(attempt)
+        told = [_cells(tale, routes) for tale in sorted(tales, key=_place)]
+        for each in columns([_HEADINGS, *told]):
+            self._say(f"  {each}".rstrip())
+
+    def text(self) -> str:
+        """Return the story for people."""
+        return "".join(f"{each}\n" for each in self._lines)
+
+    def wire(self) -> Iterator[str]:
+        """Yield every frame on both lines, both ways, with its time: the whole life's."""
+        for one in said(self._chunks()):
+            yield line(one, face_text)
+
+    def _chunks(self) -> Sequence[Chunk]:
+        return () if self._tape is None else self._tape.chunks
+
+    def _routes(self, attempt: int) -> dict[int, str]:
+        """Return where the host sent each card of an attempt, by its index on the board.
+
+        The first route counts; it is said again where nobody knows whether it was heard.
+        """
+        asked = [chunk for chunk in self._chunks()[self._heard :] if chunk.way == "host"]
+        self._heard = len(self._chunks())
+        found: dict[int, str] = {}
+        for one in said(asked):
+            fields = dict(one.fields)
+            if one.name == "ROUTE" and fields["attempt"] == attempt:
+                pocket = _TRAY.get(str(fields["pocket"]), str(fields["pocket"]))
+                found.setdefault(int(fields["index"]), pocket)
+        return found
+
+    def _turn_to(self, deal: int | None, attempt: int | None) -> None:
+        now = (deal, attempt)
+        if deal is not None and now != self._now:
+            self._now = now
+            self._say(f"deal {deal}, attempt {attempt or '–'}")
+
+    def _say(self, words: str) -> None:
+        if self._deal in (None, self._now[0]):
+            self._lines.append(words)
+
+
+def _place(tale: CardTale) -> tuple[bool, int, float]:
+    """Return where a card stands in the story: as they were fed, then those that never were."""
+    return (tale.index is None, tale.index or 0, tale.window_s or 0.0)
+
+
+def _cells(tale: CardTale, routes: Mapping[int, str]) -> tuple[str, ...]:
+    lies = _outlet(tale.landed) if isinstance(tale.landed, int) else tale.landed
+    struck = f"  ← {', '.join(tale.faults)}" if tale.faults else ""
+    return (
+        "–" if tale.index is None else str(tale.index),
+        _seconds(tale.window_s),
+        f"{face_text(tale.face)} #{tale.card}",
+        _BACKS.get(tale.back, "foreign"),
+        tale.source,
+        "face up" if tale.face_up else "face down",
+        " ".join(map(_look, tale.looks)) or "–",
+        "–" if tale.index is None else routes.get(tale.index, "–"),
+        _outlet(tale.gate),
+        _seconds(tale.landed_s),
+        f"{lies}{struck}",
+    )
+
+
+def _look(look: tuple[int, int, int, int]) -> str:
+    """Return what the reader said of a look: the face, and how sure, where it was not."""
+    face, back, face_up, confidence = look
+    seen = face_text(face) if face < FACES else "?"
+    doubt = "" if confidence == SURE else f"({confidence})"
+    return f"{seen}{doubt}{'' if back in _BACKS else ' foreign back'}{' face up' * face_up}"
+
+
+def _outlet(outlet: int | None) -> str:
+    return "–" if outlet is None else POCKETS[outlet]
+
+
+def _seconds(at_s: float | None) -> str:
+    return "–" if at_s is None else f"{at_s:.3f}"

@@ -1,0 +1,111 @@
+"""What a campaign is made of: lives of tables, what came of each, and what must never be."""
+
+from pathlib import Path
+from typing import Literal, Protocol
+
+import msgspec
+
+from drivers.link.port import Port
+from sim.inproc import BoardName
+from sim.mechanics.faults import Wear
+
+FindingKind = Literal[
+    "wrong_released",  # hands left the machine that were not four right hands as committed
+    "wrong_blame",  # a reason or an alert that no fault then active accounts for
+    "events_lost",  # a board said it, the journal does not have it
+    "events_doubled",  # the journal or the feed has it twice
+    "unproved",  # `verify` has a finding
+    "stuck",  # people did what they were told, and the table did not go on
+    "crashed",  # the machine's own code raised
+]
+"""What must not happen once in a campaign; `needless` misdeals are counted beside it."""
+
+
+class LifePlan(msgspec.Struct, frozen=True):
+    """One table's life: so many deals, with these faults; all of it follows from `seed`.
+
+    `seed` is CAMPAIGN.NUMBER, what --replay takes. `journal`: the folder that its journal is
+    written to, None for one in memory.
+    """
+
+    seed: str
+    deals: int
+    wear: Wear
+    journal: Path | None = None
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that must not be, at one attempt of one life, in one line of words."""
+
+    kind: FindingKind
+    seed: str
+    deal: int | None
+    attempt: int | None
+    words: str
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """How one attempt ended: `struck` are the faults active in it, in the menu's words
+    (`jam:place=gate`), `reasons` the codes by name, `hands` what people had to do for it.
+    """
+
+    deal: int
+    attempt: int
+    outcome: Literal["ok", "misdeal", "void"]
+    reasons: tuple[str, ...]
+    struck: tuple[str, ...]
+    alerts: tuple[str, ...]
+    hands: tuple[str, ...]
+    needless: bool
+    referee: bool
+
+
+class LifeReport(msgspec.Struct, frozen=True):
+    """What came of one life; `ended_s` is the loop's time at its end.
+
+    `deals` is how many were dealt to their end. `strikes`: how often each fault struck, in the
+    words of `Attempt.struck`; one that stays in force struck once and is active in many attempts.
+    """
+
+    seed: str
+    deals: int
+    attempts: tuple[Attempt, ...]
+    findings: tuple[Finding, ...]
+    ended_s: float
+    strikes: tuple[tuple[str, int], ...] = ()
+
+
+class CardTale(msgspec.Struct, frozen=True):
+    """What one physical card did in one attempt, from the mechanics' side.
+
+    `index` is its feed index, None where it was never fed; `looks` what the reader saw of it,
+    as (face, back, face_up, confidence); `gate` where the gate stood as it passed, `landed` where
+    it lies (an outlet, or a place in words); times are the loop's. `faults` are the words of those
+    that struck it.
+    """
+
+    index: int | None
+    card: int
+    face: int
+    back: int
+    face_up: bool
+    source: str
+    looks: tuple[tuple[int, int, int, int], ...]
+    gate: int | None
+    landed: int | str
+    faults: tuple[str, ...]
+    window_s: float | None
+    landed_s: float | None
+
+
+class Onlooker(Protocol):
+    """Who watches one life, to tell it; a campaign has none. Whatever it is told is a value."""
+
+    def line(self, board: BoardName, port: Port) -> Port:
+        """Return the host's end of a line that the daemon shall use; a tape may sit on it."""
+
+    def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+        """Take one line: a fault that struck, a person's hand, a public event, a verdict."""
+
+    def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardTale, ...]) -> None:
+        """Take what each card did, at the end of an attempt."""

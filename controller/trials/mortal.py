@@ -1,0 +1,98 @@
+"""The death of a daemon, as a killed process dies: between two instructions, without a goodbye.
+
+From then on nothing that it still does reaches the journal, the feed or a board. With the
+power go the rows that were not synced, and the keys of open attempts.
+"""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from controller.journal.chain import Row
+from controller.journal.errors import StorageFailed
+from controller.journal.store import STORE_NAME, Store, read_rows
+from sim.inproc import BOARDS, InprocTable
+
+
+@dataclass(frozen=True)
+class Death:
+    """How a daemon dies: `after_s` behind the commit of entry `entry`; `away_s` until the next.
+
+    `power`: rows that were not synced and all keys go with it. `reset`: the boards, too.
+    """
+
+    entry: int
+    after_s: float = 0.0
+    away_s: float = 1.0
+    power: bool = False
+    reset: bool = False
+
+
+class MortalStore(Store):
+    """A journal's file of which a death cuts a part off: the rows behind the entry of death.
+
+    `die` is called when the daemon dies; `full()` says whether the disk has no room now.
+    """
+
+    death: Death | None = None
+    die: Callable[[], None]
+    full: Callable[[], bool] = staticmethod(lambda: False)
+    alive = True
+    synced = 0
+    closed = False
+
+    def write(self, rows: Sequence[Row], *, durable: bool) -> None:
+        """Write what comes before the death, and nothing behind it. Raises StorageFailed."""
+        if not self.alive:
+            raise StorageFailed("the daemon is dead")
+        if self.full():
+            raise StorageFailed("database or disk is full")
+        last = None if self.death is None or self.death.after_s else self.death.entry
+        kept = [row for row in rows if last is None or row.n <= last]
+        super().write(kept, durable=durable)
+        if durable:
+            self.synced = self.last()[0]
+        if self.death is not None and self.last()[0] >= self.death.entry:
+            if self.death.after_s:
+                asyncio.get_running_loop().call_later(self.death.after_s, self.die)
+                self.death = None
+                return
+            self.die()
+            raise StorageFailed("the daemon is dead")
+
+    def close(self) -> None:
+        """Close the file, once."""
+        if not self.closed:
+            self.closed = True
+            super().close()
+
+
+def cut_off(sim: InprocTable, store: MortalStore) -> bool:
+    """Let the daemon of `store` be dead from now on; False where it was, or had ended by itself.
+
+    Nothing of it reaches a board any more.
+    """
+    if not store.alive or store.closed:
+        return False
+    store.alive = False
+    for name in BOARDS:
+        sim.port(name).close()
+    return True
+
+
+def lose_power(state_dir: Path, runtime_dir: Path, synced: int, into: Path) -> None:
+    """Have `into` hold what a power cut leaves of a journal: the rows up to number `synced`.
+
+    The keys in `runtime_dir` are gone; `state_dir` stays as it was for whoever wants to look.
+    """
+    for key in runtime_dir.glob("attempt-*.key"):
+        key.unlink()
+    with read_rows(state_dir / STORE_NAME) as rows:
+        kept = [row for row in rows if row.n <= synced]
+    shutil.rmtree(into, ignore_errors=True)
+    into.mkdir()
+    fresh = Store.open(into)
+    fresh.write(kept, durable=True)
+    fresh.close()

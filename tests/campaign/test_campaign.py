@@ -1,0 +1,185 @@
+"""`dealtable campaign`: what it prints, how it ends, and that a campaign finds nothing."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner, Result
+
+from controller.cli import main
+
+ROOT = Path(__file__).parents[2]
+ZEROS = (
+    "wrong_released", "wrong_blame", "events_lost", "events_doubled", "unproved", "stuck",
+    "crashed",
+)  # fmt: skip
+
+
+def campaign(*asked: object) -> Result:
+    return CliRunner().invoke(main, ["campaign", *map(str, asked)])
+
+
+def report_of(*asked: object) -> dict[str, Any]:
+    ran = campaign(*asked, "--json")
+    report: dict[str, Any] = msgspec.json.decode(ran.stdout)
+    assert ran.exit_code == bool(report["findings"])
+    return report
+
+
+def held(report: dict[str, Any], deals: int) -> None:
+    """Hold what must be so in every campaign."""
+    assert not report["findings"], report["findings"][:10]
+    assert {kind: report[kind] for kind in ZEROS} == dict.fromkeys(ZEROS, 0)
+    assert report["deals"] == deals
+    assert report["attempts"] >= deals
+
+
+@pytest.mark.timeout(3600)
+def test_hostile_machines_release_nothing_wrong_and_blame_nothing_wrong(
+    scale: Callable[[int], int],
+) -> None:
+    deals = max(500, scale(10_000))
+    report = report_of("--deals", deals, "--faults", "hostile", "--seed", 1)
+    held(report, deals)
+    struck = [name for name, row in report["faults"].items() if row["injected"]]
+    assert len(struck) > len(report["faults"]) // 2
+
+
+@pytest.mark.timeout(3600)
+def test_tired_machines_deal_nearly_always_without_a_redeal_and_without_a_hand(
+    scale: Callable[[int], int],
+) -> None:
+    deals = max(200, scale(10_000))
+    report = report_of("--deals", deals, "--faults", "worn", "--seed", 1)
+    held(report, deals)
+    few = 2 if deals < 1000 else 0  # one unlucky deal of a few is no rate
+    assert report["ready_without_redeal"] + few >= 0.995 * deals
+    assert report["ready_without_hand"] + few >= 0.99 * deals
+
+
+@pytest.mark.timeout(3600)
+def test_ideal_machines_deal_always_at_once(scale: Callable[[int], int]) -> None:
+    deals = max(100, scale(10_000))
+    report = report_of("--deals", deals, "--faults", "ideal", "--seed", 1)
+    held(report, deals)
+    assert report["attempts"] == report["ready_without_redeal"] == deals
+    assert report["ready_without_hand"] == deals
+
+
+def test_the_report_does_not_depend_on_how_many_processes_there_are() -> None:
+    asked = ("--deals", 60, "--faults", "hostile", "--seed", 2)
+    assert report_of(*asked, "--jobs", 1) == report_of(*asked, "--jobs", 3)
+
+
+def test_another_seed_is_another_campaign() -> None:
+    one, other = (report_of("--deals", 20, "--seed", seed)["faults"] for seed in (1, 2))
+    assert one != other
+
+
+def test_faults_of_ones_own_strike_and_no_others(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('rates = [{ name = "unreadable", rate = 0.02 }]')
+    rows = report_of("--deals", 5, "--faults", mine)["faults"]
+    assert {name for name, row in rows.items() if row["injected"]} == {"unreadable"}
+
+
+def test_the_text_says_what_must_be_zero_and_what_became_of_each_fault() -> None:
+    ran = campaign("--deals", 25, "--seed", 1)
+    assert ran.stdout.startswith("campaign 1, hostile: 25 of 25 deals in 1 lives")
+    assert "wrong hands released" in ran.stdout
+    assert "detected as" in ran.stdout
+
+
+def test_journals_are_written_to_disk_and_hold(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    assert campaign("--deals", 30, "--faults", "worn", "--journal", kept).exit_code == 0
+    assert sorted(path.name for path in kept.iterdir()) == ["1.1", "1.2"]
+    for path in kept.iterdir():
+        assert CliRunner().invoke(main, ["verify", str(path)]).exit_code == 0
+
+
+def test_a_life_is_told_card_by_card_with_every_word_on_both_lines(tmp_path: Path) -> None:
+    wire = tmp_path / "wire.txt"
+    ran = campaign("--faults", "ideal", "--replay", "1.2.1", "--wire", wire)
+    assert ran.exit_code == 0
+    assert ran.stdout.count(" hopper ") == 108
+    assert ran.stdout.count("\ndeal 1, ") + ran.stdout.startswith("deal 1, ") == 1
+    assert "deal 2" not in ran.stdout
+    words = wire.read_text("utf-8")
+    for said in ("HELLO", "WELCOME", "ROUTE", "AT_READER", "READ", "GATE", "LANDED", "RELEASE"):
+        assert said in words
+    for board in ("dealer", "reader"):
+        assert board in words
+
+
+def test_a_replay_is_the_life_of_the_campaign(tmp_path: Path) -> None:
+    whole = report_of("--deals", 25, "--seed", 3)
+    wire = tmp_path / "wire.txt"
+    told = msgspec.json.decode(campaign("--replay", "3.1", "--wire", wire, "--json").stdout)
+    assert len(told["report"]["attempts"]) == whole["attempts"]
+    assert told["report"]["findings"] == whole["findings"]
+    strikes = sum(times for _, times in told["report"]["strikes"])
+    assert strikes == sum(row["injected"] for row in whole["faults"].values())
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("--faults", "gremlins"),
+        ("--replay", "7"),
+        ("--deals", "0"),
+        ("--wire", "somewhere"),
+        ("--replay", "1.1", "--stop"),
+        ("--journal", str(ROOT / "controller")),
+    ],
+    ids=" ".join,
+)
+def test_bad_usage_is_refused(asked: tuple[str, ...]) -> None:
+    ran = campaign(*asked)
+    assert ran.exit_code == 2
+    assert ran.stderr.splitlines()[-1].startswith("Error: ")
+
+
+def await_end(group: int) -> None:
+    """Return once no process of the group is left; this test's time ends where that never comes."""
+    with suppress(ProcessLookupError):
+        while True:
+            os.killpg(group, 0)
+
+
+@pytest.mark.timeout(120)
+def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_process(
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "kept"
+    asked = ["--deals", "100000", "--faults", "ideal", "--jobs", "2", "--journal", str(kept)]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "controller.cli", "campaign", *asked],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    try:
+        while not (kept / "1.4").exists():  # so one of the first three lives is over
+            assert running.poll() is None, running.communicate()
+            os.sched_yield()
+        running.send_signal(signal.SIGINT)
+        said, errors = running.communicate()
+    finally:
+        running.kill()
+        running.wait()
+    assert running.returncode == 130, errors
+    assert "of 100000 deals" in said
+    assert "(broken off)" in said
+    assert errors.startswith("took ")
+    assert len(errors.splitlines()) == 1
+    await_end(running.pid)

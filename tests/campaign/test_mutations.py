@@ -1,0 +1,36 @@
+"""Bugs in controller and firmware, each of which a hostile campaign must catch."""
+
+import ast
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.campaign.mutations import Mutation, campaign_at, mutated, mutations, plant
+
+ALL = mutations()
+ALWAYS = 2
+"""How many of them are tried in every run, whatever its scale."""
+
+
+@pytest.mark.parametrize("mutation", ALL, ids=lambda each: each.name)
+def test_a_bug_fits_into_its_file_exactly_once_and_leaves_it_python(mutation: Mutation) -> None:
+    ast.parse(mutated(mutation))
+    assert mutation.kinds
+
+
+def test_there_are_as_many_bugs_as_were_asked_for_each_with_its_own_name() -> None:
+    assert len({mutation.name for mutation in ALL}) == len(ALL) >= 10
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("mutation", ALL, ids=lambda each: each.name)
+def test_a_campaign_catches_a_bug(
+    mutation: Mutation, tmp_path: Path, scale: Callable[[int], int]
+) -> None:
+    if ALL.index(mutation) >= max(ALWAYS, scale(len(ALL))):
+        pytest.skip("tried at --scale 1")
+    plant(mutation, tmp_path)
+    caught = campaign_at(tmp_path)
+    assert caught.status == 1, caught
+    assert {kind for kind, _ in caught.findings} & set(mutation.kinds), caught

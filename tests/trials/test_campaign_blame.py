@@ -1,0 +1,106 @@
+"""Which faults are active at a verdict, and what may be blamed on them."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from controller.trials.campaign.blame import Suspects, needless, unaccounted, words
+from sim.mechanics.faults import Fault, Struck, parse_fault
+from sim.mechanics.world import World
+
+
+class Clockwork:
+    """As much of a world as suspects ask: its time, and what is in force."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.force: list[Struck] = []
+        self.clock = SimpleNamespace(now_s=lambda: self.now)
+        self.suspects = Suspects(cast(World, self))
+
+    def in_force(self) -> tuple[Struck, ...]:
+        return tuple(self.force)
+
+    def strike(self, name: str, **fields: Any) -> Struck:
+        self.now += 1
+        struck = Struck(Fault(name, **fields), 1, self.now)
+        self.suspects.struck(struck)
+        return struck
+
+    def verdict(self) -> None:
+        self.now += 1
+        self.suspects.verdict()
+
+    def begun(self) -> None:
+        self.now += 1
+        self.suspects.begun()
+
+    def names(self) -> list[str]:
+        return [fault.name for fault in self.suspects.faults()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["jam:place=gate,clears_after=1", "double_feed", "unreadable:times=9", "lid:for_ms=300.0"],
+)
+def test_words_of_a_fault_are_read_as_that_fault(text: str) -> None:
+    assert words(parse_fault(text)) == text
+    assert words(Fault("wrong_pocket", rate=0.5, at=3, repeat=True)) == "wrong_pocket"
+
+
+def test_a_code_is_accounted_for_by_any_active_fault_whose_row_has_it() -> None:
+    jam, lid = Fault("jam", place="feeder"), Fault("lid")
+    assert unaccounted(["JAM", "LID_OPENED"], [jam, lid]) == ()
+    assert unaccounted(["JAM", "LID_OPENED"], [jam]) == ("LID_OPENED",)
+    assert unaccounted(["JAM"], []) == ("JAM",)
+
+
+def test_an_attempt_is_needless_unless_something_worse_than_mild_was_active() -> None:
+    mild, worse = Fault("unreadable", times=1), Fault("wrong_pocket")
+    assert needless([])
+    assert needless([mild])
+    assert not needless([mild, worse])
+
+
+def test_what_struck_before_the_last_verdict_is_past_once_the_next_attempt_begins() -> None:
+    world = Clockwork()
+    world.strike("wrong_pocket")
+    world.verdict()
+    assert world.names() == ["wrong_pocket"]  # its alerts come behind the verdict
+    world.strike("missing_card")  # in the set that is filled in for the next
+    world.begun()
+    assert world.names() == ["missing_card"]
+    world.strike("double_feed")
+    assert world.names() == ["missing_card", "double_feed"]
+
+
+def test_what_is_still_so_is_active_however_long_ago_it_struck() -> None:
+    world = Clockwork()
+    world.force.append(world.strike("sensor_stuck"))
+    for _ in range(3):
+        world.verdict()
+        world.begun()
+    assert world.names() == ["sensor_stuck"]
+    world.force.clear()
+    assert world.names() == []
+
+
+def test_what_people_do_accounts_for_words_and_is_no_fault_that_struck() -> None:
+    world = Clockwork()
+    world.suspects.acted(Fault("lid"))
+    assert world.names() == []
+    assert unaccounted(["LID_OPENED"], world.suspects.all()) == ()
+    world.now = 1.0
+    world.verdict()
+    world.begun()
+    assert unaccounted(["LID_OPENED"], world.suspects.all()) == ("LID_OPENED",)
+
+
+def test_a_set_that_is_spoiled_behind_a_verdict_belongs_to_the_next_attempt() -> None:
+    world = Clockwork()
+    world.strike("double_feed")
+    world.verdict()
+    world.strike("stall", motor="lift")
+    world.strike("missing_card")
+    assert [fault.name for fault in world.suspects.later()] == ["stall"]

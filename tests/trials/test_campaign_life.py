@@ -1,0 +1,371 @@
+"""A life of a campaign: its report follows from its seed, and what is wrong in it is found."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from controller.deal import sequence
+from controller.deal.sightings import Shuffled, Strayed
+from controller.journal.verify import verify
+from controller.machine import sightings
+from controller.machine.attempt_book import AttemptBook
+from controller.machine.attempt_run import AttemptRun
+from controller.machine.clearing import Clearing
+from controller.machine.dealing import Dealing
+from controller.machine.record import Record
+from controller.machine.wire_log import WireLog
+from controller.trials.campaign import chronicle, life
+from controller.trials.campaign.chronicle import Chronicle, Notes
+from controller.trials.campaign.hearing import Hearing
+from controller.trials.campaign.house import House
+from controller.trials.campaign.life import run_life
+from controller.trials.campaign.values import CardTale, LifePlan, LifeReport
+from controller.trials.mortal import Death, MortalStore
+from controller.vault.vault import Vault
+from drivers.events import Code
+from drivers.link.port import Port
+from sim.inproc import BoardName
+from sim.mechanics.faults import Fault, Wear, parse_fault
+from sim.virtual import VirtualLoop, VirtualTimeError
+
+IDEAL = Wear()
+
+
+def faulty(text: str, rate: float) -> Wear:
+    """Return a machine with one fault at a rate."""
+    return Wear((replace(parse_fault(text), rate=rate),))
+
+
+def lived(wear: Wear = IDEAL, deals: int = 1, seed: str = "9.1") -> LifeReport:
+    """Return what came of a life."""
+    return run_life(LifePlan(seed, deals, wear))
+
+
+def kinds(report: LifeReport) -> set[str]:
+    """Return the kinds of findings of a life."""
+    return {finding.kind for finding in report.findings}
+
+
+def rough(*seeds: str, deals: int = 3) -> list[LifeReport]:
+    """Return lives of a machine with many faults of many kinds."""
+    rates = (
+        *(("jam:clears_after=1", 0.004), ("wrong_pocket", 0.003), ("unreadable:times=9", 0.004)),
+        *(("double_feed", 0.004), ("daemon_killed:for_ms=700", 0.002), ("missing_card", 0.2)),
+        *(("bytes_dropped", 0.01), ("board_reset", 0.002), ("power_lost:for_ms=4000", 0.001)),
+    )
+    wear = Wear(tuple(replace(parse_fault(text), rate=rate) for text, rate in rates))
+    return [lived(wear, deals, seed) for seed in seeds]
+
+
+# What a life is.
+
+
+def test_an_ideal_machine_deals_every_deal_at_once_and_needs_no_hand() -> None:
+    report = lived(deals=3)
+    assert (report.deals, report.findings, report.strikes) == (3, (), ())
+    assert [(one.deal, one.attempt, one.outcome) for one in report.attempts] == [
+        (1, 1, "ok"),
+        (2, 2, "ok"),
+        (3, 3, "ok"),
+    ]
+    assert not any(one.hands or one.alerts or one.needless for one in report.attempts)
+
+
+def test_the_same_seed_gives_the_same_report() -> None:
+    assert rough("9.2") == rough("9.2")
+    assert rough("9.2") != rough("9.3")
+
+
+def test_a_shorter_life_is_the_beginning_of_a_longer_one() -> None:
+    (longer,), (shorter,) = rough("9.4", deals=4), rough("9.4", deals=2)
+    assert longer.deals == 4
+    assert shorter.deals == 2
+    known = len(shorter.attempts) - 1
+    assert longer.attempts[:known] == shorter.attempts[:known]
+
+
+def test_a_life_leaves_no_task_and_no_timer_behind(runtime_dir: Path) -> None:
+    async def main() -> None:
+        wear = faulty("daemon_killed:for_ms=700", 0.01)
+        report = await life._live(LifePlan("9.5", 2, wear), runtime_dir, None)
+        assert report.strikes
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        await asyncio.Event().wait()  # nothing is left that could end this
+
+    with (
+        asyncio.Runner(loop_factory=VirtualLoop) as runner,
+        pytest.raises(VirtualTimeError, match="no timer is set"),
+    ):
+        runner.run(main())
+
+
+def test_the_journal_of_a_life_lies_where_it_was_asked_for(tmp_path: Path) -> None:
+    report = run_life(LifePlan("9.6", 1, faulty("power_lost:for_ms=3000", 0.01), tmp_path / "J"))
+    checked = verify(tmp_path / "J")
+    assert checked.findings == []
+    assert len(checked.attempts) == len(report.attempts)
+
+
+def test_an_onlooker_sees_lines_words_and_cards() -> None:
+    class Watcher:
+        def __init__(self) -> None:
+            self.lines: list[BoardName] = []
+            self.words: list[str] = []
+            self.tales: list[tuple[CardTale, ...]] = []
+
+        def line(self, board: BoardName, port: Port) -> Port:
+            self.lines.append(board)
+            return port
+
+        def told(self, at_s: float, deal: int | None, attempt: int | None, words: str) -> None:
+            self.words.append(words)
+
+        def cards(self, at_s: float, deal: int, attempt: int, tales: tuple[CardTale, ...]) -> None:
+            self.tales.append(tales)
+
+    watcher = Watcher()
+    plan = LifePlan("9.7", 1, faulty("unreadable:times=9", 0.01))
+    run_life(plan, watcher)
+    assert sorted(watcher.lines) == ["dealer", "reader"]
+    assert "verdict ok" in watcher.words
+    assert any(words.startswith("unreadable:times=9 strikes") for words in watcher.words)
+    (tales,) = watcher.tales
+    assert [tale.index for tale in tales] == list(range(1, len(tales) + 1))
+    assert {tale.landed for tale in tales if tale.source == "tray"} <= {0, 1, 2, 3}
+    assert any("unreadable:times=9" in tale.faults for tale in tales)
+
+
+# What befalls it, and what people do.
+
+
+@pytest.mark.parametrize(
+    ("fault", "rate", "reasons", "hands"),
+    [
+        ("daemon_killed:for_ms=1000", 0.01, set(), set()),
+        ("daemon_killed", 0.01, set(), {"start_daemon"}),
+        ("power_lost:for_ms=3000", 0.01, {"POWER"}, {"collect", "start_deal"}),
+        ("disk_full:for_ms=2000", 0.01, set(), set()),
+        ("disk_full", 0.01, set(), {"make_room"}),
+        ("clock_jump", 0.02, set(), set()),
+        ("clock_jump:by_s=-7200", 0.02, set(), set()),
+        ("missing_card", 0.5, {"COUNT_SHORT", "MISSING_CARD"}, {"change_set", "count_set"}),
+        ("estop", 0.006, {"ESTOP_PRESSED"}, {"release_estop", "collect", "acknowledge"}),
+        ("lid", 0.006, {"LID_OPENED"}, {"close_lid", "collect"}),
+        ("unplugged:for_ms=1500", 0.006, {"LINE_LOST"}, {"collect"}),
+        ("stall:motor=lift", 0.01, set(), {"mend"}),
+    ],
+)
+def test_people_do_what_the_table_tells_them_and_it_goes_on(
+    fault: str, rate: float, reasons: set[str], hands: set[str]
+) -> None:
+    report = lived(faulty(fault, rate), deals=4, seed="9.8")
+    assert report.strikes
+    assert (report.deals, report.findings) == (4, ())
+    assert {reason for one in report.attempts for reason in one.reasons} == reasons
+    lent = {hand for one in report.attempts for hand in one.hands}
+    assert hands <= lent <= hands | {"collect", "start_deal"}
+
+
+def test_a_fault_that_two_attempts_in_a_row_did_not_survive_calls_the_referee() -> None:
+    report = lived(faulty("wrong_pocket", 0.03), deals=2, seed="9.9")
+    called = [one for one in report.attempts if one.referee]
+    assert called
+    assert all("start_deal" in one.hands for one in called)
+
+
+# What is planted against it.
+
+Plant = Callable[[pytest.MonkeyPatch], None]
+
+
+def _another_sequence(monkeypatch: pytest.MonkeyPatch) -> None:
+    fair = sequence.fair_order
+    monkeypatch.setattr(sequence, "fair_order", lambda below, cards: fair(below, cards)[::-1])
+
+
+def _cards_move_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def shuffled(self: AttemptRun, passes: int) -> None:
+        assert self.dealing is not None
+        self.dealing.see(Shuffled())
+        await asyncio.sleep(1.0)
+        self.book.shuffled(passes)
+        await self._record.sync()
+
+    monkeypatch.setattr(AttemptRun, "_shuffled", shuffled)
+
+
+def _somebody_swaps_cards(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = Hearing.held
+
+    def swapped(self: Hearing, notes: Notes) -> None:
+        held(self, notes)
+        north, west, *_ = self._house.sim.world.pockets.stacks
+        north[0], west[0] = west[0], north[0]
+
+    monkeypatch.setattr(Hearing, "held", swapped)
+
+
+def _no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def over(self: Chronicle, event: object) -> None:
+        self.deals += 1
+
+    monkeypatch.setattr(Chronicle, "_end", lambda self, outcome, reasons: None)
+    monkeypatch.setitem(chronicle._TAKES, "revealed", over)
+
+
+def _another_card_turned_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = Vault.turned_up
+
+    def other(self: Vault, draws: Iterator[int], redo: Collection[int] = ()) -> tuple[int, int]:
+        place, _ = shown(self, draws, redo)
+        face = (self.hands or b"")[place % 108]
+        return place % 108 + 1, face
+
+    monkeypatch.setattr(Vault, "turned_up", other)
+
+
+def _other_hands_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    bind = Vault.bind
+
+    def other(self: Vault, places: Any, cards: int) -> bytes:
+        record = bind(self, places, cards)
+        return bytes((record[1], record[0], *record[2:]))
+
+    monkeypatch.setattr(Vault, "bind", other)
+
+
+def _an_event_noted_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    add = WireLog.add
+
+    def altered(self: WireLog, event: Any) -> None:
+        wrong = event.code is Code.LANDED and event.index == 50
+        add(self, replace(event, seen=event.seen ^ 1) if wrong else event)
+
+    monkeypatch.setattr(WireLog, "add", altered)
+
+
+def _the_last_events_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    add = WireLog.add
+
+    def forgetful(self: WireLog, event: Any) -> None:
+        if event.code is not Code.RELEASED:
+            add(self, event)
+
+    monkeypatch.setattr(WireLog, "add", forgetful)
+
+
+def _told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    committed = Record._committed
+
+    def twice(self: Record, entries: Any) -> None:
+        committed(self, entries)
+        if any(one.entry.kind == "cut" for one in entries):
+            committed(self, entries)
+
+    monkeypatch.setattr(Record, "_committed", twice)
+
+
+def _another_cut_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    reveal = AttemptBook.reveal
+
+    def other(self: AttemptBook) -> None:
+        self.cut = (self.cut or 0) + 1
+        reveal(self)
+
+    monkeypatch.setattr(AttemptBook, "reveal", other)
+
+
+def _raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    def see(self: Dealing, seen: object) -> None:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(Dealing, "see", see)
+
+
+def _never_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def lift_down(self: Clearing, *, set_back: bool) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Clearing, "lift_down", lift_down)
+
+
+@pytest.mark.parametrize(
+    ("plant", "kind", "words"),
+    [
+        (_another_sequence, "wrong_released", "committed was"),
+        (_cards_move_early, "wrong_released", "a card moved before shuffled"),
+        (_somebody_swaps_cards, "wrong_released", "out: place"),
+        (_no_verdict, "wrong_released", "without a verdict"),
+        (_another_card_turned_up, "wrong_released", "turned up is"),
+        (_other_hands_bound, "unproved", "another face at places 1, 2"),
+        (_an_event_noted_wrong, "events_lost", "noted"),
+        (_the_last_events_forgotten, "events_lost", "are not in the journal"),
+        (_told_twice, "events_doubled", "were on the feed twice"),
+        (_another_cut_shown, "unproved", ""),
+        (_raises, "crashed", "RuntimeError in"),
+        (_never_ready, "stuck", "phase released"),
+    ],
+)
+def test_what_is_wrong_is_found(
+    monkeypatch: pytest.MonkeyPatch, plant: Plant, kind: str, words: str
+) -> None:
+    plant(monkeypatch)
+    report = lived()
+    assert any(one.kind == kind and words in one.words for one in report.findings), report
+
+
+def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wear = faulty("jam:place=landing", 0.01)
+    assert kinds(lived(wear, 2)) == set()
+    monkeypatch.setitem(sightings._MEANING, Code.JAM, lambda event, _: Strayed("N"))
+    (finding, *_) = lived(wear, 2).findings
+    assert finding.kind == "wrong_blame"
+    assert finding.words.startswith("WRONG_POCKET was said while jam:place=landing")
+
+
+@pytest.mark.timeout(120)
+def test_the_report_does_not_depend_on_how_a_process_orders_its_sets() -> None:
+    program = (
+        "from tests.trials.test_campaign_life import rough\n"
+        "report, = rough('9.2')\n"
+        "print((report.attempts, report.findings, report.ended_s, report.strikes))"
+    )
+    told = [
+        subprocess.run(  # this test's own interpreter, twice
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            check=True,
+            capture_output=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert told[0]
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("entry", [2, 4, 6, 9, 20, 31, 36, 43])
+def test_what_a_dying_daemon_did_not_come_to_tell_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, entry: int
+) -> None:
+    opened = House._open
+
+    def mortal(self: House) -> MortalStore:
+        store = opened(self)
+        if len(self.feeds) == 1:
+            self._death, store.death = Fault("daemon_killed", for_ms=500.0), Death(entry)
+        return store
+
+    monkeypatch.setattr(House, "_open", mortal)
+    report = lived()
+    assert (report.deals, report.findings) == (1, ())
+    assert [one.outcome for one in report.attempts] == ["ok"]
