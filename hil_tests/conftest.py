@@ -1,23 +1,218 @@
-"""Scenarios on a whole table: what a target lacks is skipped, but never everything."""
+"""Scenarios on a whole table: brought up and checked before each, checked and kept after each."""
 
-from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-_outcomes: Counter[str] = Counter()
+from controller.trials.hall import HallError
+from hil_tests import afterwards
+from hil_tests.benchfile import BenchError
+from hil_tests.features import lacking
+from hil_tests.hello import NobodyThere, WrongOne, disorder
+from hil_tests.lock import Taken
+from hil_tests.person import Stopped
+from hil_tests.report import Run, Scenario, Verdict, page
+from hil_tests.table import Notes, Table
+from hil_tests.target import Place, Reached, place
+
+NOTES = pytest.StashKey[Notes]()
+FAILED = pytest.StashKey[bool]()
+PLACE = pytest.StashKey[Place]()
+KEPT = pytest.StashKey[dict[str, Scenario]]()
+BEGAN = pytest.StashKey[str]()
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.nodeid.startswith("hil_tests/") and (report.when == "call" or report.skipped):
-        _outcomes[report.outcome] += 1
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the bench file before anything is collected: what is wrong with it is one line."""
+    config.addinivalue_line("markers", "needs(*features): skipped where a target lacks one")
+    config.addinivalue_line("markers", "explains(*counters): counters of a line that may move")
+    try:
+        config.stash[PLACE] = place(str(config.getoption("target")), config.getoption("firmware"))
+    except BenchError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.stash[KEPT] = {}
+    config.stash[BEGAN] = _now()
+
+
+@pytest.fixture(scope="session", name="place")
+def opened_place(pytestconfig: pytest.Config) -> Iterator[Place]:
+    """Open the target for the session, alone."""
+    at = pytestconfig.stash[PLACE]
+    try:
+        at.open()
+    except (Taken, HallError, OSError) as error:
+        at.close()
+        pytest.exit(f"{at.about.get('target')}: {error}", pytest.ExitCode.USAGE_ERROR)
+    yield at
+    at.close()
+
+
+@pytest.fixture
+async def table(
+    request: pytest.FixtureRequest, place: Place, tmp_path: Path, runtime_dir: Path
+) -> AsyncIterator[Table]:
+    """A table with the right boards and a fresh journal; afterwards everything is checked."""
+    if place.broken is not None:
+        pytest.skip(place.broken)
+    notes = request.node.stash[NOTES] = Notes(about={"scenario": request.node.name})
+    reached = place.reached(tmp_path, runtime_dir, notes)
+    try:
+        await _brought_up(place, reached, request.node.name)
+        yield reached.table
+        if request.node.stash.get(FAILED, False):
+            await _put_right(place, reached, request.node.name)
+        else:
+            await _checked(request.node, place, reached)
+    finally:
+        await reached.close()
+
+
+async def _brought_up(place: Place, reached: Reached, name: str) -> None:
+    """See that the right boards are there, then start the daemon; else nothing else runs."""
+    try:
+        await place.greeted(reached.table.ports)
+        await reached.table.start()
+    except (NobodyThere, WrongOne, HallError, TimeoutError) as error:
+        place.broken = f"the table was not brought up for {name}: {error}"
+        raise
+
+
+async def _checked(node: pytest.Item, place: Place, reached: Reached) -> None:
+    """Bring the table to rest and fail for whatever is left of the scenario."""
+    table, program = reached.table, reached.table.program
+    marks = list(node.iter_markers("explains"))
+    explained = frozenset(str(counter) for mark in marks for counter in mark.args)
+    try:
+        await table.rest()
+        await table.stop()
+        findings = [
+            *afterwards.unexpected(program.states, table.expected),
+            *afterwards.unexplained(table.notes.numbers, explained, hurried=place.hurried),
+            *afterwards.disproved(program.state_dir),
+            *disorder(await table.board()),
+        ]
+        if table.hands.simulated:
+            truth = await table.hands.truth()
+            findings += afterwards.misplaced(truth, table.profile.deck.cards)
+        assert not findings, "\n".join(findings)
+    except Stopped:
+        raise
+    except Exception:
+        await _put_right(place, reached, node.name)
+        raise
+
+
+async def _put_right(place: Place, reached: Reached, name: str) -> None:
+    """Bring a table back that a scenario left as it is; where that fails, nothing else runs."""
+    try:
+        await reached.table.program.stop()
+        await reached.table.hands.tidy()
+        left = disorder(await reached.table.board())
+    except (NobodyThere, HallError, TimeoutError) as error:
+        left = [str(error)]
+    if left and place.target != "inproc":
+        place.broken = f"{name} left the table as it is: {'; '.join(left)}"
+
+
+# -- what is skipped, and what is kept ----------------------------------------
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what the target cannot show, before anything is brought up for it."""
+    wanted = tuple(feature for mark in item.iter_markers("needs") for feature in mark.args)
+    reason = lacking(wanted, item.config.stash[PLACE].features)
+    if reason is not None:
+        pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Keep what came of each phase of a scenario, with its measurements for JUnit."""
+    report: pytest.TestReport = yield  # type: ignore[assignment]  # what the hook returns
+    if report.failed:
+        item.stash[FAILED] = True
+    _keep(item, report)
+    return report  # type: ignore[return-value]  # as above
+
+
+def _keep(item: pytest.Item, report: pytest.TestReport) -> None:
+    kept, notes = item.config.stash[KEPT], item.stash.get(NOTES, Notes())
+    before = kept.get(item.nodeid)
+    verdict: Verdict = "passed"
+    if report.failed or (before is not None and before.verdict == "failed"):
+        verdict = "failed"
+    elif report.skipped or (before is not None and before.verdict == "skipped"):
+        verdict = "skipped"
+    elif report.when == "setup":
+        verdict = "not run"
+    said = [before.why] if before is not None and before.why else []
+    kept[item.nodeid] = Scenario(
+        name=item.nodeid,
+        verdict=verdict,
+        took_s=report.duration + (before.took_s if before is not None else 0.0),
+        why="\n".join([*said, *_why(report)]),
+        steps=tuple(notes.steps),
+        measurements=tuple(notes.measurements),
+        numbers=dict(notes.numbers),
+    )
+    if report.when == "teardown":
+        report.user_properties.extend(
+            (each.name, f"{each.value:g} {each.unit}") for each in notes.measurements
+        )
+
+
+def _why(report: pytest.TestReport) -> list[str]:
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return [str(report.longrepr[2]).removeprefix("Skipped: ")]
+    if not report.failed:
+        return []
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return [str(report.longrepr) if crash is None else str(crash.message)]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def told_to_junit(request: pytest.FixtureRequest, record_testsuite_property: Any) -> Iterator[None]:
+    """Write who and what was tested into JUnit's file, once all of it is known."""
+    yield
+    for key, value in request.config.stash[PLACE].about.items():
+        record_testsuite_property(key, value)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Fail a run in which every scenario was skipped: it has shown nothing."""
-    if set(_outcomes) == {"skipped"} and session.exitstatus == pytest.ExitCode.OK:
+    """Fail a run in which every scenario was skipped, for it has shown nothing; write the page."""
+    config = session.config
+    run = _run(config)
+    nothing = {one.verdict for one in run.scenarios} == {"skipped"}
+    if nothing and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    wanted = config.getoption("report")
+    if wanted is not None and run.scenarios:
+        Path(wanted).write_text(page(run), encoding="utf-8")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if set(_outcomes) == {"skipped"}:
+    """Say what the exit status means, and where the page is."""
+    config = terminalreporter.config
+    run = _run(config)
+    if run.scenarios and {one.verdict for one in run.scenarios} == {"skipped"}:
         terminalreporter.write_line("every scenario was skipped on this target", red=True)
+    if run.scenarios and config.getoption("report") is not None:
+        terminalreporter.write_line(f"report: {config.getoption('report')}")
+
+
+def _run(config: pytest.Config) -> Run:
+    at = config.stash[PLACE]
+    return Run(
+        began=config.stash[BEGAN],
+        ended=_now(),
+        about=at.about,
+        scenarios=tuple(config.stash[KEPT].values()),
+        broken=at.broken,
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")  # noqa: TID251  # a report has a date

@@ -1,0 +1,60 @@
+"""What must hold after every scenario: nothing unexpected, counted, verified, empty, closed."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from controller.journal.verify import JournalError, verify
+from controller.messages import State
+from hil_tests.program import LINE_COUNTERS
+
+LATE: frozenset[str] = frozenset({"resends", "duplicates", "foreign", "gaps"})
+"""What a computer that is late moves by itself: no finding where many processes share it."""
+
+
+def unexpected(states: list[State], expected: set[str]) -> list[str]:
+    """Return a line for each alert that a scenario brought up and did not expect."""
+    seen = {alert.name: alert.cause for state in states for alert in state.alerts}
+    return [
+        f"unexpected alert {name}: {cause}" for name, cause in seen.items() if name not in expected
+    ]
+
+
+def unexplained(
+    numbers: Mapping[str, float], explained: frozenset[str], *, hurried: bool
+) -> list[str]:
+    """Return a line for each counter of a line that moved without a reason.
+
+    `explained` are the counters that the scenario disturbs; "all" for every one.
+    `hurried`: simulated boards share their computer with whoever else runs there.
+    """
+    passed = explained | (LATE if hurried else frozenset())
+    if "all" in passed:
+        return []
+    return [
+        f"{name} board: {counter} moved by {moved:g}"
+        for key, moved in numbers.items()
+        for counter, _, name in [key.partition(" ")]
+        if counter in LINE_COUNTERS and moved and counter not in passed
+    ]
+
+
+def misplaced(truth: Mapping[str, Any], cards: int) -> list[str]:
+    """Return what of a set of `cards` does not lie in the hopper, as the mechanics have it."""
+    places = ("shuffler", "feeder", "window", "path", "floor", "table")
+    found = [f"{len(truth[place])} cards: {place}" for place in places if truth[place]]
+    for what in ("pockets", "hands"):
+        lying = sum(map(len, truth[what]))
+        if lying:
+            found.append(f"{lying} cards: {what}")
+    if len(truth["hopper"]) != cards:
+        found.append(f"{len(truth['hopper'])} cards in the hopper, expected {cards}")
+    return found
+
+
+def disproved(state_dir: Path) -> list[str]:
+    """Return what `verify` finds in a journal."""
+    try:
+        return [str(finding) for finding in verify(state_dir).findings]
+    except JournalError as error:
+        return [str(error)]

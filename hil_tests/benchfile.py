@@ -1,0 +1,83 @@
+"""A bench file: which boards, cards and people a bench has, and what is right there."""
+
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, field
+
+from controller import tomlfile
+from controller.config import Board, CardSet, CardSets, Name, Panel, Text
+from controller.rules.rulebooks import ProfileError, load_profile
+from hil_tests.features import BY_HAND, Feature
+from hil_tests.measuring import Limits
+
+FirmwareHash = Annotated[
+    str,
+    Meta(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, lower case"),
+]
+
+
+class BenchError(tomlfile.FileError):
+    """A bench file cannot be used; its text is one line that says why."""
+
+
+class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The bench itself: its name, who works at it, what it has.
+
+    `simulated`: its ports lead to simulated boards. `terminal` is where the operator is
+    asked, and answers.
+    """
+
+    id: Name
+    operator: Text
+    features: tuple[Feature, ...] = ()
+    profile: Text = "international-000"
+    simulated: bool = False
+    terminal: Path = Path("/dev/tty")
+
+    def __post_init__(self) -> None:
+        """Refuse features that no bench has, and rulebooks that nobody wrote."""
+        for feature in self.features:
+            if feature not in BY_HAND:
+                raise ValueError(f"features: {feature} is a simulator's, no bench has it")
+        try:
+            load_profile(self.profile)
+        except ProfileError as error:
+            raise ValueError(f"profile: {error}") from None
+
+
+class BenchBoard(Board, frozen=True, forbid_unknown_fields=True):
+    """Where a board is and who must be there.
+
+    `firmware_hash`: what the board must say; the hash of this checkout's firmware where the
+    file says nothing.
+    """
+
+    firmware_hash: FirmwareHash | None = None
+
+
+class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole bench file."""
+
+    bench: About
+    dealer: BenchBoard
+    reader: BenchBoard
+    panel: Panel = field(default_factory=lambda: Panel(pins="mock"))
+    card_sets: CardSets = field(name="card_set", default=(CardSet(id="S1", back="A"),))
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        """Refuse boards that are said to be one, and features that the rest contradicts."""
+        for key in ("port", "id"):
+            if getattr(self.dealer, key) == getattr(self.reader, key):
+                raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
+        if "buttons" in self.bench.features and self.panel.pins == "mock":
+            raise ValueError('panel.pins: expected "lgpio" or "unix:PATH" for buttons')
+        if "two_sets" in self.bench.features and len(self.card_sets) < 2:
+            raise ValueError("card_set: expected two of them for two_sets")
+
+
+def load_bench(path: Path) -> Bench:
+    """Return the bench in a file. Raises BenchError, one line."""
+    return tomlfile.read(path, Bench, BenchError)

@@ -1,0 +1,72 @@
+"""What a target may lack, so that a scenario that needs it is skipped with the reason."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+import pytest
+
+Feature = Literal[
+    "fault_menu",
+    "truth",
+    "daemon",
+    "small_disk",
+    "buttons",
+    "lid",
+    "estop",
+    "cables",
+    "fingers",
+    "spare_cards",
+    "foreign_cards",
+    "two_sets",
+]
+
+FEATURES: Final[Mapping[Feature, str]] = MappingProxyType(
+    {
+        "fault_menu": "faults that only a simulator can cause",
+        "truth": "somebody who knows where every card physically is",
+        "daemon": "a daemon that is a process, and may be killed",
+        "small_disk": "a disk that may be filled up",
+        "buttons": "the panel's buttons",
+        "lid": "a lid that may be opened while the machine runs",
+        "estop": "an emergency stop",
+        "cables": "the boards' cables within reach",
+        "fingers": "a machine that fingers and tape may be put into",
+        "spare_cards": "loose cards with the back of the set",
+        "foreign_cards": "loose cards with another back",
+        "two_sets": "two sets of cards with different backs",
+    }
+)
+"""Each feature, as the reason of a skip says what is not there."""
+
+SIMULATED: Final[frozenset[Feature]] = frozenset(get_args(Feature))
+"""What simulated boards behind ptys have: everything."""
+
+IN_PROCESS: Final[frozenset[Feature]] = SIMULATED - {"daemon", "small_disk"}
+"""What a table in this process has: its daemon cannot be killed without the tests."""
+
+BY_HAND: Final[frozenset[Feature]] = SIMULATED - {"fault_menu", "truth"}
+"""What a bench may have, if its file says so."""
+
+
+def needs(*features: Feature) -> pytest.MarkDecorator:
+    """Mark a scenario that means nothing without these features of a target.
+
+    Raises KeyError for a feature that nobody knows, when the file is read.
+    """
+    for feature in features:
+        FEATURES[feature]
+    return pytest.mark.needs(*features)
+
+
+def explains(*counters: str) -> pytest.MarkDecorator:
+    """Mark a scenario that disturbs a line: these counters of a link may have moved after it."""
+    return pytest.mark.explains(*counters)
+
+
+def lacking(wanted: tuple[Feature, ...], there: frozenset[Feature]) -> str | None:
+    """Return the reason of a skip, None where nothing is missing."""
+    missing = [feature for feature in wanted if feature not in there]
+    if not missing:
+        return None
+    return "; ".join(f"this target lacks {each}: {FEATURES[each]}" for each in missing)

@@ -1,0 +1,204 @@
+"""The hands at a table: a simulated person's, by requests that move the mechanics."""
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from inspect import isawaitable
+from typing import Any, Protocol
+
+import msgspec
+from _pytest.outcomes import Skipped as SkipException  # pytest.skip.Exception, with a type
+
+from controller.trials.hall import Control, HallError
+from hil_tests.steps import step
+from sim.inproc import BOARDS, InprocTable
+from sim.mechanics.faults import Fault, FaultError, menu
+
+PATIENCE_S = 60.0
+GLANCE_S = 0.05
+TAP_S = 0.15
+"""How long a finger stays on a button that it taps; by the daemon's clock."""
+SPEED = 100.0
+UNHURRIED = 2.0
+"""Speeds of the simulator: usually, and while somebody has to strike in mid-deal."""
+
+
+class Skipped(SkipException):
+    """What is to be done cannot be done on this target; one line says why. It skips a scenario."""
+
+
+class Hands(Protocol):
+    """What people can do at a table, whoever they are.
+
+    `simulated`: their eyes see every card, so that `truth` answers.
+    """
+
+    simulated: bool
+
+    async def do(self, name: str) -> None:
+        """Do a step of steps.toml and return when it is done. Raises Skipped."""
+
+    async def ready(self, name: str) -> None:
+        """Get ready for a step that is to be done at a signal, within a moment. Raises Skipped."""
+
+    async def now(self, name: str) -> None:
+        """Give the signal; the step may be done a moment after this has returned."""
+
+    async def press(self, button: str, for_s: float = TAP_S) -> None:
+        """Press a button of the panel by its name: `start`, `north_green`, …"""
+
+    async def counted(self) -> tuple[int, ...]:
+        """Count the cards that the players N, W, S, E hold."""
+
+    async def truth(self) -> dict[str, Any]:
+        """Return where every card physically is (sim/CONTROL.md). Raises Skipped."""
+
+    async def fault(self, name: str, **fields: Any) -> None:
+        """Let something of the simulator's fault menu go wrong. Raises Skipped."""
+
+    async def unhurried(self) -> None:
+        """Let the machine run slowly enough to strike in mid-deal, where its pace can be set."""
+
+    async def hurried(self) -> None:
+        """Let it run at its usual pace again."""
+
+    async def tidy(self) -> None:
+        """Bring back what a scenario that failed may have left: motors, boards, lid, cards."""
+
+
+class Moved(ABC):
+    """The hands of simulated people: each step is a request or two."""
+
+    simulated = True
+    speed = SPEED
+
+    @abstractmethod
+    async def request(self, deed: str, **words: Any) -> Any:
+        """Do one thing of sim/CONTROL.md and return its result. Raises Skipped: not here."""
+
+    async def do(self, name: str) -> None:
+        """See Hands."""
+        wanted = step(name)
+        self._on_the_menu(*wanted.faults)
+        if wanted.when is not None:
+            await self._seen(wanted.when)
+        for deed in wanted.does:
+            words = {key: value for key, value in deed.items() if key != "do"}
+            await self.request(deed["do"], **words)
+
+    async def ready(self, name: str) -> None:
+        """See Hands."""
+        self._on_the_menu(*step(name).faults)
+
+    async def now(self, name: str) -> None:
+        """See Hands."""
+        await self.do(name)
+
+    async def press(self, button: str, for_s: float = TAP_S) -> None:
+        """See Hands."""
+        await self.request("press", name=button)
+        await asyncio.sleep(for_s)
+        await self.request("release", name=button)
+
+    async def counted(self) -> tuple[int, ...]:
+        """See Hands."""
+        return tuple(map(len, (await self.truth())["hands"]))
+
+    async def truth(self) -> dict[str, Any]:
+        """See Hands."""
+        seen: dict[str, Any] = await self.request("truth")
+        return seen
+
+    async def fault(self, name: str, **fields: Any) -> None:
+        """See Hands."""
+        self._on_the_menu(name)
+        await self.request("fault", name=name, **fields)
+
+    async def unhurried(self) -> None:
+        """See Hands."""
+        await self.request("speed", value=UNHURRIED)
+
+    async def hurried(self) -> None:
+        """See Hands."""
+        await self.request("speed", value=self.speed)
+
+    @staticmethod
+    def _on_the_menu(*names: str) -> None:
+        missing = [name for name in names if name not in menu()]
+        if missing:
+            raise Skipped(f"the simulator's menu has no {', '.join(missing)} yet")
+
+    async def _seen(self, what: str) -> None:
+        """Wait until the mechanics are so. Raises TimeoutError."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                if (await self.truth())[what]:
+                    return
+                await asyncio.sleep(GLANCE_S)  # eyes: nobody tells them
+
+
+class ControlHands(Moved):
+    """Hands over the control socket of a `dealtable sim`."""
+
+    def __init__(self, control: Control) -> None:
+        self._control = control
+
+    async def request(self, deed: str, **words: Any) -> Any:
+        """See Moved."""
+        try:
+            return await self._control.do(deed, **words)
+        except HallError as error:
+            if str(error).startswith(f"{deed}: this simulator has no"):
+                raise Skipped(str(error)) from None
+            raise
+
+    async def tidy(self) -> None:
+        """See Hands."""
+        await self.request("clear_faults")
+        await self.hurried()
+        for board in BOARDS:
+            await self.request("restart", board=board)
+        await self.request("estop", pressed=False)
+        await self.request("change_set")
+
+
+class InprocHands(Moved):
+    """Hands at a table in this process."""
+
+    def __init__(self, sim: InprocTable, press: Callable[[str, bool], Awaitable[None]]) -> None:
+        """`press(name, down)` moves a button of the panel."""
+        self._sim, world = sim, sim.world
+        self._deeds: dict[str, Callable[..., Any]] = {
+            "truth": lambda: msgspec.to_builtins(world.truth()),
+            "collect": world.people.collect,
+            "take_hands": world.people.take_hands,
+            "lay_down": world.people.lay_down,
+            "load": world.people.load,
+            "change_set": world.people.change_set,
+            "lid": lambda open: world.set_lid(open),
+            "estop": lambda pressed: world.set_estop(pressed),
+            "press": lambda name: press(name, True),
+            "release": lambda name: press(name, False),
+            "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
+            "clear_faults": world.faults.clear,
+            "kill": lambda board: sim.kill(board),
+            "restart": self._restart,
+            "speed": lambda value: None,  # nobody is in a hurry: a deal takes no time
+        }
+
+    async def request(self, deed: str, **words: Any) -> Any:
+        """See Moved."""
+        try:
+            result = self._deeds[deed](**words)
+        except FaultError as error:
+            if str(error).startswith("this simulator has no"):
+                raise Skipped(str(error)) from None
+            raise
+        return await result if isawaitable(result) else result
+
+    async def tidy(self) -> None:
+        """See Hands: nothing, each scenario has a table of its own."""
+
+    def _restart(self, board: Any) -> None:
+        self._sim.kill(board)
+        self._sim.start(board)

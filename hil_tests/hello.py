@@ -1,0 +1,116 @@
+"""Who is at a table's ports, asked before its daemon runs: by the link's own HELLO and STATUS."""
+
+import random
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+
+import msgspec
+
+from drivers.dealer import Dealer, Status
+from drivers.errors import DriverError
+from drivers.events import Board
+from drivers.identity import PROTOCOL, Welcome
+from drivers.link.link import Link
+from drivers.link.port import Port
+
+Ports = Mapping[Board, Port]
+
+
+class Expected(msgspec.Struct, frozen=True):
+    """Who must be at a port. `settings_crc`: None takes any settings."""
+
+    uid: str
+    simulated: bool
+    firmware_hash: str
+    settings_crc: int | None = None
+
+
+class NobodyThere(Exception):
+    """A board does not answer; one line says which, where and why."""
+
+
+class WrongOne(AssertionError):
+    """Somebody else answers than who must: one line a difference, with both values."""
+
+
+@asynccontextmanager
+async def line(board: Board, port: Port, ids: random.Random) -> AsyncIterator[Link]:
+    """Open the line to a board for the block. Raises NobodyThere.
+
+    `ids` draws the session's number. No identity is checked here: that is compared with
+    both values beside each other.
+    """
+    link = Link(
+        port,
+        board,
+        session_ids=partial(ids.randrange, 1, 1 << 32),
+        check=lambda welcome: None,
+    )
+    try:
+        await link.open({}, {})
+        yield link
+    except DriverError as error:
+        raise NobodyThere(f"the {board} board does not answer: {error}") from error
+    finally:
+        link.close()
+
+
+async def hello(ports: Ports, ids: random.Random) -> dict[Board, Welcome]:
+    """Return what each board says of itself. Raises NobodyThere."""
+    said: dict[Board, Welcome] = {}
+    for board, port in ports.items():
+        async with line(board, port, ids) as link:
+            assert link.welcome is not None
+            said[board] = link.welcome
+    return said
+
+
+async def status(port: Port, ids: random.Random) -> Status:
+    """Return what the dealer board sees and does now. Raises NobodyThere."""
+    async with line("dealer", port, ids) as link:
+        return await Dealer(link).status()
+
+
+def differences(board: Board, expected: Expected, found: Welcome) -> list[str]:
+    """Return in what a board is another than expected, one line each with both values."""
+    rows: list[tuple[str, object, object]] = [
+        ("kind", board, found.kind),
+        ("id", expected.uid, found.uid),
+        ("protocol", PROTOCOL, found.protocol),
+        ("firmware hash", expected.firmware_hash, found.firmware_hash),
+        ("simulated", expected.simulated, found.simulated),
+    ]
+    if expected.settings_crc is not None:
+        rows.append(("settings", f"{expected.settings_crc:08x}", f"{found.settings_crc:08x}"))
+    return [
+        f"the {board} board's {what} is {is_now}, expected {right}"
+        for what, right, is_now in rows
+        if is_now != right
+    ]
+
+
+def check(expected: Mapping[Board, Expected], found: Mapping[Board, Welcome]) -> None:
+    """Raise WrongOne unless each board is the right one."""
+    wrong = [
+        line for board in expected for line in differences(board, expected[board], found[board])
+    ]
+    if wrong:
+        raise WrongOne("; ".join(wrong))
+
+
+def disorder(seen: Status) -> list[str]:
+    """Return why a table is not empty and closed as its own sensors see it."""
+    pockets = [pocket for pocket, there in zip("NWSE", seen.sees_pockets, strict=True) if there]
+    rows = {
+        f"cards in the pockets {' '.join(pockets)}": bool(pockets),
+        "cards in the tray": seen.sees_tray,
+        "a card in the window": seen.sees_window,
+        "a card in the path": seen.sees_path,
+        "cards in the shuffler": seen.sees_shuffler,
+        "no cards in the hopper": not seen.sees_hopper,
+        "the lid is open": seen.lid_open,
+        "the e-stop is pressed": seen.estop,
+        "the lift is not down": seen.lift_up or not seen.lift_down,
+    }
+    return [what for what, so in rows.items() if so]

@@ -1,0 +1,43 @@
+"""One run at a bench at a time: a lock on a file beside the bench file."""
+
+import fcntl
+import os
+from pathlib import Path
+
+
+class Taken(Exception):
+    """Somebody else runs scenarios at this bench; one line says who."""
+
+
+class Lock:
+    """Holds a bench from `take` to `release`; the kernel lets go of it for a run that died.
+
+    The file says who holds it and stays behind: who removed it would let two in.
+    """
+
+    def __init__(self, bench_file: Path) -> None:
+        """Name the lock of a bench file; nothing is taken yet."""
+        self.path = bench_file.with_name(f"{bench_file.name}.lock")
+        self._fd: int | None = None
+
+    def take(self, who: str) -> None:
+        """Take the bench for `who`. Raises Taken, and OSError where no file can be made."""
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            holder = os.pread(fd, 200, 0).decode(errors="replace").strip() or "somebody"
+            os.close(fd)
+            raise Taken(
+                f"{self.path}: the bench is taken by {holder}; wait until it ends"
+            ) from None
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{who} (process {os.getpid()})\n".encode(), 0)
+        self._fd = fd
+
+    def release(self) -> None:
+        """Let the next one in; may be called twice."""
+        if self._fd is not None:
+            os.ftruncate(self._fd, 0)
+            os.close(self._fd)
+            self._fd = None

@@ -1,0 +1,109 @@
+"""What scenarios measure, in which unit, and how much of it is right.
+
+Limits are judged on a bench, where its file may set them otherwise. On simulated boards a
+wall clock measures the computer as much as the machine: values are kept and not judged,
+but for what counts cards or events, and for limits of the protocol in virtual time.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+Target = Literal["inproc", "sim", "bench"]
+Positive = Annotated[float, Meta(gt=0)]
+Whole = Annotated[int, Meta(ge=0)]
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of each measurement is right; a bench file's [limits]. All provisional.
+
+    `cards_per_s` is the least, every other one the most. Times are seconds; those that begin
+    with a signal to a person hold the time in which people react.
+    """
+
+    cards_per_s: Positive = 7.0
+    start_to_held_s: Positive = 60.0
+    release_to_reveal_s: Positive = 180.0
+    lid_to_fault_s: Positive = 3.0
+    estop_to_fault_s: Positive = 3.0
+    cable_to_fault_s: Positive = 5.0
+    silence_to_stop_s: Positive = 1.0
+    restart_to_held_s: Positive = 60.0
+    misreads: Whole = 2
+    double_feeds: Whole = 1
+
+
+class Quantity(msgspec.Struct, frozen=True):
+    """One thing to measure: in which unit, what it is, and when its limit counts.
+
+    `least`: the limit is the least that is right, not the most. `everywhere`: it counts on
+    every target: what is counted, not timed. `protocol`: it is a limit of the protocol,
+    and counts in virtual time, too.
+    """
+
+    unit: str
+    en: str
+    zh: str
+    least: bool = False
+    everywhere: bool = False
+    protocol: bool = False
+
+
+QUANTITIES: Final[Mapping[str, Quantity]] = {
+    "cards_per_s": Quantity("cards/s", "cards dealt a second", "每秒发牌张数", least=True),
+    "start_to_held_s": Quantity("s", "from the start to hands that are held", "开始至四手牌就绪"),
+    "release_to_reveal_s": Quantity(
+        "s", "from the release to the set back in the hopper", "放行至牌回仓"
+    ),
+    "lid_to_fault_s": Quantity("s", "from the opened lid to the fault shown", "开盖至报警"),
+    "estop_to_fault_s": Quantity("s", "from the pressed e-stop to the fault shown", "急停至报警"),
+    "cable_to_fault_s": Quantity("s", "from the pulled cable to the fault shown", "拔线至报警"),
+    "silence_to_stop_s": Quantity(
+        "s",
+        "from the last word of the host to the last card moved",
+        "主机失联至停牌",
+        protocol=True,
+    ),
+    "restart_to_held_s": Quantity(
+        "s", "from the daemon's new start to hands that are held", "重启至四手牌就绪"
+    ),
+    "misreads": Quantity("cards", "cards that needed a second look", "复核牌数", everywhere=True),
+    "double_feeds": Quantity("cards", "cards fed two at once", "双张次数", everywhere=True),
+}
+"""Every quantity has a limit of the same name."""
+
+
+class Measurement(msgspec.Struct, frozen=True, kw_only=True):
+    """One value that a scenario took. `right`: None where its limit is not judged here."""
+
+    name: str
+    value: float
+    unit: str
+    limit: float
+    least: bool
+    right: bool | None
+
+    def __str__(self) -> str:
+        """One line for people."""
+        sign = "≥" if self.least else "≤"
+        word = {None: "not judged here", True: "right", False: "WRONG"}[self.right]
+        return f"{self.name} {self.value:g} {self.unit} ({sign} {self.limit:g}: {word})"
+
+
+def measured(name: str, value: float, limits: Limits, target: Target) -> Measurement:
+    """Return a value with its limit, and whether it is right. Raises KeyError for no quantity."""
+    quantity = QUANTITIES[name]
+    limit = float(getattr(limits, name))
+    virtual = target == "inproc" and quantity.protocol
+    counts = target == "bench" or quantity.everywhere or virtual
+    within = value >= limit if quantity.least else value <= limit
+    return Measurement(
+        name=name,
+        value=round(value, 4),
+        unit=quantity.unit,
+        limit=limit,
+        least=quantity.least,
+        right=within if counts else None,
+    )

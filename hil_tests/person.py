@@ -1,0 +1,178 @@
+"""A person at a bench, asked and answering at a terminal: every step in both languages."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from _pytest.outcomes import Exit  # pytest.exit.Exception, with a type
+
+from hil_tests.features import Feature, lacking
+from hil_tests.hands import TAP_S, Skipped
+from hil_tests.steps import Step, step
+
+BELL = "\a"
+HOW = "   Enter: 完成 done   skip WHY: 做不了 cannot be done here   stop: 结束 end the run\n"
+GO = "go"
+"""What a signal begins with, so that nobody mistakes it for a question."""
+HANDS = (
+    "清点四家手中的牌，按 北 西 南 东 的次序输入张数",
+    "Count the cards in the four hands; type the numbers of north, west, south and east",
+)
+_BUTTONS = {"start": ("开始键", "the start button")} | {
+    f"{en}_{colour}": (f"{zh}{colour_zh}键", f"{en}'s {colour} button")
+    for en, zh in (("north", "北家"), ("west", "西家"), ("south", "南家"), ("east", "东家"))
+    for colour, colour_zh in (("green", "绿"), ("red", "红"))
+}
+
+
+class Stopped(Exit):
+    """The operator ended the run; pytest ends with it."""
+
+
+class Terminal:
+    """Where the operator is asked: a terminal whose lines the running loop reads.
+
+    It is opened with the first question. A daemon's feed goes on while somebody thinks.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the terminal; nothing is opened yet."""
+        self._path = path
+        self._fd: int | None = None
+        self._rest = b""
+        self._gone = False
+
+    def say(self, text: str) -> None:
+        """Show text. Raises OSError where there is no such terminal."""
+        os.write(self._opened(), text.encode())
+
+    async def answer(self) -> str:
+        """Return the next line that the operator types, without spaces around it."""
+        fd, loop = self._opened(), asyncio.get_running_loop()
+        typed = asyncio.Event()
+
+        def take() -> None:
+            got = os.read(fd, 1024)  # here alone it cannot block: there is something to read
+            self._gone = not got
+            self._rest += got
+            typed.set()
+
+        loop.add_reader(fd, take)
+        try:
+            while b"\n" not in self._rest:
+                await typed.wait()
+                typed.clear()
+                if self._gone:
+                    raise Stopped(f"{self._path}: the terminal is gone")
+        finally:
+            loop.remove_reader(fd)
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode(errors="replace").strip()
+
+    def close(self) -> None:
+        """Leave the terminal; may be called twice."""
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+    def _opened(self) -> int:
+        if self._fd is None:
+            self._fd = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+        return self._fd
+
+
+class Person:
+    """The hands of a person who is told what to do (Hands).
+
+    A step that needs what the bench lacks is Skipped before anybody is asked.
+    """
+
+    simulated = False
+
+    def __init__(
+        self, terminal: Terminal, features: frozenset[Feature], noted: Callable[[str], None]
+    ) -> None:
+        """`noted` takes each step as a line of the report."""
+        self._terminal, self._features, self._noted = terminal, features, noted
+
+    async def do(self, name: str) -> None:
+        """See Hands."""
+        wanted = self._step(name)
+        await self._asked(f"do {name}", wanted.zh, wanted.en)
+
+    async def ready(self, name: str) -> None:
+        """See Hands."""
+        wanted = self._step(name)
+        await self._asked(
+            f"ready {name}",
+            f"听到信号后立即：{wanted.zh}。准备好后按 Enter",
+            f"At the signal, at once: {wanted.en}. Press Enter when you are ready",
+        )
+
+    async def now(self, name: str) -> None:
+        """See Hands."""
+        wanted = self._step(name)
+        self._terminal.say(f"{BELL}\n== {GO} {name} ==\n   现在！NOW! {wanted.zh} {wanted.en}\n")
+
+    async def press(self, button: str, for_s: float = TAP_S) -> None:
+        """See Hands."""
+        zh, en = _BUTTONS[button]
+        long = for_s > 1
+        how = (f"按住{zh}约 {for_s:.0f} 秒", f"Hold {en} for {for_s:.0f} s")
+        await self._asked(
+            f"{'hold' if long else 'press'} {button}",
+            how[0] if long else f"按一下{zh}",
+            how[1] if long else f"Press {en}",
+        )
+
+    async def counted(self) -> tuple[int, ...]:
+        """See Hands."""
+        while True:
+            words = (await self._asked("count hands", *HANDS)).split()
+            if len(words) == 4 and all(word.isdigit() for word in words):
+                return tuple(map(int, words))
+            self._terminal.say("   四个数字，例如 27 27 27 27 / four numbers, like 27 27 27 27\n")
+
+    async def truth(self) -> dict[str, Any]:
+        """See Hands."""
+        raise Skipped("nobody at a bench knows where every card is")
+
+    async def fault(self, name: str, **fields: Any) -> None:
+        """See Hands."""
+        raise Skipped("a real machine has no fault menu")
+
+    async def unhurried(self) -> None:
+        """See Hands: a real machine has one pace."""
+
+    async def hurried(self) -> None:
+        """See Hands: a real machine has one pace."""
+
+    async def tidy(self) -> None:
+        """See Hands."""
+        zh = "恢复原状：插好电缆，松开急停，揭下胶带，放好一副清点无误的牌，合上盖子"
+        en = (
+            "Bring the table back: cables in, e-stop released, tape off, "
+            "a counted set in the hopper and no other card in the machine, lid closed"
+        )
+        await self._asked("tidy table", zh, en)
+
+    def _step(self, name: str) -> Step:
+        wanted = step(name)
+        reason = lacking(wanted.needs, self._features)
+        if reason is not None:
+            raise Skipped(reason)
+        return wanted
+
+    async def _asked(self, what: str, zh: str, en: str) -> str:
+        """Ask for something and return the answer. Raises Skipped, Stopped."""
+        self._terminal.say(f"\n== {what} ==\n   {zh}\n   {en}\n{HOW}> ")
+        answer = await self._terminal.answer()
+        word, _, why = answer.partition(" ")
+        if word == "stop":
+            raise Stopped("the operator ended the run")
+        if word == "skip":
+            raise Skipped(why or "the operator could not do it")
+        self._noted(f"{what}{': ' + answer if answer else ''}")
+        return answer

@@ -1,0 +1,44 @@
+"""The guided steps of steps.toml: what a person is told, and what a simulated one does."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller import tomlfile
+from hil_tests.features import Feature
+
+
+class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing that hands do; steps.toml says what each field means."""
+
+    zh: str
+    en: str
+    needs: tuple[Feature, ...] = ()
+    does: tuple[dict[str, Any], ...] = ()
+    when: str | None = None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The faults of the simulator's menu by which it comes about there."""
+        return tuple(str(deed["name"]) for deed in self.does if deed["do"] == "fault")
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    step: dict[str, Step]
+
+
+@cache
+def steps() -> Mapping[str, Step]:
+    """Return every step by its name."""
+    return tomlfile.read(Path(__file__).with_name("steps.toml"), _File).step
+
+
+def step(name: str) -> Step:
+    """Return a step. Raises LookupError where there is none of that name."""
+    try:
+        return steps()[name]
+    except KeyError:
+        raise LookupError(f"no step is called {name}") from None

@@ -1,0 +1,396 @@
+"""A table as a scenario has it: what people and their programs can do there, on any target."""
+
+import asyncio
+import random
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from controller.commands import COMMANDS
+from controller.faults import fault
+from controller.messages import Event, Outcome, Phase, Reply, Role, State
+from controller.rules.profile import Profile
+from controller.trials.at_table import SEAT_NAMES
+from drivers.dealer import Status
+from drivers.panel import HOLD_S, SETTLE_S
+from hil_tests.hands import TAP_S, Hands
+from hil_tests.hello import Ports, status
+from hil_tests.measuring import Limits, Measurement, Target, measured
+from hil_tests.program import Numbers, Program
+
+CUT = 40
+PATIENCE_S = 50.0
+"""How long a machine may take to come to the next thing that people wait for."""
+PERSON_S = 600.0
+"""How long it may take where a person has to do something first."""
+AGAIN_S = 1.0
+"""How long people wait for the effect of what they did."""
+MOST_STEPS = 60
+"""Steps to bring a table to rest after which something else is wrong."""
+STANDS_S = 1.2
+"""No card that is still dealt takes so long: the machine stands."""
+GLANCE_S = 0.02
+FAILED = (Outcome.MISDEAL, Outcome.VOID)
+TAP_BUTTON_S = max(TAP_S, 3 * SETTLE_S)
+
+Fits = Callable[[State], bool]
+
+
+class Notes(msgspec.Struct):
+    """What a scenario did, measured and met, for the report."""
+
+    steps: list[str] = msgspec.field(default_factory=list)
+    measurements: list[Measurement] = msgspec.field(default_factory=list)
+    numbers: dict[str, float] = msgspec.field(default_factory=dict)
+    about: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Table:
+    """One table for one scenario. `program` and `hands` are the target's.
+
+    Whatever waits raises TimeoutError, saying what for. `expected` are the alerts that may
+    come up; all others are findings after the scenario (afterwards.py).
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        hands: Hands,
+        *,
+        target: Target,
+        profile: Profile,
+        limits: Limits,
+        notes: Notes,
+        ports: Ports,
+        ids: random.Random,
+    ) -> None:
+        """`ports` are the boards', for whoever looks while no daemon runs; `ids` draws sessions."""
+        self.program, self.hands, self.target = program, hands, target
+        self.ports, self._ids = ports, ids
+        self.profile, self.limits, self.notes = profile, limits, notes
+        self.expected: set[str] = set()
+        self._baseline: Numbers = {}
+        self.cleared: set[int] = set()
+        """Attempts whose cards were cleared up."""
+        self._wait_s = PATIENCE_S if hands.simulated else PERSON_S
+
+    # -- what is seen ----------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """The newest public state."""
+        return self.program.states[-1]
+
+    @property
+    def now_s(self) -> float:
+        """The time by the loop's clock, in seconds."""
+        return asyncio.get_running_loop().time()
+
+    def expects(self, *alerts: str) -> None:
+        """Say which alerts this scenario may bring up. Raises LookupError for no fault."""
+        self.expected.update(fault(name).name for name in alerts)
+
+    def note(self, step: str) -> None:
+        """Add a line to the report."""
+        self.notes.steps.append(step)
+
+    def measure(self, name: str, value: float) -> None:
+        """Add a measurement to the report; fails where its limit is judged and not kept."""
+        taken = measured(name, value, self.limits, self.target)
+        self.notes.measurements.append(taken)
+        assert taken.right is not False, str(taken)
+
+    async def until(self, fits: Fits, what: str = "", limit_s: float | None = None) -> State:
+        """Return the newest state if it fits, or the next one that does."""
+        ends_s = self.now_s + (self._wait_s if limit_s is None else limit_s)
+        while not (self.program.states and fits(self.state)):
+            if self.now_s > ends_s:
+                raise TimeoutError(f"waited in vain for {what or 'a state'}: {self._where()}")
+            await self.program.later(AGAIN_S)
+        return self.state
+
+    async def phase(self, phase: Phase) -> State:
+        """Wait for a phase of the machine."""
+        return await self.until(lambda state: state.machine.phase is phase, f"phase {phase}")
+
+    async def alert(self, name: str) -> State:
+        """Wait for an alert, which is expected with this."""
+        self.expects(name)
+        return await self.until(
+            lambda state: name in alerts(state) or name in _reasons(state), f"the alert {name}"
+        )
+
+    async def quiet(self) -> State:
+        """Wait until no alert is up."""
+        return await self.until(lambda state: not state.alerts, "the end of all alerts")
+
+    async def called(self, name: str, *, soon: bool = False) -> bool:
+        """Tell whether an alert is up, which is expected with this; `soon`: within a moment."""
+        self.expects(name)
+        if soon:
+            await self.program.later(AGAIN_S)
+        return name in alerts(self.state)
+
+    async def last_card_s(self) -> float:
+        """Look on until no card has moved for a while; return when the last one did, in seconds
+        from now. Needs somebody who sees every card."""
+        begun_s, moved_s = self.now_s, 0.0
+        arrived = (await self.hands.truth())["arrived"]
+        while self.now_s - begun_s < moved_s + STANDS_S:
+            await asyncio.sleep(GLANCE_S)
+            now = (await self.hands.truth())["arrived"]
+            if now != arrived:
+                arrived, moved_s = now, self.now_s - begun_s
+        return moved_s
+
+    async def event(self, kind: str, attempt: int | None) -> Event:
+        """Return the public event of a kind of an attempt."""
+        async with asyncio.timeout(self._wait_s):
+            while True:
+                for event in self.program.events:
+                    if (event.kind, event.attempt) == (kind, attempt):
+                        return event
+                await self.program.later(AGAIN_S)
+
+    async def board(self) -> Status:
+        """Return what the dealer board says while no daemon runs. Raises NobodyThere."""
+        return await status(self.ports["dealer"], self._ids)
+
+    # -- what is ordered -------------------------------------------------------
+
+    async def ask(self, role: Role, cmd: str, **args: Any) -> Reply:
+        """Give a command about what the newest state says is present."""
+        bound, known = COMMANDS[cmd].bound, self.state
+        of_match = (known.match.deal, known.match.attempt)
+        of_machine = (known.machine.deal, known.machine.attempt)
+        meant = {"match": of_match, "machine": of_machine}.get(bound, (None, None))
+        return await self.program.ask(role, cmd, meant, args)
+
+    async def order(self, role: Role, cmd: str, **args: Any) -> dict[str, Any]:
+        """Give a command that is carried out, and return its answer."""
+        reply = await self.ask(role, cmd, **args)
+        assert reply.ok, f"{cmd} {args}: {reply.error}"
+        self.note(f"{role}: {cmd}")
+        return reply.result or {}
+
+    # -- a deal ----------------------------------------------------------------
+
+    async def committed(self) -> State:
+        """Have the deal started that is due; return the state in which it may be cut."""
+        ends_s = self.now_s + self._wait_s
+        while self.state.machine.phase is not Phase.COMMITTED:
+            if self.now_s > ends_s:
+                raise TimeoutError(f"no deal begins: {self._where()}")
+            if self.state.machine.phase is Phase.EMPTY:
+                await self.ask(Role.REFEREE, "start_deal")
+            await self.program.later(AGAIN_S)
+        return self.state
+
+    async def started(self) -> int:
+        """Have a deal started and cut; return its attempt's number."""
+        number = (await self.committed()).machine.attempt
+        assert number is not None
+        await self.order(Role.TABLE, "cut", n=CUT)
+        return number
+
+    async def verdict(self, number: int) -> State:
+        """Wait for the end of an attempt: its hands are held, or it is refused."""
+        await self.hands.hurried()
+        return await self.until(
+            lambda state: any(
+                proof.attempt == number and proof.outcome is not None for proof in state.fairness
+            ),
+            f"the verdict on attempt {number}",
+        )
+
+    async def deal(self) -> State:
+        """Play one attempt up to held hands or its refusal."""
+        state = await self.verdict(await self.started())
+        self.note(f"dealt: {_told(state)}")
+        return state
+
+    async def held(self) -> State:
+        """Play one attempt, which gives right hands."""
+        state = await self.deal()
+        assert state.fairness[-1].outcome is Outcome.OK, _told(state)
+        return await self.phase(Phase.HELD)
+
+    async def mid_deal(self, card: int) -> State:
+        """Deal until `card` cards were fed, then slowly; nobody has touched anything so far."""
+        number = await self.started()
+        await self.until(lambda state: state.machine.phase is Phase.DEALING, "the first card")
+        await self.hands.unhurried()
+        return await self.until(
+            lambda state: (
+                state.machine.attempt == number
+                and state.machine.phase is Phase.DEALING
+                and state.machine.fed >= card
+            ),
+            f"card {card}",
+        )
+
+    async def taken(self) -> None:
+        """Have held hands released, and taken."""
+        await self.order(Role.REFEREE, "release")
+        await self.phase(Phase.RELEASED)
+        await self.hands.do("take_hands")
+
+    async def put_back(self) -> State:
+        """Put the set back after play; return the state whose proof is open."""
+        await self.hands.do("put_back")
+        return await self.until(
+            lambda state: state.fairness[-1].reveal is not None, "the proof's reveal"
+        )
+
+    # -- buttons ---------------------------------------------------------------
+
+    async def tap(self, button: str, colour: str = "green") -> None:
+        """Tap `start`, or a seat's button by the seat's letter."""
+        await self.hands.press(_button(button, colour), TAP_BUTTON_S)
+
+    async def hold(self, seat: str, colour: str = "green") -> None:
+        """Hold a seat's button until it counts as held."""
+        await self.hands.press(_button(seat, colour), HOLD_S + TAP_BUTTON_S)
+
+    # -- after trouble ---------------------------------------------------------
+
+    async def clear_up(self) -> None:
+        """Take the cards out and put the right ones in, as the reasons of the refusal ask for."""
+        proof = self.state.fairness[-1]
+        self.cleared.add(proof.attempt)
+        self.expects("LID_OPENED")
+        doubt = any(not fault(name).counts_hold for name in proof.reasons)
+        await self.hands.do("fresh_set" if doubt else "clear_up")
+        if doubt:
+            self.expects("SET_BARRED")
+            counted = {"set": self.state.machine.card_set, "cards": self.profile.deck.cards}
+            await self.program.later(AGAIN_S)
+            await self.ask(Role.REFEREE, "clear_set", **counted)
+
+    async def rest(self) -> None:
+        """Bring the table to rest as people would: what was refused is dealt again, and right.
+
+        Raises TimeoutError where it does not come to rest.
+        """
+        await self.hands.hurried()
+        for _ in range(MOST_STEPS):
+            if await self._rested():
+                return
+        raise TimeoutError(f"the table does not come to rest: {self._where()}")
+
+    async def _rested(self) -> bool:
+        """Do the next thing; True: there is none."""
+        state, phase = self.state, self.state.machine.phase
+        proof = state.fairness[-1] if state.fairness else None
+        failed = proof is not None and proof.outcome in FAILED
+        if failed and proof is not None and proof.attempt not in self.cleared:
+            await self.clear_up()
+        elif "ESTOP_PRESSED" in alerts(state):
+            await self.ask(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        elif "SET_BARRED" in alerts(state):
+            counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
+            await self.ask(Role.REFEREE, "clear_set", **counted)
+        elif phase is Phase.COMMITTED:
+            await self.ask(Role.TABLE, "cut", n=CUT)
+        elif phase is Phase.HELD:
+            await self.ask(Role.REFEREE, "release")
+        elif phase is Phase.RELEASED:
+            await self._brought_back()
+            return False
+        elif phase is Phase.EMPTY and failed:
+            await self.ask(Role.REFEREE, "start_deal")
+        elif phase is Phase.EMPTY and not state.alerts:
+            return True
+        await self._changed(state)
+        return False
+
+    async def _brought_back(self) -> None:
+        """Take the hands where they are still in the machine, and bring the set back."""
+        if not self.hands.simulated or any((await self.hands.truth())["pockets"][:4]):
+            await self.hands.do("take_hands")
+        await self.put_back()
+
+    async def _changed(self, before: State) -> None:
+        """Wait until a state says something else, a while at most."""
+        seen = _seen(before)
+        ends_s = self.now_s + AGAIN_S
+        while _seen(self.state) == seen and self.now_s < ends_s:
+            await self.program.later(AGAIN_S / 4)
+
+    # -- lives of the daemon ---------------------------------------------------
+
+    async def start(self) -> None:
+        """Start the daemon and wait for both boards; what the lines counted until then is noise
+        of the time before."""
+        told = len(self.program.states)
+        await self.program.start()
+        await self.until(lambda state: len(self.program.states) > told, "the daemon's first state")
+        await self.until(lambda state: not _boards_missing(state), "both boards")
+        self._baseline = await self.program.numbers()
+        while not all(self._baseline.get(f"sessions {board}") for board in self.ports):
+            if alerts(self.state):
+                break  # a board is missing, and that is told
+            await self.program.later(AGAIN_S / 4)
+            self._baseline = await self.program.numbers()
+
+    async def stop(self) -> None:
+        """End the daemon; keep what it counted."""
+        if self._baseline:
+            await self.count()
+        await self.program.stop()
+
+    async def kill(self) -> None:
+        """Kill the daemon; keep what it counted."""
+        await self.count()
+        await self.program.kill()
+
+    async def count(self) -> None:
+        """Add what was counted since the last time to the report's numbers."""
+        numbers, sums = await self.program.numbers(), self.notes.numbers
+        for name, value in numbers.items():
+            moved = value - self._baseline.get(name, 0.0)
+            if moved:
+                sums[name] = sums.get(name, 0.0) + moved
+        self._baseline = numbers
+
+    def _where(self) -> str:
+        if not self.program.states:
+            return "no state was heard"
+        state = self.state
+        return (
+            f"{state.machine.phase}, attempt {state.machine.attempt}, fed {state.machine.fed}, "
+            f"alerts {sorted(alerts(state))}, {_told(state)}"
+        )
+
+
+def alerts(state: State) -> set[str]:
+    """Return the names of the alerts that are up."""
+    return {alert.name for alert in state.alerts}
+
+
+def _reasons(state: State) -> set[str]:
+    return set(state.fairness[-1].reasons) if state.fairness else set()
+
+
+def _boards_missing(state: State) -> bool:
+    return state.machine.phase is Phase.FAULT and not state.alerts
+
+
+def _told(state: State) -> str:
+    """Return the last attempt in a line."""
+    if not state.fairness:
+        return "no attempt"
+    proof = state.fairness[-1]
+    why = f" ({', '.join(proof.reasons)})" if proof.reasons else ""
+    return f"attempt {proof.attempt} {proof.outcome or 'under way'}{why}"
+
+
+def _seen(state: State) -> object:
+    proof = state.fairness[-1] if state.fairness else None
+    return state.machine.phase, state.machine.attempt, proof, alerts(state)
+
+
+def _button(name: str, colour: str) -> str:
+    named = {str(seat): word for seat, word in SEAT_NAMES.items()}
+    return f"{named[name]}_{colour}" if name in named else name

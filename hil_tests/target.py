@@ -1,0 +1,286 @@
+"""What scenarios run on: a table in process, simulated boards behind ptys, or a bench."""
+
+import random
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.config import Panel
+from controller.rules.rulebooks import load_profile
+from controller.trials.hall import Control, HallError, memory_folder
+from drivers.events import Board
+from drivers.identity import Welcome
+from drivers.link.port import SerialPort
+from hil_tests import hello
+from hil_tests.benchfile import About, Bench, BenchBoard, load_bench
+from hil_tests.features import IN_PROCESS, SIMULATED, Feature
+from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands
+from hil_tests.hello import Expected, Ports
+from hil_tests.inproc import SETS, InProcess, boards
+from hil_tests.lock import Lock
+from hil_tests.measuring import Limits, Target
+from hil_tests.person import Person, Terminal
+from hil_tests.program import Daemon, Program
+from hil_tests.table import Notes, Table
+from sim.inproc import DEALER_ID, READER_ID, InprocTable, own_firmware_hash
+
+LEAVE_S = 10.0
+"""How long the simulator may take to end."""
+
+
+@dataclass
+class Place(ABC):
+    """Where scenarios run, for a whole session.
+
+    `hurried`: wall time is shared with other processes, so that what comes late says nothing.
+    `broken`: why nothing can be run here any more; the rest is skipped with it. `about`
+    stands in the report: names and values.
+    """
+
+    target: Target = field(init=False)
+    features: frozenset[Feature] = field(init=False)
+    limits: Limits = field(default_factory=Limits, init=False)
+    profile: str = field(default="international-000", init=False)
+    about: dict[str, str] = field(default_factory=dict, init=False)
+    broken: str | None = field(default=None, init=False)
+    hurried: bool = field(default=False, init=False)
+    ids: random.Random = field(default_factory=lambda: random.Random(1), init=False)
+
+    @abstractmethod
+    def expected(self) -> dict[Board, Expected]:
+        """Return who must be at the ports."""
+
+    @abstractmethod
+    def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> "Reached":
+        """Return the way to the table for one scenario; its daemon does not run yet."""
+
+    def open(self) -> None:
+        """Bring up what lasts for the session. Raises Taken, HallError, OSError."""
+        return
+
+    def close(self) -> None:
+        """Leave nothing of it behind."""
+        return
+
+    async def greeted(self, ports: Ports) -> dict[Board, Welcome]:
+        """Ask who is there. Raises NobodyThere, and WrongOne with both values."""
+        found = await hello.hello(ports, self.ids)
+        for board, welcome in found.items():
+            self.about |= {
+                f"{board} id": welcome.uid,
+                f"{board} firmware": f"{welcome.firmware} {welcome.firmware_hash}",
+                f"{board} protocol": welcome.protocol,
+                f"{board} settings": f"{welcome.settings_crc:08x}",
+            }
+        hello.check(self.expected(), found)
+        return found
+
+
+@dataclass
+class Reached:
+    """The way to a table for one scenario. `close` leaves no timer and no process of it."""
+
+    table: Table
+    sim: InprocTable | None = None
+
+    async def close(self) -> None:
+        """End its daemon and what was made for this scenario alone."""
+        await self.table.program.stop()
+        if self.sim is not None:
+            self.sim.close()
+
+
+def _expected(ids: dict[Board, str], *, simulated: bool) -> dict[Board, Expected]:
+    of = own_firmware_hash().hex()
+    return {board: Expected(uid, simulated, of) for board, uid in ids.items()}
+
+
+class InprocPlace(Place):
+    """Tables in this process and in virtual time, a fresh one for each scenario."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.target = "inproc"
+        self.features = IN_PROCESS
+        self.about = {"target": "inproc", "time": "virtual", "operator": "none"}
+
+    def expected(self) -> dict[Board, Expected]:
+        """See Place."""
+        return _expected({"dealer": DEALER_ID, "reader": READER_ID}, simulated=True)
+
+    def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> Reached:
+        """See Place."""
+        sim = boards(random.Random(notes.about.get("scenario", "")))
+        program = InProcess(sim, folder / "state", runtime_dir)
+        hands = InprocHands(sim, program.press)
+        ports: Ports = {"dealer": sim.port("dealer"), "reader": sim.port("reader")}
+        return Reached(_table(self, program, hands, notes, ports), sim)
+
+
+class PortPlace(Place):
+    """Boards at serial ports or ptys: a bench's, with the daemon itself as a process."""
+
+    bench: Bench
+
+    def expected(self) -> dict[Board, Expected]:
+        """See Place."""
+        own = own_firmware_hash().hex()
+        return {
+            board: Expected(
+                at.id, self.bench.bench.simulated, at.firmware_hash or own, at.settings_crc
+            )
+            for board, at in self._boards().items()
+        }
+
+    def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> Reached:
+        """See Place."""
+        program = Daemon(self.bench, folder / "state", runtime_dir)
+        ports: Ports = {name: SerialPort(at.port, at.baud) for name, at in self._boards().items()}
+        return Reached(_table(self, program, self.hands(notes), notes, ports))
+
+    @abstractmethod
+    def hands(self, notes: Notes) -> Hands:
+        """Return whose hands move the cards."""
+
+    def _boards(self) -> dict[Board, BenchBoard]:
+        return {"dealer": self.bench.dealer, "reader": self.bench.reader}
+
+
+class SimPlace(PortPlace):
+    """Simulated boards behind ptys, of one `dealtable sim` for the whole session."""
+
+    def __init__(self, firmware: str) -> None:
+        """Name the interpreter of the boards; nothing runs yet."""
+        super().__init__()
+        self.target = "sim"
+        self.hurried = True
+        self.features = SIMULATED
+        self.about = {
+            "target": "sim",
+            "interpreter": firmware,
+            "speed": f"{SPEED:g}",
+            "operator": "none",
+        }
+        self._firmware = firmware
+        self._open = ExitStack()
+
+    def open(self) -> None:
+        """See Place."""
+        folder = self._open.enter_context(memory_folder())
+        config = folder / "sim.toml"
+        config.write_text(simulated_sets(), encoding="utf-8")
+        words = (
+            *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
+            *("--no-attendant", "--relay", "--speed", str(SPEED), "--firmware", self._firmware),
+        )
+        sim = subprocess.Popen(
+            (sys.executable, "-m", "controller.cli", *words),
+            stdout=subprocess.PIPE,
+            process_group=0,
+        )
+        self._open.callback(_ended, sim)
+        assert sim.stdout is not None
+        line = sim.stdout.readline()
+        if not line:
+            raise HallError("the simulator ended by itself; its last words stand above")
+        info = msgspec.json.decode(line)
+        self._control = Control(info["control"])
+        self.bench = simulated_bench(info)
+
+    def close(self) -> None:
+        """See Place."""
+        self._open.close()
+
+    def hands(self, notes: Notes) -> Hands:
+        """See PortPlace."""
+        return ControlHands(self._control)
+
+
+class BenchPlace(PortPlace):
+    """A bench, with a person who is told what to do; nobody else runs there meanwhile."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the bench file. Raises BenchError."""
+        super().__init__()
+        self.bench = load_bench(path)
+        about = self.bench.bench
+        self.limits, self.profile = self.bench.limits, about.profile
+        self.target = "bench"
+        self.hurried = about.simulated
+        self.features = frozenset(about.features) | {"daemon"}
+        self.about = {
+            "target": str(path),
+            "bench": about.id,
+            "operator": about.operator,
+            "features": ", ".join(about.features) or "none",
+            "simulated": "yes" if about.simulated else "no",
+        }
+        self._lock = Lock(path)
+        self._terminal = Terminal(about.terminal)
+
+    def open(self) -> None:
+        """See Place."""
+        self._lock.take(self.bench.bench.operator)
+
+    def close(self) -> None:
+        """See Place."""
+        self._terminal.close()
+        self._lock.release()
+
+    def hands(self, notes: Notes) -> Hands:
+        """See PortPlace."""
+        return Person(self._terminal, self.features, notes.steps.append)
+
+
+def place(target: str, firmware: str) -> Place:
+    """Return where `--target` and `--firmware` lead; nothing is opened yet. Raises BenchError."""
+    if target == "inproc":
+        return InprocPlace()
+    return SimPlace(firmware) if target == "sim" else BenchPlace(Path(target))
+
+
+def _ended(sim: subprocess.Popen[bytes]) -> None:
+    """End the simulator, by force where it does not."""
+    sim.terminate()
+    try:
+        sim.wait(LEAVE_S)
+    except subprocess.TimeoutExpired:
+        sim.kill()
+        sim.wait()
+    assert sim.stdout is not None
+    sim.stdout.close()
+
+
+def simulated_sets() -> str:
+    """Return the sim.toml of a table with both sets."""
+    return "".join(f'[[card_set]]\nid = "{one.id}"\nback = "{one.back}"\n' for one in SETS)
+
+
+def _table(at: Place, program: Program, hands: Hands, notes: Notes, ports: Ports) -> Table:
+    return Table(
+        program,
+        hands,
+        target=at.target,
+        profile=load_profile(at.profile),
+        limits=at.limits,
+        notes=notes,
+        ports=ports,
+        ids=at.ids,
+    )
+
+
+def simulated_bench(info: dict[str, Any]) -> Bench:
+    """Return the bench that a `dealtable sim` is, by what it says of itself."""
+    return Bench(
+        bench=About(id=info["table"], operator="none", simulated=True),
+        dealer=BenchBoard(port=info["dealer"], id=info["dealer_id"]),
+        reader=BenchBoard(port=info["reader"], id=info["reader_id"]),
+        panel=Panel(pins=f"unix:{info['pins']}"),
+        card_sets=SETS,
+    )

@@ -1,0 +1,95 @@
+"""Two deals of a match by buttons: seats, cut, counts, the first lead, result, and a tribute."""
+
+from typing import Any
+
+from controller.messages import Outcome, Phase, Role
+from controller.rules.seats import ALL
+from hil_tests.features import needs
+from hil_tests.table import AGAIN_S, Fits, Table
+
+pytestmark = needs("buttons")
+
+LAID_OUT: dict[str, Any] = {
+    "match_id": "M1",
+    "event": "Bench",
+    "round": 1,
+    "match_no": 1,
+    "table_no": "1",
+    "stage": "swiss",
+    "pairs": {
+        "NS": {"id": "P1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
+        "EW": {"id": "P2", "name": "Bamboo", "players": {"E": "Eve", "W": "Wu"}},
+    },
+}
+ORDER = ("N", "E", "S", "W")
+"""N is out first and W last: one tribute, from W to N."""
+MOST_PRESSES = 40
+
+
+def at(*phases: str) -> Fits:
+    """Tell of a state whether its match is in one of these phases."""
+    return lambda state: state.match.phase in phases
+
+
+async def pressed(table: Table, over: Fits) -> None:
+    """Press the green button of whoever is waited for until a state is `over`."""
+    for _ in range(MOST_PRESSES):
+        if over(table.state):
+            return
+        before = table.state.match
+        if before.waiting_for:
+            await table.tap(before.waiting_for[0])
+        await table.program.later(AGAIN_S)
+        if table.state.match.waiting_for == before.waiting_for:
+            await table.program.later(AGAIN_S)
+    raise TimeoutError(f"pressing leads nowhere: {table.state.match.phase}")
+
+
+async def dealt(table: Table) -> None:
+    """Start, cut and take a deal of the match, by buttons, up to its first lead."""
+    await table.until(at("cut"), "the cut")
+    await table.tap("start")
+    await table.until(lambda state: state.machine.counter is not None, "the counter for the cut")
+    await table.tap(table.state.match.cutters[0])
+    state = await table.until(
+        lambda state: state.match.phase == "held" and state.machine.phase is Phase.HELD, "hands"
+    )
+    assert state.fairness[-1].outcome is Outcome.OK
+    await pressed(table, lambda state: state.machine.phase is Phase.RELEASED)
+    await table.hands.do("take_hands")
+    await pressed(table, at("play"))
+
+
+async def played(table: Table) -> None:
+    """Lead, enter the result, and bring the cards back."""
+    leader = table.state.match.leader
+    assert leader is not None
+    await table.tap(leader)
+    await table.until(lambda state: state.match.led, "the first lead")
+    await table.order(Role.REFEREE, "result", order=list(ORDER))
+    await table.order(Role.REFEREE, "confirm")
+    await table.hands.do("lay_down")
+    await table.hands.do("put_back")
+
+
+async def test_two_deals_of_a_match_go_by_buttons_with_a_tribute_between_them(
+    table: Table,
+) -> None:
+    await table.until(lambda state: state.machine.phase is Phase.EMPTY, "the empty machine")
+    await table.order(Role.REFEREE, "set_match", **LAID_OUT)
+    await table.until(at("setup"), "the seats")
+    await pressed(table, lambda state: set(state.match.seated) == set(ALL))
+    await table.order(Role.CHIEF, "start_match")
+    await dealt(table)
+    assert table.state.match.leader in ALL
+    await played(table)
+    state = await table.until(lambda state: state.match.deal == 2, "the second deal")
+    assert state.match.levels["NS"] != state.match.levels["EW"]
+    await dealt(table)
+    tribute = table.state.match.tribute
+    assert tribute is not None
+    assert tribute.payers == ["W"]
+    if not tribute.anti:
+        assert [payment.to for payment in tribute.payments] == ["N"]
+        assert len(tribute.returns) == 1
+    await played(table)

@@ -1,0 +1,30 @@
+"""Cards that lie where none may be: found before the first card of the deal moves."""
+
+import pytest
+
+from controller.messages import Outcome
+from hil_tests.table import Table
+
+LEFT: dict[str, tuple[str, ...]] = {
+    "leave_in_pocket": ("POCKET_NOT_EMPTY",),
+    "leave_in_tray": ("PATH_NOT_CLEAR",),
+    "leave_in_path": ("PATH_NOT_CLEAR",),
+    "cover_pocket_sensor": ("POCKET_NOT_EMPTY", "SENSOR_STUCK"),
+}
+"""Each step, and the words that are right for it: one of them must be said, no other may."""
+
+
+@pytest.mark.parametrize("step", LEFT)
+async def test_a_card_that_lies_where_none_may_be_stops_the_deal_before_it_begins(
+    table: Table, step: str
+) -> None:
+    table.expects(*LEFT[step])
+    await table.hands.do(step)
+    refused = await table.deal()
+    proof = refused.fairness[-1]
+    assert proof.outcome is Outcome.MISDEAL
+    assert proof.reasons
+    assert set(proof.reasons) <= set(LEFT[step]), f"wrong blame: {proof.reasons}"
+    assert refused.machine.fed == 0
+    if step == "cover_pocket_sensor":
+        await table.hands.do("uncover_pocket_sensor")

@@ -1,0 +1,107 @@
+"""Faults that no hand can cause: the mild ones cost time, the others the deal, never a wrong word.
+
+What is a right word for a fault stands beside it in sim/faults.toml.
+"""
+
+import pytest
+
+from controller.messages import Outcome, State
+from hil_tests.features import explains, needs
+from hil_tests.table import FAILED, Table, alerts
+from sim.mechanics.faults import FaultError, blame, parse_fault
+
+FOLLOWS = frozenset({"SET_BARRED"})
+"""What a misdeal brings with it, whatever its reason."""
+pytestmark = needs("fault_menu")
+
+ABSORBED = (
+    "double_feed:at=30",
+    "unreadable:at=5,times=2",
+    "misread:at=7,confidence=90",
+    "no_answer:at=11",
+    "no_feed:at=20,times=2",
+    "jam:at=9,place=window,clears_after=1",
+    "jam:at=40,place=gate,clears_after=1",
+    "sensor_late:at=10,sensor=window,ms=30",
+    "sensor_bounce:at=10,sensor=land_1",
+    "sensor_bounce:at=10,sensor=window",
+)
+COSTLY = (
+    "wrong_pocket:at=20",
+    "missed_landing:at=20",
+    "on_the_floor:at=20",
+    "pulse_lost:at=20",
+    "pulse_extra:at=20",
+    "hopper_early:at=50",
+    "stall:at=20,motor=gate",
+    "sensor_stuck:at=20,sensor=land_1,value=0",
+    "misread:at=7,confidence=250,times=9",
+)
+NOISE = tuple(
+    f"{name}:at=20,board={board},way={way}"
+    for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted")
+    for board, way in (("dealer", "to_host"), ("reader", "to_board"))
+)
+AWAY = (
+    "unplugged:at=30,board=dealer,for_ms=1500",
+    "unplugged:at=30,board=reader,for_ms=1500",
+    "board_reset:at=30,board=dealer",
+    "board_silent:at=30,board=dealer,for_ms=3000",
+    "board_silent:at=30,board=reader",
+    "foreign_board:at=30,board=dealer,for_ms=1500",
+)
+
+
+async def struck(table: Table, text: str) -> State:
+    """Deal with one fault of the menu; every word about it must be a right one."""
+    try:
+        fault = parse_fault(text)
+    except FaultError as error:
+        pytest.skip(f"the simulator's menu has no such fault: {error}")
+    table.expects(*blame(fault), *FOLLOWS)
+    fields = dict(pair.split("=") for pair in text.partition(":")[2].split(","))
+    numbers = {key: int(word) if word.isdigit() else word for key, word in fields.items()}
+    await table.hands.fault(fault.name, **numbers)
+    state = await table.deal()
+    said = {*state.fairness[-1].reasons, *alerts(state)} - FOLLOWS
+    assert said <= set(blame(fault)), f"wrong blame: {sorted(said - set(blame(fault)))}"
+    return state
+
+
+@pytest.mark.parametrize("fault", ABSORBED)
+async def test_what_is_mild_costs_time_and_no_deal(table: Table, fault: str) -> None:
+    state = await struck(table, fault)
+    assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
+
+
+@pytest.mark.parametrize("fault", COSTLY)
+async def test_what_would_give_wrong_hands_costs_the_deal(table: Table, fault: str) -> None:
+    state = await struck(table, fault)
+    assert state.fairness[-1].outcome in FAILED
+
+
+@explains("all")
+@pytest.mark.parametrize("fault", NOISE)
+async def test_noise_on_a_line_costs_time_and_no_deal(table: Table, fault: str) -> None:
+    state = await struck(table, fault)
+    assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
+
+
+@explains("all")
+@pytest.mark.parametrize("fault", AWAY)
+async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
+    table: Table, fault: str
+) -> None:
+    state = await struck(table, fault)
+    assert state.fairness[-1].outcome in FAILED
+
+
+@explains("all")
+async def test_a_board_that_hears_nobody_stops_its_cards_in_time(table: Table) -> None:
+    fault = "unplugged:board=dealer,for_ms=3000"
+    table.expects(*blame(parse_fault(fault)))
+    state = await table.mid_deal(20)
+    await table.hands.fault("unplugged", board="dealer", for_ms=3000)
+    stopped_s = await table.last_card_s()
+    table.measure("silence_to_stop_s", stopped_s)
+    await table.verdict(state.machine.attempt or 0)

@@ -1,0 +1,94 @@
+"""A scripted person at a bench: does what is asked over a simulator's control socket."""
+
+import asyncio
+import os
+import re
+import tty
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from controller.trials.hall import Control
+from drivers.panel import HOLD_S, SETTLE_S
+from hil_tests.hands import ControlHands
+
+ASKED = re.compile(r"== (\w+) ([^=]+) ==")
+TAP_S = 3 * SETTLE_S
+
+
+class ScriptedPerson:
+    """Answers at the terminal `path` for the block; `asked` is all that it was told, in order.
+
+    `skips`: steps that it says cannot be done.
+    """
+
+    def __init__(self, control: Control, skips: frozenset[str] = frozenset()) -> None:
+        self._hands, self._skips = ControlHands(control), skips
+        self._master, slave = os.openpty()
+        tty.setraw(slave)
+        self.path = Path(os.ttyname(slave))
+        self._slave = slave
+        self.asked: list[str] = []
+        self._task: asyncio.Task[None] | None = None
+        self._rest = ""
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._attend())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._task is not None
+        died = self._task.done()
+        self._task.cancel()
+        (came,) = await asyncio.gather(self._task, return_exceptions=True)
+        os.close(self._master)
+        os.close(self._slave)
+        if died and came is not None:
+            raise came  # nobody answered from then on: a timeout, too, may have struck here
+
+    async def _attend(self) -> None:
+        loop, there = asyncio.get_running_loop(), asyncio.Event()
+
+        def take() -> None:
+            self._rest += os.read(self._master, 4096).decode(errors="replace")
+            there.set()
+
+        loop.add_reader(self._master, take)
+        try:
+            while True:
+                await there.wait()
+                there.clear()
+                await self._answer_all()
+        finally:
+            loop.remove_reader(self._master)
+
+    async def _answer_all(self) -> None:
+        """Answer each question that stands there whole; a signal has no answer."""
+        while asked := ASKED.search(self._rest):
+            kind, what = asked.groups()
+            end = self._rest.find("\n" if kind == "go" else "> ", asked.end())
+            if end < 0:
+                return
+            self._rest = self._rest[end:]
+            self.asked.append(f"{kind} {what}")
+            answer = await self._done(kind, what)
+            if kind != "go":
+                os.write(self._master, f"{answer}\n".encode())
+
+    async def _done(self, kind: str, what: str) -> str:
+        if what in self._skips:
+            return "skip not at this bench"
+        if kind in ("do", "go"):
+            await self._hands.do(what)
+        elif kind in ("press", "hold"):
+            await self._hands.press(what, TAP_S if kind == "press" else HOLD_S + TAP_S)
+        elif kind == "count":
+            return " ".join(map(str, await self._hands.counted()))
+        elif kind == "tidy":
+            await self._hands.tidy()
+        return ""

@@ -1,0 +1,105 @@
+"""Bench files: what they may say, and the one line about what they may not."""
+
+from pathlib import Path
+
+import pytest
+
+from controller.config import load_table
+from hil_tests.benchfile import BenchError, load_bench
+from hil_tests.features import BY_HAND
+from hil_tests.measuring import QUANTITIES, Limits, measured
+from hil_tests.program import configured
+
+EXAMPLE = Path("hil_tests/bench.toml")
+SMALL = """\
+[bench]
+id = "B01"
+operator = "Chen"
+
+[dealer]
+port = "/dev/one"
+id = "00000000000000d1"
+
+[reader]
+port = "/dev/two"
+id = "00000000000000e1"
+"""
+WRONG = [
+    (SMALL.replace('operator = "Chen"', ""), "operator"),
+    (SMALL + "[limits]\nspeed = 3.0\n", "speed"),
+    (SMALL + "[limits]\nmisreads = -1\n", "misreads"),
+    (SMALL + "[limits]\ncards_per_s = 0\n", "cards_per_s"),
+    (SMALL.replace("00000000000000d1", "D1"), "dealer.id"),
+    (SMALL.replace("00000000000000e1", "00000000000000d1"), "reader.id"),
+    (SMALL.replace("/dev/two", "/dev/one"), "reader.port"),
+    (SMALL.replace('"Chen"', '"Chen"\nfeatures = ["wings"]'), "features"),
+    (SMALL.replace('"Chen"', '"Chen"\nfeatures = ["fault_menu"]'), "fault_menu"),
+    (SMALL.replace('"Chen"', '"Chen"\nfeatures = ["buttons"]'), "panel.pins"),
+    (SMALL.replace('"Chen"', '"Chen"\nfeatures = ["two_sets"]'), "card_set"),
+    (SMALL.replace('"Chen"', '"Chen"\nprofile = "nobody-s"'), "profile"),
+    (SMALL.replace("[dealer]", '[dealer]\nfirmware_hash = "12"'), "firmware_hash"),
+    (SMALL.replace("[dealer]", "[deale]"), "deale"),
+    (SMALL.replace("[dealer]", "[dealer"), "line 5"),
+]
+
+
+def bench_file(folder: Path, text: str) -> Path:
+    path = folder / "bench.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("text", "about"), WRONG, ids=[about for _, about in WRONG])
+def test_what_is_wrong_with_a_bench_file_is_one_line_that_names_it(
+    tmp_path: Path, text: str, about: str
+) -> None:
+    path = bench_file(tmp_path, text)
+    with pytest.raises(BenchError) as caught:
+        load_bench(path)
+    said = str(caught.value)
+    assert said.startswith(str(path))
+    assert "\n" not in said
+    assert about in said
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="there is no such file"):
+        load_bench(tmp_path / "none.toml")
+
+
+def test_the_example_is_a_bench_with_every_feature_and_the_limits_that_hold_anyway(
+    request: pytest.FixtureRequest,
+) -> None:
+    bench = load_bench(request.config.rootpath / EXAMPLE)
+    assert set(bench.bench.features) == BY_HAND - {"daemon", "small_disk"}
+    assert bench.limits == Limits()
+
+
+def test_the_daemon_of_a_bench_is_configured_as_its_file_says(
+    tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    bench = load_bench(request.config.rootpath / EXAMPLE)
+    path = tmp_path / "table.toml"
+    path.write_text(configured(bench, Path("/dev/shm/dt-x")), encoding="utf-8")
+    table = load_table(path)
+    assert (table.table.id, table.table.backend) == ("B01", "serial")
+    assert (table.dealer.port, table.dealer.id) == (bench.dealer.port, bench.dealer.id)
+    assert (table.panel, table.card_sets) == (bench.panel, bench.card_sets)
+
+
+def test_every_quantity_has_a_limit_and_every_limit_a_quantity() -> None:
+    assert set(QUANTITIES) == set(Limits.__struct_fields__)
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+def test_a_limit_counts_on_a_bench_and_elsewhere_only_what_no_clock_measures(name: str) -> None:
+    quantity = QUANTITIES[name]
+    limit = getattr(Limits(), name)
+    too_far = limit / 2 if quantity.least else limit + 1
+    assert measured(name, limit, Limits(), "bench").right
+    assert measured(name, too_far, Limits(), "bench").right is False
+    assert measured(name, too_far, Limits(), "sim").right in (None, False)
+    judged = measured(name, too_far, Limits(), "sim").right is not None
+    assert judged == quantity.everywhere
+    in_virtual_time = measured(name, too_far, Limits(), "inproc").right is not None
+    assert in_virtual_time == (quantity.everywhere or quantity.protocol)

@@ -1,0 +1,61 @@
+"""The lock of a bench: one run at a time, and nobody is locked out by one that died."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hil_tests.lock import Lock, Taken
+
+HOLDER = """
+import os, sys
+from pathlib import Path
+from hil_tests.lock import Lock
+Lock(Path(sys.argv[1])).take("Wu")
+print("taken", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    return tmp_path / "bench.toml"
+
+
+def test_a_second_run_is_refused_and_told_who_is_there(bench: Path) -> None:
+    first, second = Lock(bench), Lock(bench)
+    first.take("Chen")
+    with pytest.raises(Taken, match=f"taken by Chen .process {os.getpid()}.; wait"):
+        second.take("Wu")
+    first.release()
+    second.take("Wu")
+    second.release()
+
+
+def test_benches_do_not_lock_each_other_out(tmp_path: Path) -> None:
+    locks = [Lock(tmp_path / name) for name in ("one.toml", "two.toml")]
+    for lock in locks:
+        lock.take("Chen")
+    for lock in locks:
+        lock.release()
+        lock.release()
+
+
+def test_a_run_that_died_leaves_the_bench_free(bench: Path, request: pytest.FixtureRequest) -> None:
+    with subprocess.Popen(
+        (sys.executable, "-c", HOLDER, str(bench)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=request.config.rootpath,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"taken\n"
+        with pytest.raises(Taken, match="taken by Wu"):
+            Lock(bench).take("Chen")
+        holder.kill()
+        holder.wait()
+    lock = Lock(bench)
+    lock.take("Chen")
+    lock.release()

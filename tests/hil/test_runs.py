@@ -1,0 +1,112 @@
+"""Whole runs of scenarios: what people see of them, on a table in process."""
+
+from pathlib import Path
+
+import pytest
+
+from drivers.identity import PROTOCOL, Welcome
+from hil_tests.hello import Expected, WrongOne, check
+from hil_tests.lock import Lock
+from sim.inproc import own_firmware_hash
+from tests.hil.conftest import Words
+from tests.hil.test_bench_files import SMALL, bench_file
+
+WHOLE_DEAL = "whole_deal_gives"
+USAGE = 4
+
+
+async def test_a_run_writes_a_page_for_people_and_a_file_for_programs(scenarios: Words) -> None:
+    shown = await scenarios("-k", f"{WHOLE_DEAL} or pace_of_the_machine or when_the_daemon_is")
+    assert (shown.code, shown.count("passed"), shown.count("skipped")) == (0, 2, 1), shown.said
+    page = shown.report.read_text(encoding="utf-8")
+    for told in ("合格 passed", "未测 skipped", "cards dealt a second", "lacks daemon"):
+        assert told in page, told
+    about = shown.properties
+    assert about["target"] == "inproc"
+    assert about["dealer firmware"].endswith(own_firmware_hash().hex())
+    assert about["dealer protocol"] == PROTOCOL
+    assert 'name="start_to_held_s"' in shown.junit.read_text(encoding="utf-8")
+
+
+async def test_a_run_in_which_everything_was_skipped_fails(scenarios: Words) -> None:
+    shown = await scenarios("-k", "when_the_daemon_is_killed or daemon_was_killed")
+    assert (shown.code, shown.count("skipped")) == (1, 2), shown.said
+    assert "every scenario was skipped on this target" in shown.said
+    assert "不合格 FAILED" in shown.report.read_text(encoding="utf-8")
+
+
+async def test_a_wrong_bench_file_ends_a_run_with_one_line(
+    scenarios: Words, tmp_path: Path
+) -> None:
+    path = bench_file(tmp_path, SMALL.replace("[dealer]", "[deale]"))
+    shown = await scenarios("--target", str(path))
+    assert shown.code == USAGE
+    assert shown.said.strip() == f'ERROR: {path}: deale: unknown key, did you mean "dealer"?'
+
+
+async def test_a_bench_that_is_taken_refuses_a_second_run(scenarios: Words, tmp_path: Path) -> None:
+    path = bench_file(tmp_path, SMALL)
+    lock = Lock(path)
+    lock.take("Wu")
+    shown = await scenarios("--target", str(path), "-k", WHOLE_DEAL)
+    lock.release()
+    assert shown.code == USAGE, shown.said
+    assert "the bench is taken by Wu" in shown.said
+
+
+async def test_a_table_that_is_not_there_fails_once_and_skips_the_rest_with_the_reason(
+    scenarios: Words, tmp_path: Path
+) -> None:
+    path = bench_file(tmp_path, SMALL)
+    shown = await scenarios("--target", str(path), "-k", "test_a_whole_deal")
+    assert (shown.code, shown.count("error")) == (1, 1), shown.said
+    assert shown.count("skipped") >= 2
+    page = shown.report.read_text(encoding="utf-8")
+    assert "the table was not brought up for test_a_whole_deal_gives" in page
+    assert "the dealer board does not answer" in page
+
+
+def welcome(**other: object) -> Welcome:
+    said = {
+        "kind": "dealer",
+        "simulated": True,
+        "uid": "00000000000000d1",
+        "firmware": "0.1.0",
+        "firmware_hash": "aa" * 8,
+        "protocol": PROTOCOL,
+        "boot": 1,
+        "settings_crc": 7,
+        "reset_cause": 0,
+        "attempt": 0,
+        "events": 0,
+        "fed": 0,
+        "landed": 0,
+        "forgotten": 0,
+    }
+    return Welcome(**(said | other))  # type: ignore[arg-type]  # fields as given
+
+
+RIGHT = Expected("00000000000000d1", True, "aa" * 8, settings_crc=7)
+WRONG = {
+    "kind": ("reader", "dealer"),
+    "uid": ("00000000000000d2", "00000000000000d1"),
+    "firmware_hash": ("bb" * 8, "aa" * 8),
+    "protocol": ("cc" * 8, PROTOCOL),
+    "settings_crc": (8, "00000007"),
+    "simulated": (False, "True"),
+}
+
+
+@pytest.mark.parametrize("field", WRONG)
+def test_a_board_that_is_another_one_is_told_with_both_values(field: str) -> None:
+    found, expected = WRONG[field]
+    with pytest.raises(WrongOne) as caught:
+        check({"dealer": RIGHT}, {"dealer": welcome(**{field: found})})
+    said = str(caught.value)
+    assert f"expected {expected}" in said
+    assert str(found) in said
+    assert "dealer board" in said
+
+
+def test_the_right_board_passes() -> None:
+    check({"dealer": RIGHT}, {"dealer": welcome()})
