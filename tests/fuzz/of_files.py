@@ -15,6 +15,7 @@ from controller.roster import Roster, RosterError, read_certificate
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import ProfileError, load_profile, with_event
+from hil_tests.benchfile import Bench, BenchError, load_bench
 from tests.fuzz.folders import file
 from tests.fuzz.refusals import one_line
 
@@ -41,6 +42,13 @@ def sim_toml(data: bytes) -> None:
         found = told(load_sim, path, ConfigError)
         if isinstance(found, SimConfig):
             told(lambda _: cli_sim._settings(found, None, (), None), path, LineError)
+
+
+def bench_toml(data: bytes) -> None:
+    """A bench file of hil_tests."""
+    with file("bench.toml", data) as path:
+        found = told(load_bench, path, BenchError)
+        assert found is None or isinstance(found, Bench)
 
 
 def event_toml(data: bytes) -> None:

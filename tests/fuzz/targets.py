@@ -78,6 +78,7 @@ _ALL = (
     Target("endpoints", "of_files", 1024, share=0.25),
     Target("carried", "of_files", 2048, lines=True, share=0.25),
     Target("faults", "of_sim", 1024, words=_FAULTS, share=0.5),
+    Target("bench_toml", "of_files", 4096, words=_TOML + _TABLE, share=0.5),
     Target("wear_toml", "of_sim", 2048, words=_TOML + _SIM + _FAULTS, share=0.5),
     Target("control", "of_sim", 4096, lines=True),
 )
