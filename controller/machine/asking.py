@@ -27,18 +27,29 @@ async def why_refused(
 
     `dealt`: cards of the attempt were fed already, so that no pocket is to be empty.
     """
-    if refused.result is not Result.NOT_CLEAR:
+    if refused.result not in (Result.NOT_CLEAR, Result.NOT_LOCKED):
         return _REFUSALS.get(refused.result, "BOARD_REFUSED"), {}
     try:
         status = await absolute(dealer.status)
     except DriverError as error:
         return fault_name(error), {}
-    if dealt:  # nothing has moved the lift since it was seen down
-        down = status.lift_down and not status.lift_up
-        return "BOARD_REFUSED" if down else "SENSOR_STUCK", {}
+    if dealt:
+        return "SENSOR_STUCK" if _contradicts(status, refused) else "BOARD_REFUSED", {}
     pockets_empty = not any(status.sees_pockets)
     seen: dict[str, bool | int] = {"pockets_empty": pockets_empty, "path_empty": status.clear}
     return in_the_way(status) or "BOARD_REFUSED", seen
+
+
+def _contradicts(status: Status, refused: Refused) -> bool:
+    """Tell whether sensors say now what cannot be: the lift has not moved since it was seen down,
+    and hands that were counted lie in all pockets and nowhere else.
+    """
+    down = status.lift_down and not status.lift_up
+    if refused.result is Result.NOT_CLEAR:
+        return not down
+    elsewhere = status.sees_hopper or status.sees_shuffler or status.sees_tray
+    path = status.sees_window or status.sees_path
+    return elsewhere or path or not (down and all(status.sees_pockets))
 
 
 def keeps_lift_up(status: Status) -> str | None:

@@ -45,11 +45,12 @@ class Clearing:
         """
         overdue = _Overdue(self._record)
         async for status in self.looks():
-            waits_for = in_the_way(status)
-            overdue.see(waits_for)
+            self.show_openings(status)
+            overdue.see(_lasting(status))
             back = not set_back or (status.sees_hopper and not status.lid_open)
-            if waits_for is None and back and status.doing in _AT_REST:
+            if in_the_way(status) is None and back and status.doing in _AT_REST:
                 return
+            await self._raise(status)
             await self._lower(status)
 
     async def cleared_up(self) -> None:
@@ -59,7 +60,7 @@ class Clearing:
         """
         overdue = _Overdue(self._record)
         async for status in self.looks():
-            overdue.see(in_the_way(status))
+            overdue.see(_lasting(status))
             self._on_look()
             if status.estop:
                 self._record.latch("ESTOP_PRESSED")
@@ -81,6 +82,19 @@ class Clearing:
             if status.lift_down or any(status.sees_pockets) or not self._ready.is_set():
                 return
             await self._lower(status)
+
+    def show_openings(self, status: Status) -> None:
+        """Show what is open or pressed by what the dealer board sees of it."""
+        self._record.show("LID_OPENED", status.lid_open)
+        if status.estop:
+            self._record.latch("ESTOP_PRESSED")
+
+    async def _raise(self, status: Status) -> None:
+        """Raise a lift again that stands with hands on it where nobody can take them."""
+        between = not (status.lift_up or status.lift_down)
+        if between and any(status.sees_pockets) and status.doing in _AT_REST:
+            with suppress(DriverError):
+                await self._dealer.release(status.attempt)
 
     async def _lower(self, status: Status) -> None:
         """Lower the lift where it is not down and nothing lies on it."""
@@ -116,3 +130,8 @@ class _Overdue:
             self._name, self._since_s = name, self._loop.time()
         if name is not None and self._loop.time() - self._since_s > TAKE_S:
             self._record.latch(name)
+
+
+def _lasting(status: Status) -> str | None:
+    """Return what is to be shown where it lasts; an open lid or the e-stop is shown at once."""
+    return None if status.lid_open or status.estop else in_the_way(status)

@@ -20,6 +20,7 @@ from controller.machine.due import TWICE, Due, next_due
 from controller.machine.order.desk import Order, uncut_reason
 from controller.machine.play import Wanted, awaits_cut, needed
 from controller.machine.release import Release
+from controller.machine.sightings import place_told
 from controller.machine.stops import SEEN_BY_PEOPLE
 from controller.machine.table import Table
 from controller.machine.take_over import agree, left_open
@@ -28,7 +29,6 @@ from controller.match.phase import AT_THE_TABLE
 from controller.messages import CardSetState, Outcome, Seat
 from controller.rules.profile import BigTwoProfile
 from controller.rules.seats import after
-from drivers.dealer import Status
 from drivers.errors import DriverError
 
 
@@ -164,9 +164,10 @@ class Deals:
             return None
         self._record.clear("SET_TOO_EARLY")  # from here on it is welcome
         order = None if due.by_itself else await self._ordered(due)
-        if due != self._next_due():  # while somebody cleared up, or gave the order
+        away = not self._table.ready.is_set()
+        if away or due != self._next_due():  # while somebody cleared up, or gave the order
             if order is not None:
-                order.refuse("NO_DEAL_DUE")
+                order.refuse("BOARD_AWAY" if away else "NO_DEAL_DUE")
             return None
         return Start(due, order) if due.by_itself or order is not None else None
 
@@ -194,7 +195,7 @@ class Deals:
             while not ordered.done() and not self._news.is_set():
                 await self._wait({ordered})
                 with suppress(DriverError):
-                    self._show_openings(await self._at.dealer.status())
+                    self._clearing.show_openings(await self._at.dealer.status())
             return ordered.result() if ordered.done() else None
         finally:
             ordered.cancel()
@@ -205,7 +206,7 @@ class Deals:
         self._news.clear()
         with suppress(DriverError):
             status = await self._at.dealer.status()
-            self._show_openings(status)
+            self._clearing.show_openings(status)
             early = status.sees_hopper and self._cards_are_evidence()
             self._record.show("SET_TOO_EARLY", early)
             if self._table.out.left and status.sees_hopper and status.lift_down:
@@ -227,11 +228,6 @@ class Deals:
             await asyncio.wait(waiting, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED)
         finally:
             news.cancel()
-
-    def _show_openings(self, status: Status) -> None:
-        self._record.show("LID_OPENED", status.lid_open)
-        if status.estop:
-            self._record.latch("ESTOP_PRESSED")
 
     # An attempt.
 
@@ -326,7 +322,7 @@ class Deals:
         for proof in self._record.state.proofs:
             if proof.attempt == run.number:
                 for reason in proof.reasons:
-                    self._record.latch(reason)
+                    self._record.latch(reason, place_told(reason, run.events))
         if self._record.state.misdeals_in_a_row >= TWICE:
             self._record.latch("TWO_MISDEALS")
 

@@ -128,8 +128,10 @@ class Release:
                 if refused.result in _FORGOTTEN:
                     raise Ended(await self._refused_release(order, refused)) from refused
                 stuck.add(await self._why(refused))
+                begun_s = self._loop.time()  # a lift that may not rise is not what sticks
             except DriverError as error:
                 stuck.add(fault_name(error))
+                begun_s = self._loop.time()
             for name in sorted(stuck):
                 self._record.latch(name)
         for name in sorted(stuck):

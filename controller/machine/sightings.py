@@ -3,7 +3,7 @@
 Faces never come this way: the reader's events go to the vault.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from controller.deal.ledger import OUTLETS
 from controller.deal.sightings import (
@@ -19,7 +19,7 @@ from controller.deal.sightings import (
     Strayed,
 )
 from drivers.dealer import Status
-from drivers.events import Code, Event, JamAt, Source, StoppedBy
+from drivers.events import Code, Event, JamAt, Motor, Source, StoppedBy
 
 # Why a stop of the board ends the attempt; the ones missing here end nothing by themselves:
 # HOST and MEMORY_FULL are ours, and a board that missed its host goes on when told to.
@@ -58,6 +58,14 @@ def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled
     )
 
 
+def place_told(reason: str, events: Iterable[Event]) -> dict[str, str]:
+    """Return the place that a board named last with what became this reason, as evidence for
+    the fault catalogue; nothing where it named none."""
+    code, places = _PLACES.get(reason, (None, {}))
+    told = [places[event.place] for event in events if event.code is code and event.place in places]
+    return {"place": told[-1]} if told else {}
+
+
 def _outlet(event: Event) -> str:
     # A gate that is between two pockets has no outlet: no card may be where it is.
     return OUTLETS[event.place] if event.place < len(OUTLETS) else "nowhere"
@@ -72,6 +80,20 @@ def _stopped(event: Event, _: bool) -> Seen | None:
     return None if reason is None else Broken(reason)
 
 
+_PLACES: dict[str, tuple[Code, dict[int, str]]] = {
+    "JAM": (Code.JAM, {place: place.name.lower() for place in JamAt}),
+    "STALL": (
+        Code.STALL,
+        {
+            Motor.FEED: "feeder",
+            Motor.PASS: "window",
+            Motor.GATE: "gate",
+            Motor.SHUFFLE: "shuffler",
+            Motor.LIFT: "lift",
+        },
+    ),
+}
+"""The event that becomes a reason, and its places in the catalogue's words."""
 _MEANING: dict[Code, Callable[[Event, bool], Seen | None]] = {
     Code.SHUFFLED: lambda event, _: Shuffled(),
     Code.AT_READER: lambda event, doubled: AtReader(event.index, doubled),

@@ -15,9 +15,9 @@ from .landing import Landings
 from .motors import GateSweep, Lift, Shuffler
 
 NOT_HALTED = 0xFF
-# A beam that a card has left is dark again within this only because the card trembles in it;
-# two cards that left together fall twice as far apart.
-FLUTTER_MS = 5
+# What covers a landing beam again so soon after it was first covered is the same card, trembling
+# in it. A second card comes later, unless it lies on the first like one.
+FLUTTER_MS = 3
 MOST_CARDS = 240
 
 LANDS = {"land_%d" % outlet: outlet for outlet in range(wire.OUTLETS)}
@@ -69,7 +69,7 @@ class Dealer(Board):
         self._granted = False  # RELEASE was taken: this attempt is dealt no further
         self._released = False
         self._doubles = 0
-        self._lit = [-FLUTTER_MS - 1] * wire.OUTLETS  # when each landing beam was last left
+        self._lit = [-FLUTTER_MS - 1] * wire.OUTLETS  # when a card first covered each landing beam
         self.commands.update(
             {
                 wire.BEGIN: self._begin,
@@ -159,8 +159,9 @@ class Dealer(Board):
 
     def on_lifted(self) -> None:
         """The hands are out."""
-        self._released = True
-        self.emit(wire.RELEASED)
+        if not self._released:
+            self._released = True
+            self.emit(wire.RELEASED)
 
     # What the shared part asks.
 
@@ -254,10 +255,9 @@ class Dealer(Board):
     # Sensors.
 
     def _on_beam(self, outlet: int, value: int) -> None:
-        """A landing beam: one that is dark again at once, with no card due, only flutters."""
-        if not value:
+        """A landing beam: one that a card covers again at once, with no other due, flutters."""
+        if value and (self.at - self._lit[outlet] > FLUTTER_MS or self.landings.flies_to(outlet)):
             self._lit[outlet] = self.at
-        elif self.at - self._lit[outlet] > FLUTTER_MS or self.landings.flies_to(outlet):
             self._on_landing(outlet)
 
     def _on_landing(self, outlet: int) -> None:
@@ -377,7 +377,7 @@ class Dealer(Board):
     def _release(self, attempt: int) -> int:
         if attempt != self.attempt or not attempt:
             return wire.WRONG_ATTEMPT
-        if self._released or self._lift.rising():
+        if self._lift.rising() or (self._released and not self._hangs()):
             return wire.DONE
         refused = self._unsafe() or self._grant()
         if refused:
@@ -385,6 +385,10 @@ class Dealer(Board):
         self._halted = NOT_HALTED
         self._lift.go(LIFT_UP)
         return wire.DONE
+
+    def _hangs(self) -> bool:
+        """Return whether the hands are still on a lift that is seen at neither of its ends."""
+        return self.any_sees(lock.POCKETS) and not self.any_sees(("lift", "lift_down"))
 
     def _grant(self) -> int:
         """Let this attempt's hands go, once and for good; return why not, or DONE."""

@@ -26,6 +26,9 @@ RETURNING = 6  # the card is drawn back to free it
 BACK_PART = 4
 # A source counts as empty when its sensor saw nothing for so long.
 EMPTY_MS = 30
+# A window that a card has left is believed to see the next one only after this: the card before
+# may tremble in it on its way out.
+FLUTTER_MS = 3
 SOURCES = ("hopper", "tray_feed")
 JAM_PLACES = (wire.AT_FEEDER, wire.AT_TRAY_FEEDER)
 DOING = (
@@ -66,6 +69,8 @@ class Feeding:
         self._target = wire.NOWHERE
         self._aimed = False
         self._out = False  # this card was seen behind the gate
+        self._calm_at = 0  # from when the window is believed to see the next card
+        self._early = False  # it saw one before that
 
     # What others ask.
 
@@ -94,8 +99,8 @@ class Feeding:
         return self.state in (PASSING, RETURNING) and not self._out and self._target == outlet
 
     def next_ms(self) -> int:
-        """Return when the motion under way should have ended, or NEVER."""
-        return self._limit
+        """Return when the motion under way should have ended, or the window is to be believed."""
+        return min(self._limit, self._calm_at) if self._early else self._limit
 
     # What the host asks.
 
@@ -152,8 +157,9 @@ class Feeding:
 
     def on_window(self, value: int) -> None:
         """The window sees a card come, or go."""
+        self._early = False
         if value and self.bringing():
-            self._arrive()
+            self._come()
         elif not value:
             self._end_pass()
 
@@ -190,7 +196,10 @@ class Feeding:
     # What time and levels say.
 
     def on_time(self, until_ms: int) -> None:
-        """A motion did not end by its limit."""
+        """A motion did not end by its limit; or the window, seen too early, still sees a card."""
+        if self._early and self._calm_at <= until_ms:
+            self._early = False
+            self._arrive()
         if self._limit > until_ms:
             return
         self._limit = NEVER
@@ -235,7 +244,7 @@ class Feeding:
         self._doubled = False
         self._tries = 0
         if self._hal.read("window"):
-            self._arrive()  # it came on its own, while the board stood still
+            self._come()  # on its own, while the board stood still
         elif not self._hal.read(SOURCES[self.source]):
             # A card may still be on its way into the tray, and lies there before it is seen.
             if self._limit == NEVER and not self._dealer.landings.in_flight():
@@ -263,6 +272,13 @@ class Feeding:
         self.state = BACKING
         self._hal.set("feed", REVERSE)
         self._limit_in("feed_limit_ms", BACK_PART)
+
+    def _come(self) -> None:
+        """The window sees a card: the next one, unless it may still be the last."""
+        if self._dealer.at < self._calm_at:
+            self._early = True
+        else:
+            self._arrive()
 
     def _arrive(self) -> None:
         """A card stands in the window: it has its index from here on."""
@@ -345,6 +361,7 @@ class Feeding:
         self._hal.set("pass", STOP)
         self._dealer.on_left(self.index)
         self._rest()
+        self._calm_at = self._dealer.at + FLUTTER_MS
 
     def _rest(self) -> None:
         self._hal.set("feed", STOP)

@@ -36,8 +36,8 @@ class _Shelf:
                 break
         self._sums.clear()
 
-    def draw(self, where: _Where, rng: random.Random) -> Fault | None:
-        """Return which of those with a rate strikes now, if one does."""
+    def draw(self, where: _Where, rng: random.Random, chances: int) -> Fault | None:
+        """Return which of those with a rate strikes now, if one does, of so many chances."""
         known = self._sums.get(where)
         if known is None:
             fitting = tuple(fault for fault in self.rated if _fits(fault, where))
@@ -46,7 +46,7 @@ class _Shelf:
         faults, sums = known
         if not faults:
             return None
-        drawn = rng.random()
+        drawn = rng.random() / chances
         if drawn >= sums[-1]:
             return None
         return next(fault for fault, upto in zip(faults, sums, strict=True) if drawn < upto)
@@ -102,19 +102,21 @@ class FaultBook:
         number: int | None = None,
         *,
         card: PhysicalCard | None = None,
+        chances: int = 1,
         **where: object,
     ) -> Fault | None:
         """Return the fault `name` that strikes here and now, else None.
 
         `number`: the card's, else that of the last one that came to the window; `card`: the
-        card itself; `where`: the values that fields of the fault must have (`place="gate"`).
+        card itself; `chances`: how many cards this moment counts for; `where`: the values that
+        fields of the fault must have (`place="gate"`).
         A fault that strikes once is gone from the book with this.
         """
         shelf = self._open.get(name)
         if shelf is None:
             return None
         number = self._tally.arrived if number is None else number
-        fault = self._next(shelf, number, card, tuple(where.items()))
+        fault = self._next(shelf, number, card, chances, tuple(where.items()))
         if fault is not None:
             if not (fault.repeat or fault.rate):
                 self.drop(fault)
@@ -128,7 +130,7 @@ class FaultBook:
         self.told(struck)
 
     def _next(
-        self, shelf: _Shelf, number: int, card: PhysicalCard | None, where: _Where
+        self, shelf: _Shelf, number: int, card: PhysicalCard | None, chances: int, where: _Where
     ) -> Fault | None:
         for fault in shelf.others:
             due = fault.at is None or fault.at == number
@@ -136,7 +138,7 @@ class FaultBook:
                 return fault
         if not shelf.rated:
             return None
-        drawn = shelf.draw(where, self._rng)
+        drawn = shelf.draw(where, self._rng, chances)
         return drawn if drawn is not None and _meets(drawn, card) else None
 
 

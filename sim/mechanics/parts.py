@@ -75,13 +75,28 @@ ORDER = tuple(sorted({*_DEEDS} | {name for name in menu() if is_outside(Fault(na
 _NAMES = frozenset(ORDER)
 
 
-def strike(world: "World", number: int) -> None:
+MOVES = frozenset({"lift", "lift_down", "shuffler"})
+"""The sensors that tell of a move without a card, behind which parts may fail, too."""
+MOMENT_MS = 1500.0
+"""At what time behind such a move they fail, at the latest: the lift is on its way so long."""
+CHANCES = 5
+"""How many cards such a moment counts for: there are few of them in a deal."""
+
+
+def moved(world: "World", name: str, value: int) -> None:
+    """Let strike what has a rate, at some time behind a move of lift or shuffler."""
+    if name in MOVES and world.faults.waits(_NAMES):
+        delay_ms = world.rng.uniform(0, MOMENT_MS)
+        world.clock.after(delay_ms, partial(strike, world, 0, CHANCES))
+
+
+def strike(world: "World", number: int, chances: int = 1) -> None:
     """Let strike what is due as card `number` comes to the window (0: now)."""
     book = world.faults
     if not book.waits(_NAMES):
         return
     for name in ORDER:
         do = _DEEDS.get(name) or (_carry_out if menu()[name].strikes in world.outside else None)
-        fault = book.strike(name, number) if do else None
+        fault = book.strike(name, number, chances=chances) if do else None
         if do is not None and fault is not None:
             do(world, fault)

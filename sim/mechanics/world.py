@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from drivers.firmware.hal import LIFT_STAY, STOP
@@ -67,6 +68,7 @@ class World:
         self.cards_made = 0
         self._sets: list[range] = []
         self._build(settings)
+        self.dealer.watch(partial(parts.moved, self))
         self.people = People(self, settings)
         for fault in settings.faults:
             self.add_fault(fault)

@@ -232,6 +232,40 @@ def test_a_beam_that_flutters_is_one_landing_and_no_stray(dealer: DealerLine) ->
     assert dealer.said(wire.STRAY) == []
 
 
+def test_a_window_that_flutters_behind_a_card_brings_no_card_that_is_not_there(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.gate(NORTH)
+    dealer.edge("exit", 1)
+    dealer.edge("exit", 0)
+    for value in (0, 1, 0):
+        dealer.edge("window", value)
+    dealer.land(NORTH)
+    assert [event.index for event in dealer.said(wire.AT_READER)] == [1]
+    dealer.arrive()
+    assert [event.index for event in dealer.said(wire.AT_READER)] == [1, 2]
+
+
+@pytest.mark.parametrize(("later_ms", "strays"), [(2, 0), (3, 0), (4, 1), (12, 1)])
+def test_a_second_card_is_no_flutter_however_close_it_follows(
+    dealer: DealerLine, later_ms: int, strays: int
+) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.leave()
+    dealer.edge("land_0", 1)
+    dealer.edge("land_0", 0, later_ms - 1)
+    dealer.edge("land_0", 1)
+    assert len(dealer.said(wire.STRAY)) == strays
+    assert len(dealer.said(wire.LANDED)) == 1
+
+
 def test_a_card_that_lands_unseen_by_the_beam_behind_the_gate_is_a_jam_there(
     dealer: DealerLine,
 ) -> None:

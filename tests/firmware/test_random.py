@@ -294,7 +294,7 @@ def test_many_random_attempts_break_no_rule_and_some_end_right(
     scale: Callable[[int], int],
 ) -> None:
     right = resumed = 0
-    for seed in range(scale(5_000)):
+    for seed in range(scale(10_000)):
         line, machine = play(random.Random(seed), 900)
         finish(line, machine)
         rises = line.pins.written.count(("lift", LIFT_UP))

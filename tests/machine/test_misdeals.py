@@ -59,6 +59,21 @@ async def test_a_wrong_deal_is_refused_for_its_reason_opened_and_dealt_again(
         assert again.alerts == []
 
 
+@pytest.mark.parametrize(
+    ("fault", "name", "cause"),
+    [
+        ("jam:at=9,place=gate", "JAM", "A card is jammed at the gate"),
+        ("stall:motor=gate,at=20", "STALL", "A motor does not turn at the gate"),
+    ],
+)
+async def test_an_alert_names_the_place_that_the_board_named(
+    table: Tables, fault: str, name: str, cause: str
+) -> None:
+    async with table(fault) as trial:
+        refused = await trial.deal()
+        assert [alert.cause for alert in refused.alerts if alert.name == name] == [cause]
+
+
 async def test_a_card_more_in_the_set_is_no_card_missing(table: Tables) -> None:
     async with table("extra_card") as trial:
         refused = await trial.deal()

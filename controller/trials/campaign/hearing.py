@@ -45,10 +45,14 @@ class Look(NamedTuple):
     when: str
     truth: Truth
     passages: tuple[Passage, ...]
+    unseen: bool
 
 
 class Hearing:
-    """Collects what a life shows, and judges it at its end."""
+    """Collects what a life shows, and judges it at its end.
+
+    `left_behind`: how often a card too many lay unseen in the machine beside right hands.
+    """
 
     def __init__(
         self, house: House, tape: Tape, chronicle: Chronicle, profile: Profile, found: Found
@@ -56,6 +60,7 @@ class Hearing:
         self._house, self._tape, self._chronicle = house, tape, chronicle
         self._found = found
         self._looks: list[Look] = []
+        self.left_behind = 0
         deck = profile.deck
         self._sets = {
             one.id: judge.CardSet(deck.packs, deck.cards // deck.packs, BACKS[one.back])
@@ -94,7 +99,8 @@ class Hearing:
     def _look(self, notes: Notes, when: str) -> None:
         passages = tuple(copy(one) for one in self._tape.passages(notes.since))
         truth = self._house.sim.world.truth()
-        self._looks.append(Look(notes.attempt, when, truth, passages))
+        unseen = any(fault.name in judge.UNSEEN for fault in notes.active)
+        self._looks.append(Look(notes.attempt, when, truth, passages, unseen))
 
     def _judge_look(self, look: Look, entries: list[Entry]) -> None:
         of = {entry.kind: entry for entry in entries if entry.attempt == look.attempt}
@@ -107,6 +113,11 @@ class Hearing:
             *judge.wrong_places(*lies, promise, self._cards),
             *judge.wrong_turned_up(told, lies, promise, self._cards, self._turned_again),
         ]
+        left = list(judge.left_behind(look.truth))
+        if left and not wrong and look.unseen:
+            self.left_behind += look.when == "held"
+        else:
+            wrong += left
         if wrong:
             self._found("wrong_released", f"{look.when}: {'; '.join(wrong[:4])}", look.attempt)
         opened = key.decrypt(_box(of["hands_box"], "box"))

@@ -19,7 +19,9 @@ from sim.mechanics.truth import Truth
 POCKETS = "NWSE"
 _STREAM = 4096
 """Bytes that are asked of the stream: many times what a deal draws."""
-_NOWHERE_ELSE = ("hopper", "shuffler", "feeder", "window", "path", "floor")
+_NOWHERE_ELSE = ("hopper", "shuffler", "feeder", "window", "path")
+UNSEEN = frozenset({"sensor_stuck", "sensor_late", "hopper_early", "left_in_path"})
+"""The faults by which a card too many may lie where no sensor says so (deploy/THREATS.md)."""
 
 
 class CardSet(msgspec.Struct, frozen=True):
@@ -53,15 +55,12 @@ class Promise(msgspec.Struct, frozen=True):
 
 
 def wrong_cards(truth: Truth, card_set: CardSet) -> Iterator[str]:
-    """Yield why the four pockets are not four right hands of a whole set, and nothing else."""
+    """Yield why the four pockets are not four right hands of a whole set."""
     pockets = truth.pockets[: len(POCKETS)]
     counts = [len(pocket) for pocket in pockets]
     if counts != [card_set.hand] * len(POCKETS):
         yield f"the pockets hold {counts}, not {card_set.hand} each"
-    cards = sum(pockets, ())
-    for words, lying in _lying(truth):
-        yield f"{len(lying)} lie {words}"
-    yield from wrong_set(cards, card_set)
+    yield from wrong_set(sum(pockets, ()), card_set)
 
 
 def wrong_set(cards: Cards, card_set: CardSet) -> Iterator[str]:
@@ -77,12 +76,12 @@ def wrong_set(cards: Cards, card_set: CardSet) -> Iterator[str]:
         yield f"cards {foreign} have another back"
 
 
-def _lying(truth: Truth) -> Iterator[tuple[str, Cards]]:
-    """Yield where cards lie in the machine besides the four pockets."""
-    places = [(f"in the {name}", getattr(truth, name)) for name in _NOWHERE_ELSE]
-    for words, cards in (*places, ("in the tray", truth.pockets[TRAY])):
-        if cards:
-            yield words, cards
+def left_behind(truth: Truth) -> Iterator[str]:
+    """Yield where cards lie in the machine besides the four pockets, where sensors look."""
+    places = {name: getattr(truth, name) for name in _NOWHERE_ELSE}
+    for name, lying in (places | {"tray": truth.pockets[TRAY]}).items():
+        if lying:
+            yield f"{len(lying)} lie in the {name}"
 
 
 # The sequence, by PROOF.md.

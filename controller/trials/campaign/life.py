@@ -124,6 +124,7 @@ class _Life:
             findings=tuple(self._findings),
             ended_s=self._loop.time(),
             strikes=tuple(sorted(self._strikes.items())),
+            left_behind=self._hearing.left_behind,
         )
 
     async def _act(self) -> None:

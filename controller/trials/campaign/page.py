@@ -60,8 +60,10 @@ def campaign_part(report: CampaignReport) -> str:
         f"Written by `dealtable campaign --deals {report.asked} --faults {report.level} "
         f"--seed {report.seed} --page sim/FAULTS.md`:",
         f"{report.deals} deals, {report.attempts} attempts; {zeros};",
-        f"{report.needless_misdeals} misdeals without need; {report.ready_without_redeal} deals "
-        f"ready without a redeal, {report.ready_without_hand} without a hand.",
+        f"{report.needless_misdeals} misdeals without need; {report.left_behind} times a card too "
+        "many was left unseen beside right hands (`deploy/THREATS.md`);",
+        f"{report.ready_without_redeal} deals ready without a redeal, {report.ready_without_hand} "
+        "without a hand.",
         "",
         _LEGEND,
         "",

@@ -52,6 +52,7 @@ class CampaignReport(msgspec.Struct):
     events_lost: int
     events_doubled: int
     needless_misdeals: int
+    left_behind: int
     ready_without_redeal: int
     ready_without_hand: int
     stuck: int
@@ -79,6 +80,7 @@ def merged(
         attempts=len(attempts),
         deals=sum(report.deals for report in reports),
         needless_misdeals=sum(attempt.needless for attempt in attempts),
+        left_behind=sum(report.left_behind for report in reports),
         ready_without_redeal=sum(len(deal) == 1 and _ready(deal) for deal in deals),
         ready_without_hand=sum(
             _ready(deal) and not any(attempt.hands for attempt in deal) for deal in deals
@@ -180,6 +182,7 @@ def _head(report: CampaignReport) -> Iterator[str]:
         count = getattr(report, kind)
         yield f"  {words:34}{count:>8}{'  must be 0' if count else ''}"
     yield f"  {'misdeals without need':34}{report.needless_misdeals:>8}"
+    yield f"  {'cards left behind unseen':34}{report.left_behind:>8}"
     for words, count in (
         ("deals ready without a redeal", report.ready_without_redeal),
         ("deals ready without a hand", report.ready_without_hand),

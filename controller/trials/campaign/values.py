@@ -65,6 +65,8 @@ class LifeReport(msgspec.Struct, frozen=True):
 
     `deals` is how many were dealt to their end. `strikes`: how often each fault struck, in the
     words of `Attempt.struck`; one that stays in force struck once and is active in many attempts.
+    `left_behind`: in how many attempts the hands were right, and a card that the set has too many
+    lay where a sensor that lies did not see it.
     """
 
     seed: str
@@ -73,6 +75,7 @@ class LifeReport(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     ended_s: float
     strikes: tuple[tuple[str, int], ...] = ()
+    left_behind: int = 0
 
 
 class CardTale(msgspec.Struct, frozen=True):
