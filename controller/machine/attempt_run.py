@@ -372,6 +372,8 @@ class AttemptRun:
             read = await absolute(self._at.reader.status)
         except DriverError:
             return  # the line has a fault of its own; a new session waits for the look again
+        if not self.dealing.is_alone(index):
+            return  # the word came meanwhile, and what was asked first is no longer so
         if status.fed == read.pulses:
             self.dealing.alone(index)
             return

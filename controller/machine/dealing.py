@@ -97,6 +97,13 @@ class Dealing:
         """End the attempt for a reason outside the cards."""
         self.see(Broken(reason))
 
+    def is_alone(self, index: int) -> bool:
+        """Tell whether a card still waits for the word of one of the boards."""
+        early = self.attempt.early
+        newest = self.attempt.ledger.cards[-1:]
+        waits = any(card.index == index and card.route is None for card in newest)
+        return waits or (early is not None and early.index == index)
+
     def alone(self, index: int) -> None:
         """Wait no more for the other board's word on a card: the tray gives it a second look."""
         self.see(PairLate(index))

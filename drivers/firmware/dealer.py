@@ -336,7 +336,7 @@ class Dealer(Board):
         refused = self._may_move(attempt)
         if refused:
             return refused
-        if passes <= self._shuffler.done:
+        if self._shuffler.has_done(passes):
             return wire.DONE
         if self._started or not lock.lift_down(self):
             return wire.NOT_CLEAR

@@ -26,19 +26,28 @@ class Shuffler:
         self._wanted = 0
         self._limit = NEVER
         self._settling = False  # the last pass is done, the motor stopped
+        self._told = False  # the host was told of the passes that are done
 
     def clear(self) -> None:
         """Begin an attempt."""
         self.done = self._wanted = 0
         self._limit = NEVER
-        self._settling = False
+        self._settling = self._told = False
 
     def shuffle(self, passes: int) -> None:
-        """Run until `passes` are done."""
-        self._wanted = passes
-        self._settling = False
+        """Run until `passes` are done, and what was drawn in beyond them has come out."""
+        drawn_in = self.done + 1 if self._hal.read("shuffler") else 0
+        self._wanted = max(passes, drawn_in)
+        self._settling = self._told = False
+        if self._wanted <= self.done:
+            self._tell()
+            return
         self._hal.set("shuffle", 1)
         self._arm()
+
+    def has_done(self, passes: int) -> bool:
+        """Return whether `passes` were made and told."""
+        return self._told and passes <= self.done
 
     def running(self) -> bool:
         """Return whether the motor turns, or may have to turn on."""
@@ -50,7 +59,7 @@ class Shuffler:
         self._limit = NEVER
         self._hal.set("shuffle", 0)
         if done:
-            self._dealer.emit(wire.SHUFFLED, self.done)
+            self._tell()
 
     def on_shuffled(self, value: int) -> None:
         """The shuffler has finished a pass."""
@@ -81,6 +90,10 @@ class Shuffler:
     def next_ms(self) -> int:
         """Return when the pass under way should have ended, or NEVER."""
         return self._limit
+
+    def _tell(self) -> None:
+        self._told = True
+        self._dealer.emit(wire.SHUFFLED, self.done)
 
     def _arm(self) -> None:
         self._limit = self._dealer.now + self._dealer.settings["shuffle_limit_ms"]

@@ -56,6 +56,24 @@ def test_a_shuffler_that_is_stopped_behind_its_last_pass_says_that_it_is_done(
     assert [event.index for event in dealer.said(wire.SHUFFLED)] == [1]
 
 
+def test_a_pass_that_ran_on_and_was_stopped_is_ended_when_the_host_asks_again(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    dealer.edge("shuffled", 1)
+    dealer.edge("shuffled", 0)
+    dealer.edge("shuffler", 1)
+    dealer.silence(600)
+    assert dealer.pins.runs("shuffle") == 0
+    dealer.hello(SESSION + 1)
+    assert dealer.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE
+    assert dealer.pins.runs("shuffle") == 1
+    dealer.edge("shuffler", 0)
+    shuffled(dealer)
+    assert [event.index for event in dealer.said(wire.SHUFFLED)] == [2]
+
+
 def test_passes_that_were_made_are_not_made_again(dealer: DealerLine) -> None:
     dealer.begin()
     dealer.do(wire.SHUFFLE, ATTEMPT, 1)

@@ -16,6 +16,9 @@ from sim.mechanics.world import World
 CONSEQUENCES = frozenset({"TWO_MISDEALS", "SET_BARRED"})
 """Alerts that follow from verdicts, not from a fault of their own."""
 
+ACT_S = 2.0
+"""How long something that people did may still be spoken of once the next attempt begins."""
+
 _STRIKES_AT_A_FILLING = "set"
 _PLAIN = msgspec.structs.fields(Fault)
 
@@ -66,7 +69,8 @@ class Suspects:
         """Say that the next attempt begins: what struck before the last verdict is past."""
         self._before_s = self._verdict_s
         self._struck = [one for one in self._struck if one.at_s > self._before_s]
-        self._acts = [one for one in self._acts if one.at_s > self._before_s]
+        fresh_s = self._world.clock.now_s() - ACT_S
+        self._acts = [one for one in self._acts if one.at_s > fresh_s]
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults that are active now, people's own acts not among them."""

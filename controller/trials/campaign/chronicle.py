@@ -125,7 +125,7 @@ class Chronicle:
         assert notes is not None
         notes.outcome, notes.reasons = outcome, reasons
         notes.active = self._suspects.faults()
-        notes.needless = outcome != "ok" and needless(self._suspects.all())
+        notes.needless = outcome != "ok" and needless(notes.active)
         self._blame(reasons)
         self._suspects.verdict()
 
