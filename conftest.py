@@ -1,6 +1,7 @@
 """What the tests share: their options, their loop, and places to run things in."""
 
 import asyncio
+import fcntl
 import os
 import shutil
 import subprocess
@@ -101,10 +102,12 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.option.collectonly:
         return
     needed = {name for item in session.items for name in getattr(item, "fixturenames", ())}
-    if "micropython" in needed and not find_micropython():
-        subprocess.run([FETCH_MICROPYTHON], check=False)
-    if "promtool" in needed and not find_promtool():
-        subprocess.run([FETCH_PROMTOOL], check=False)
+    with Path(__file__).open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)  # one of several workers fetches, the others wait
+        if "micropython" in needed and not find_micropython():
+            subprocess.run([FETCH_MICROPYTHON], check=False)
+        if "promtool" in needed and not find_promtool():
+            subprocess.run([FETCH_PROMTOOL], check=False)
 
 
 @pytest.fixture(scope="session")
