@@ -18,6 +18,9 @@ FETCH_MICROPYTHON = ROOT / ".ci" / "micropython"
 FETCH_PROMTOOL = ROOT / ".ci" / "promtool"
 FETCHED_PROMTOOL = ROOT / ".promtool" / "promtool"
 
+# Workers of pytest-xdist are told how wide the terminal is; what tests read is printed into pipes.
+os.environ.pop("COLUMNS", None)
+
 # Deadlines would be wall-time assertions; on a build server the examples are always the same.
 hypothesis.settings.register_profile("dealtable", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("dealtable")
