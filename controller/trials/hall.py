@@ -27,6 +27,8 @@ from controller.rules.rulebooks import load_profile
 from controller.trials.costs import cores
 
 MEMORY = Path("/dev/shm")
+_LINE = 1 << 22
+"""Bytes of an answer of the simulator: where every card of many sets lies is a long line."""
 POLL_S = 0.02
 PATIENCE_S = 30.0
 ROUND_S = 16.0
@@ -84,7 +86,7 @@ class Control:
     async def do(self, deed: str, **args: Any) -> Any:
         """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
         try:
-            reader, writer = await asyncio.open_unix_connection(self._path)
+            reader, writer = await asyncio.open_unix_connection(self._path, limit=_LINE)
         except OSError as error:
             raise HallError(f"the simulator is not there: {error}") from error
         try:

@@ -135,7 +135,12 @@ class People:
             return self._do.release_estop()
         if self._memory.lasts("lid open", REACT_S):
             return self._do.close_lid()
-        return None
+        # A lid that is closed and said to be open, or an e-stop that nobody presses: the sensor.
+        lies = (not truth.lid_open and self._memory.lasts("LID_OPENED", MEND_S)) or (
+            not truth.estop and self._memory.lasts("ESTOP_PRESSED", MEND_S)
+        )
+        held = state.machine.phase is Phase.HELD
+        return self._do.mend() if lies and held and self._memory.may("mend") else None
 
     def _boards(self, state: State, truth: Truth) -> Deed | None:
         """The board that an alert names: its cable, its place, its settings."""

@@ -22,6 +22,7 @@ from controller.trials.campaign.hands import People
 from controller.trials.campaign.hearing import Hearing
 from controller.trials.campaign.house import House
 from controller.trials.campaign.memory import Stuck
+from controller.trials.campaign.moments import Moments
 from controller.trials.campaign.tape import Tape, tales
 from controller.trials.campaign.values import (
     Finding,
@@ -81,6 +82,7 @@ class _Life:
         )
         world = self._house.sim.world
         self._tape = Tape(world)
+        self._moments = Moments(world, plan.moments)
         self._suspects = Suspects(world)
         self._chronicle = Chronicle(
             self._suspects,
@@ -142,6 +144,7 @@ class _Life:
         if isinstance(value, State):
             self._people.see(value)
             return
+        self._moments.told(value.kind)
         self._say(f"{value.kind} {_reasons(value)}".rstrip())
         deals = self._chronicle.deals
         self._chronicle.take(value)

@@ -7,7 +7,7 @@ import msgspec
 
 from drivers.link.port import Port
 from sim.inproc import BoardName
-from sim.mechanics.faults import Wear
+from sim.mechanics.faults import Fault, Wear
 
 FindingKind = Literal[
     "wrong_released",  # hands left the machine that were not four right hands as committed
@@ -21,17 +21,28 @@ FindingKind = Literal[
 """What must not happen once in a campaign; `needless` misdeals are counted beside it."""
 
 
+class Moment(msgspec.Struct, frozen=True):
+    """A fault that strikes `after_ms` behind something: a public event by its kind, or a move by
+    its name (moments.py); once, the first time.
+    """
+
+    behind: str
+    fault: Fault
+    after_ms: float = 0.0
+
+
 class LifePlan(msgspec.Struct, frozen=True):
     """One table's life: so many deals, with these faults; all of it follows from `seed`.
 
     `seed` is CAMPAIGN.NUMBER, what --replay takes. `journal`: the folder that its journal is
-    written to, None for one in memory.
+    written to, None for one in memory. `moments`: faults beside those of the wear.
     """
 
     seed: str
     deals: int
     wear: Wear
     journal: Path | None = None
+    moments: tuple[Moment, ...] = ()
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -1,0 +1,78 @@
+"""What campaigns and attacks on them have found: each life once ended wrong, and ends right now."""
+
+import pytest
+
+from controller.trials.campaign.life import run_life
+from controller.trials.campaign.values import LifePlan, Moment
+from sim.mechanics.faults import Wear, parse_fault
+
+# What went wrong, seeds of it, and the faults: behind what, how many milliseconds, which.
+FOUND = [
+    (
+        "a card that hung in a chute fell in as a flutter of the beam: 28 in a pocket",
+        ("ch.1", "ch.2", "ch.3", "ch.4"),
+        (
+            ("committed", 0, "extra_card:face=53"),
+            ("committed", 0, "left_in_path:place=landing,pocket=1"),
+        ),
+    ),
+    (
+        "a lost landing and a flutter were counted as two landings",
+        ("fl.1", "fl.2", "fl.3"),
+        (
+            ("committed", 0, "on_the_floor:at=30"),
+            ("shuffled", 3100, "sensor_bounce:sensor=land_2"),
+        ),
+    ),
+    (
+        "a window that flutters brought a card that was not there",
+        ("wi.1",),
+        tuple(("shuffled", 1000 + 97 * number, "sensor_bounce") for number in range(20)),
+    ),
+    ("a lost pulse was a full tray", ("pl.1",), (("committed", 0, "pulse_lost:at=20"),)),
+    ("a pulse too many was a refusal", ("pe.1",), (("committed", 0, "pulse_extra:at=20"),)),
+    (
+        "a lift not seen down in mid-deal was a pocket that is not empty",
+        ("ld.1",),
+        (
+            ("committed", 0, "sensor_stuck:sensor=lift_down,value=0,at=50"),
+            ("committed", 0, "double_feed:at=60"),
+        ),
+    ),
+    (
+        "a start for a board that falls silent waited for ever",
+        ("m.4",),
+        (("revealed", 0, "board_silent:board=dealer"),),
+    ),
+    (
+        "a lift that was believed up on its way hung for ever",
+        ("m.22",),
+        (("lift leaves", 700, "sensor_stuck:sensor=lift,value=1"),),
+    ),
+    (
+        "right hands were void because a board refused",
+        ("m.7",),
+        (("verdict", 0, "sensor_stuck:sensor=pocket_0,value=0"),),
+    ),
+    ("a lift whose board was away stuck", ("m.40",), (("lift leaves", 700, "unplugged"),)),
+    (
+        "a lift that the lid's sensor stopped stuck",
+        ("m.21",),
+        (("lift leaves", 10, "sensor_stuck:sensor=lid,value=1"),),
+    ),
+    ("a lid left open behind the hands was a stalled lift", ("m.5",), (("released", 0, "lid"),)),
+]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "moments"), [one[1:] for one in FOUND], ids=[one[0] for one in FOUND]
+)
+def test_what_was_found_ends_right(
+    seeds: tuple[str, ...], moments: tuple[tuple[str, float, str], ...]
+) -> None:
+    strikes = tuple(Moment(behind, parse_fault(fault), ms) for behind, ms, fault in moments)
+    for seed in seeds:
+        report = run_life(LifePlan(seed, 2, Wear(), moments=strikes))
+        assert report.findings == ()
+        assert report.deals == 2
+        assert sum(times for _, times in report.strikes) == len(moments)
