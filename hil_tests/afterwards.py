@@ -4,20 +4,32 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from controller.faults import fault
 from controller.journal.verify import JournalError, verify
-from controller.messages import State
+from controller.messages import Event, State
 from hil_tests.program import LINE_COUNTERS
 
-LATE: frozenset[str] = frozenset({"resends", "duplicates", "foreign", "gaps"})
+LATE: frozenset[str] = frozenset({"resends", "duplicates", "foreign", "gaps", "sessions"})
 """What a computer that is late moves by itself: no finding where many processes share it."""
 
+_OUT_OF_PLACE = {"lid_open": False, "estop": False, "lift_up": False, "lift_down": True}
+"""How lid, e-stop and lift are at rest."""
 
-def unexpected(states: list[State], expected: set[str]) -> list[str]:
-    """Return a line for each alert that a scenario brought up and did not expect."""
-    seen = {alert.name: alert.cause for state in states for alert in state.alerts}
+
+def unexpected(states: list[State], events: list[Event], expected: set[str]) -> list[str]:
+    """Return a line for each alert that a scenario brought up and did not expect.
+
+    `events`: an alert that came and went between two states is written down all the same.
+    """
+    seen = {event.data["name"]: _cause(event) for event in events if event.kind == "fault"}
+    seen |= {alert.name: alert.cause for state in states for alert in state.alerts}
     return [
         f"unexpected alert {name}: {cause}" for name, cause in seen.items() if name not in expected
     ]
+
+
+def _cause(event: Event) -> str:
+    return fault(event.data["name"]).cause(event.data.get("evidence"))
 
 
 def unexplained(
@@ -49,7 +61,15 @@ def misplaced(truth: Mapping[str, Any], cards: int) -> list[str]:
             found.append(f"{lying} cards: {what}")
     if len(truth["hopper"]) != cards:
         found.append(f"{len(truth['hopper'])} cards in the hopper, expected {cards}")
+    found += [
+        f"{what}: {truth[what]}" for what, right in _OUT_OF_PLACE.items() if truth[what] != right
+    ]
     return found
+
+
+def lasting(faults: Mapping[str, Any]) -> list[str]:
+    """Return what of the simulator's faults is still in force (`faults` of sim/CONTROL.md)."""
+    return [f"still in force: {one['fault']['name']}" for one in faults["in_force"]]
 
 
 def disproved(state_dir: Path) -> list[str]:

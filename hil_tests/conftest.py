@@ -73,7 +73,8 @@ async def table(
 async def _brought_up(place: Place, reached: Reached, name: str) -> None:
     """See that the right boards are there, then start the daemon; else nothing else runs."""
     try:
-        await place.greeted(reached.table.ports)
+        if reached.before is None:
+            await place.greeted(reached.table.ports)
         await reached.table.start()
     except (NobodyThere, WrongOne, HallError, TimeoutError) as error:
         place.broken = f"the table was not brought up for {name}: {error}"
@@ -87,17 +88,24 @@ async def _checked(node: pytest.Item, place: Place, reached: Reached) -> None:
     explained = frozenset(str(counter) for mark in marks for counter in mark.args)
     try:
         await table.rest()
-        await table.stop()
+        await table.count()
+        kept = reached.keepable() if place.keeps else None
+        if kept is None:
+            await table.stop()
+            if table.first is not None and table.standing().card_set != table.first.card_set:
+                await table.hands.do("first_set")
         findings = [
-            *afterwards.unexpected(program.states, table.expected),
+            *afterwards.unexpected(program.states, program.events, table.expected),
             *afterwards.unexplained(table.notes.numbers, explained, hurried=place.hurried),
             *afterwards.disproved(program.state_dir),
-            *disorder(await table.board()),
+            *([] if kept is not None else disorder(await table.board())),
         ]
         if table.hands.simulated:
             truth = await table.hands.truth()
             findings += afterwards.misplaced(truth, table.profile.deck.cards)
+            findings += afterwards.lasting(await table.calmed())
         assert not findings, "\n".join(findings)
+        place.kept, reached.goes_on = kept, kept is not None
     except Stopped:
         raise
     except Exception:

@@ -9,8 +9,8 @@ import pytest
 Feature = Literal[
     "fault_menu",
     "truth",
-    "daemon",
-    "small_disk",
+    "clock",
+    "power",
     "buttons",
     "lid",
     "estop",
@@ -25,8 +25,8 @@ FEATURES: Final[Mapping[Feature, str]] = MappingProxyType(
     {
         "fault_menu": "faults that only a simulator can cause",
         "truth": "somebody who knows where every card physically is",
-        "daemon": "a daemon that is a process, and may be killed",
-        "small_disk": "a disk that may be filled up",
+        "clock": "a wall clock that may be moved",
+        "power": "a switch for the power of both boards",
         "buttons": "the panel's buttons",
         "lid": "a lid that may be opened while the machine runs",
         "estop": "an emergency stop",
@@ -39,11 +39,11 @@ FEATURES: Final[Mapping[Feature, str]] = MappingProxyType(
 )
 """Each feature, as the reason of a skip says what is not there."""
 
-SIMULATED: Final[frozenset[Feature]] = frozenset(get_args(Feature))
-"""What simulated boards behind ptys have: everything."""
+IN_PROCESS: Final[frozenset[Feature]] = frozenset(get_args(Feature))
+"""What a table in this process has: everything."""
 
-IN_PROCESS: Final[frozenset[Feature]] = SIMULATED - {"daemon", "small_disk"}
-"""What a table in this process has: its daemon cannot be killed without the tests."""
+SIMULATED: Final[frozenset[Feature]] = frozenset(get_args(Feature)) - {"clock"}
+"""What simulated boards behind ptys have: their wall clock is the computer's own."""
 
 BY_HAND: Final[frozenset[Feature]] = SIMULATED - {"fault_menu", "truth"}
 """What a bench may have, if its file says so."""

@@ -3,6 +3,7 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from inspect import isawaitable
 from typing import Any, Protocol
 
@@ -13,9 +14,11 @@ from controller.trials.hall import Control, HallError
 from hil_tests.steps import step
 from sim.inproc import BOARDS, InprocTable
 from sim.mechanics.faults import Fault, FaultError, menu
+from sim.mechanics.people import OutOfReach
 
 PATIENCE_S = 60.0
 GLANCE_S = 0.05
+TRY_S = 0.001
 TAP_S = 0.15
 """How long a finger stays on a button that it taps; by the daemon's clock."""
 SPEED = 100.0
@@ -56,6 +59,10 @@ class Hands(Protocol):
     async def fault(self, name: str, **fields: Any) -> None:
         """Let something of the simulator's fault menu go wrong. Raises Skipped."""
 
+    async def faults(self) -> dict[str, Any]:
+        """Return which faults have struck, and which are in force (sim/CONTROL.md). Raises
+        Skipped."""
+
     async def unhurried(self) -> None:
         """Let the machine run slowly enough to strike in mid-deal, where its pace can be set."""
 
@@ -71,6 +78,8 @@ class Moved(ABC):
 
     simulated = True
     speed = SPEED
+    notes: list[str] | None = None
+    """Takes what they do as lines of the report, where somebody keeps one."""
 
     @abstractmethod
     async def request(self, deed: str, **words: Any) -> Any:
@@ -80,11 +89,15 @@ class Moved(ABC):
         """See Hands."""
         wanted = step(name)
         self._on_the_menu(*wanted.faults)
+        self._note(f"do {name}: {wanted.zh} {wanted.en}")
         if wanted.when is not None:
             await self._seen(wanted.when)
         for deed in wanted.does:
             words = {key: value for key, value in deed.items() if key != "do"}
-            await self.request(deed["do"], **words)
+            if wanted.as_soon_as_possible:
+                await self.tried(deed["do"], words)
+            else:
+                await self.request(deed["do"], **words)
 
     async def ready(self, name: str) -> None:
         """See Hands."""
@@ -96,6 +109,7 @@ class Moved(ABC):
 
     async def press(self, button: str, for_s: float = TAP_S) -> None:
         """See Hands."""
+        self._note(f"press {button}, {for_s:g} s")
         await self.request("press", name=button)
         await asyncio.sleep(for_s)
         await self.request("release", name=button)
@@ -112,7 +126,14 @@ class Moved(ABC):
     async def fault(self, name: str, **fields: Any) -> None:
         """See Hands."""
         self._on_the_menu(name)
+        about = ", ".join(f"{key} {value}" for key, value in fields.items())
+        self._note(f"fault {name} {about}".rstrip())
         await self.request("fault", name=name, **fields)
+
+    async def faults(self) -> dict[str, Any]:
+        """See Hands."""
+        known: dict[str, Any] = await self.request("faults")
+        return known
 
     async def unhurried(self) -> None:
         """See Hands."""
@@ -122,11 +143,24 @@ class Moved(ABC):
         """See Hands."""
         await self.request("speed", value=self.speed)
 
+    def _note(self, line: str) -> None:
+        if self.notes is not None:
+            self.notes.append(line)
+
     @staticmethod
     def _on_the_menu(*names: str) -> None:
         missing = [name for name in names if name not in menu()]
         if missing:
             raise Skipped(f"the simulator's menu has no {', '.join(missing)} yet")
+
+    async def tried(self, deed: str, words: dict[str, Any]) -> None:
+        """Try a request until it is not refused. Raises TimeoutError."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                with suppress(HallError, OutOfReach):
+                    await self.request(deed, **words)
+                    return
+                await asyncio.sleep(TRY_S)
 
     async def _seen(self, what: str) -> None:
         """Wait until the mechanics are so. Raises TimeoutError."""
@@ -137,10 +171,25 @@ class Moved(ABC):
                 await asyncio.sleep(GLANCE_S)  # eyes: nobody tells them
 
 
+class PatientControl(Control):
+    """A control socket, and somebody who tries again what was refused."""
+
+    async def tried(self, deed: str, times: int, args: dict[str, Any]) -> Any:
+        """Do one thing, trying so many times until it is not refused. Raises HallError."""
+        for left in reversed(range(times)):
+            try:
+                return await self.do(deed, **args)
+            except HallError:
+                if not left:
+                    raise
+            await asyncio.sleep(TRY_S)
+        raise ValueError("tried not once")
+
+
 class ControlHands(Moved):
     """Hands over the control socket of a `dealtable sim`."""
 
-    def __init__(self, control: Control) -> None:
+    def __init__(self, control: PatientControl) -> None:
         self._control = control
 
     async def request(self, deed: str, **words: Any) -> Any:
@@ -151,6 +200,10 @@ class ControlHands(Moved):
             if str(error).startswith(f"{deed}: this simulator has no"):
                 raise Skipped(str(error)) from None
             raise
+
+    async def tried(self, deed: str, words: dict[str, Any]) -> None:
+        """See Moved."""
+        await self._control.tried(deed, round(PATIENCE_S / TRY_S), words)
 
     async def tidy(self) -> None:
         """See Hands."""
@@ -175,12 +228,16 @@ class InprocHands(Moved):
             "lay_down": world.people.lay_down,
             "load": world.people.load,
             "change_set": world.people.change_set,
+            "put_right": world.people.put_right,
             "lid": lambda open: world.set_lid(open),
             "estop": lambda pressed: world.set_estop(pressed),
             "press": lambda name: press(name, True),
             "release": lambda name: press(name, False),
             "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
             "clear_faults": world.faults.clear,
+            "faults": lambda: msgspec.to_builtins(
+                {"struck": world.faults.struck, "in_force": world.in_force()}
+            ),
             "kill": lambda board: sim.kill(board),
             "restart": self._restart,
             "speed": lambda value: None,  # nobody is in a hurry: a deal takes no time

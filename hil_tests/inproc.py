@@ -4,13 +4,15 @@ import asyncio
 import random
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from controller.config import CardSet
+from controller.journal.errors import JournalError
 from controller.journal.store import Store
 from controller.messages import Event, Reply, Role, State
 from controller.trials.inproc import Trial, trial
-from hil_tests.hands import Skipped
+from controller.trials.mortal import MortalStore, cut_off, lose_power
 from hil_tests.program import LINE_COUNTERS, Asked, Numbers
 from sim.inproc import InprocTable
 from sim.mechanics.settings import BACKS, Settings
@@ -42,18 +44,25 @@ class InProcess:
         self._lives = 0
         self._running: AbstractAsyncContextManager[Trial] | None = None
         self._trial: Trial | None = None
+        self._store: MortalStore | None = None
+        self._full = False
+        self._jumped_s = 0.0
 
     async def start(self) -> None:
         """See Program."""
         self._lives += 1
+        store = self._open()
         self._running = trial(
             Settings(),
             self._runtime_dir,
             seed=self._lives,
-            store=Store.open(self.state_dir),
+            store=store,
             state_dir=self.state_dir,
             sim=self._sim,
             card_sets=SETS,
+            reopen=self._reopen,
+            jumped_s=lambda: self._jumped_s,
+            told=lambda value: store.alive,  # the feed of a dead daemon is silent
         )
         self._trial = await self._running.__aenter__()
         self._trial.states, self._trial.events = self._joined(self._trial)
@@ -61,17 +70,46 @@ class InProcess:
 
     async def stop(self) -> None:
         """See Program."""
-        if self._running is None or self._trial is None:
-            return
-        running, ended = self._running, self._trial
-        self._running = None
-        await ended.lasting.leave(2.0)
-        await running.__aexit__(None, None, None)
-        self._trial = None
+        if self._trial is not None:
+            await self._trial.lasting.leave(2.0)
+            await self._end()
 
-    async def kill(self) -> None:
+    async def kill(self, *, power: bool = False) -> None:
+        """See Program: with the power go the rows that were not synced."""
+        assert self._store is not None
+        store = self._store
+        cut_off(self._sim, store)
+        await self._end()
+        store.close()
+        if power:
+            rest = self.state_dir.with_name("rest")
+            lose_power(self.state_dir, self._runtime_dir, store.synced, rest)
+            rmtree(self.state_dir)
+            rest.rename(self.state_dir)
+
+    async def disk(self, *, full: bool) -> None:
         """See Program."""
-        raise Skipped("a daemon in this process cannot be killed")
+        self._full = full
+
+    async def jump(self, by_s: float) -> None:
+        """See Program."""
+        self._jumped_s += by_s
+
+    async def _end(self) -> None:
+        assert self._running is not None
+        running, self._running, self._trial = self._running, None, None
+        await running.__aexit__(None, None, None)
+
+    def _open(self) -> MortalStore:
+        store = self._store = MortalStore.open(self.state_dir)
+        store.synced = store.last()[0]
+        store.full = lambda: self._full
+        return store
+
+    def _reopen(self) -> Store:
+        if self._full:
+            raise JournalError("there is no room yet")
+        return self._open()
 
     async def later(self, limit_s: float) -> None:
         """See Program."""

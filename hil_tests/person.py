@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import termios
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,11 @@ class Terminal:
             loop.remove_reader(fd)
         line, _, self._rest = self._rest.partition(b"\n")
         return line.decode(errors="replace").strip()
+
+    def forget(self) -> None:
+        """Forget what was typed so far: it was no answer to what is asked next."""
+        termios.tcflush(self._opened(), termios.TCIFLUSH)
+        self._rest = b""
 
     def close(self) -> None:
         """Leave the terminal; may be called twice."""
@@ -143,6 +149,10 @@ class Person:
         """See Hands."""
         raise Skipped("a real machine has no fault menu")
 
+    async def faults(self) -> dict[str, Any]:
+        """See Hands."""
+        raise Skipped("a real machine has no fault menu")
+
     async def unhurried(self) -> None:
         """See Hands: a real machine has one pace."""
 
@@ -167,6 +177,7 @@ class Person:
 
     async def _asked(self, what: str, zh: str, en: str) -> str:
         """Ask for something and return the answer. Raises Skipped, Stopped."""
+        self._terminal.forget()
         self._terminal.say(f"\n== {what} ==\n   {zh}\n   {en}\n{HOW}> ")
         answer = await self._terminal.answer()
         word, _, why = answer.partition(" ")

@@ -1,10 +1,11 @@
 """A table's daemon as its clients have it: feed, commands, numbers; and who starts and ends it."""
 
 import asyncio
-import os
 import re
-import signal
-from collections.abc import Mapping
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,17 +14,25 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.gateway.client import Client, Heard
+from controller.gateway.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.gateway.families import FAMILIES
 from controller.messages import Event, Reply, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import RunningTable
+from controller.trials.hall import HallError, RunningTable
 from drivers.link.link import Counters
 from hil_tests.benchfile import Bench
+from hil_tests.hands import Skipped
 
 Numbers = Mapping[str, float]
 """What a table counts: `misreads`, or with a board: `resends dealer`."""
 Asked = tuple[int | None, int | None]
 LINE_COUNTERS = Counters.__struct_fields__
+START_S = 30.0
+LEAVE_S = 10.0
+"""How long a daemon may take to come, and to go."""
+GLANCE_S = 0.01
+FULL_BYTES = 8192
+"""A file that may grow no further than this: less than any journal."""
 _TAKEN = ("misreads", "double_feeds", "jams", "reads", "cards_fed", "deals", "redeals", "voids")
 """What of the rest stands in a report; sums over all labels."""
 
@@ -41,8 +50,15 @@ class Program(Protocol):
     async def stop(self) -> None:
         """End it as Ctrl-C does; nothing where it does not run."""
 
-    async def kill(self) -> None:
-        """Let it die without a word."""
+    async def kill(self, *, power: bool = False) -> None:
+        """Let it die without a word; `power`: as when the computer's power goes, with all that
+        it had in memory alone."""
+
+    async def disk(self, *, full: bool) -> None:
+        """Let the journal's disk take no write from now on, or make room there."""
+
+    async def jump(self, by_s: float) -> None:
+        """Move the wall clock, where it may be moved."""
 
     async def later(self, limit_s: float) -> None:
         """Wait for something new of the feed, `limit_s` at most."""
@@ -54,19 +70,97 @@ class Program(Protocol):
         """Return what it counts now."""
 
 
-class Daemon:
-    """`dealtable run` as a process (Program), over a bench's ports."""
+class Process:
+    """`dealtable run` as a process over a bench's ports; it belongs to no loop, so that one may
+    serve many scenarios."""
 
     def __init__(self, bench: Bench, state_dir: Path, runtime_dir: Path) -> None:
         """Write its configuration; a journal that lies in `state_dir` goes on."""
-        self.states: list[State] = []
-        self.events: list[Event] = []
-        self.state_dir = state_dir
+        self.state_dir, self._runtime_dir = state_dir, runtime_dir
         state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        runtime_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         config = state_dir / "table.toml"
         config.write_text(configured(bench, runtime_dir), encoding="utf-8")
         about = {"table": bench.bench.id, "control": ""}
         self.table = RunningTable(about, state_dir, config, load_profile(bench.bench.profile))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self._process is not None and self._process.poll() is None
+
+    async def start(self) -> None:
+        """Start it and wait for its gateway. Raises HallError."""
+        self._begin()
+        try:
+            await _until(lambda: self._is_open() or not self.running, START_S)
+        except TimeoutError:
+            raise HallError(f"the daemon is not there after {START_S:g} s") from None
+        if not self.running:
+            raise HallError(f"the daemon ended by itself; see {self.table.log}")
+
+    async def end(self) -> None:
+        """End it as Ctrl-C does, by force where it does not; nothing where it does not run."""
+        if self._process is not None and self.running:
+            self._process.terminate()
+            try:
+                await _until(lambda: not self.running, LEAVE_S)
+            except TimeoutError:
+                await self.kill()
+
+    def leave(self) -> None:
+        """End it, where no loop runs any more; by force where it does not."""
+        if self._process is not None and self.running:
+            self._process.terminate()
+            try:
+                self._process.wait(LEAVE_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def limit_files(self, most: int) -> None:
+        """Say how large a file of the machine's process may become, in bytes."""
+        assert self._process is not None
+        machine = _part(self._process.pid, "machine")
+        _, hard = resource.prlimit(machine, resource.RLIMIT_FSIZE)
+        resource.prlimit(machine, resource.RLIMIT_FSIZE, (most, hard))
+
+    def forget(self) -> None:
+        """Have nothing left of what it kept in memory, as after a power cut."""
+        for key in self._runtime_dir.rglob("*.key"):
+            key.unlink()
+
+    async def kill(self) -> None:
+        """Let it and its parts die without a word."""
+        if self._process is not None:
+            self._process.kill()
+            await _until(lambda: not self.running, LEAVE_S)
+
+    def _begin(self) -> None:
+        remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
+        words = ("-m", "controller.cli", "run", "--config", str(self.table.config))
+        with self.table.log.open("ab") as log:
+            self._process = subprocess.Popen((sys.executable, *words), stderr=log, process_group=0)
+
+    def _is_open(self) -> bool:
+        try:
+            return bool(read_endpoints(self.state_dir))
+        except NoEndpoints:
+            return False
+
+
+class Daemon:
+    """The daemon of a `Process` as one scenario has it (Program)."""
+
+    def __init__(self, process: Process, since: int | None = None) -> None:
+        """`since`: it runs already, and whoever was here before has seen its public events up
+        to this one; all later ones are taken as heard here."""
+        self.states: list[State] = []
+        self.events: list[Event] = []
+        self.process = process
+        self.state_dir = process.state_dir
+        self._since = since
         self._news = asyncio.Event()
         self._clients: dict[Role, Client] = {}
         self._stack = AsyncExitStack()
@@ -74,24 +168,44 @@ class Daemon:
 
     async def start(self) -> None:
         """See Program."""
-        await self.table.start_daemon()
+        if not self.process.running:
+            await self.process.start()
         for role in Role:
-            client = self.table.client(role)
+            client = self.process.table.client(role)
             self._clients[role] = await self._stack.enter_async_context(client)
         self._listening = asyncio.create_task(self._listen())
+        if self._since is not None:
+            await self._catch_up(self._since)
+            self._since = None
+
+    async def leave(self) -> None:
+        """Leave it alone; it goes on."""
+        if self._listening is not None:
+            self._listening.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._listening
+            self._listening = None
+        await self._stack.aclose()
 
     async def stop(self) -> None:
         """See Program."""
-        await self._leave()
-        await self.table.stop_daemon()
+        await self.leave()
+        await self.process.end()
 
-    async def kill(self) -> None:
+    async def kill(self, *, power: bool = False) -> None:
+        """See Program: what the operating system has taken lasts; keys lie in memory."""
+        await self.process.kill()
+        await self.leave()
+        if power:
+            self.process.forget()
+
+    async def disk(self, *, full: bool) -> None:
+        """See Program: its files may grow no further."""
+        self.process.limit_files(FULL_BYTES if full else resource.RLIM_INFINITY)
+
+    async def jump(self, by_s: float) -> None:
         """See Program."""
-        process = self.table.daemon
-        assert process is not None
-        os.kill(process.pid, signal.SIGKILL)
-        await process.wait()
-        await self._leave()
+        raise Skipped("the clock of this computer is not ours to move")
 
     async def later(self, limit_s: float) -> None:
         """See Program."""
@@ -107,7 +221,7 @@ class Daemon:
 
     async def numbers(self) -> Numbers:
         """See Program."""
-        where = urlsplit(self.table.endpoints.metrics or "")
+        where = urlsplit(self.process.table.endpoints.metrics or "")
         reader, writer = await asyncio.open_connection(where.hostname, where.port)
         try:
             path = where.path or "/metrics"
@@ -122,19 +236,48 @@ class Daemon:
             self._take(heard)
             self._news.set()
 
+    async def _catch_up(self, since: int) -> None:
+        """Take what was said while nobody listened."""
+        while True:
+            reply = await self.ask(Role.OBSERVER, "events", (None, None), {"since": since})
+            rows = msgspec.convert((reply.result or {}).get("events", []), list[Event])
+            if not rows:
+                return
+            for event in rows:
+                self._hear(event)
+            since = rows[-1].n
+
     def _take(self, heard: Heard) -> None:
         if heard.topic.startswith("state/"):
             self.states.append(msgspec.json.decode(heard.body, type=State))
         else:
-            self.events.append(msgspec.json.decode(heard.body, type=Event))
+            self._hear(msgspec.json.decode(heard.body, type=Event))
 
-    async def _leave(self) -> None:
-        if self._listening is not None:
-            self._listening.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._listening
-            self._listening = None
-        await self._stack.aclose()
+    def _hear(self, event: Event) -> None:
+        """Take an event, once."""
+        if all(event.n != known.n for known in self.events):
+            self.events.append(event)
+            self.events.sort(key=lambda known: known.n)
+
+
+async def _until(so: Callable[[], bool], limit_s: float) -> None:
+    """Wait until it is so. Raises TimeoutError."""
+    async with asyncio.timeout(limit_s):
+        while True:
+            if so():
+                return
+            await asyncio.sleep(GLANCE_S)  # a process tells nobody
+
+
+def _part(parent: int, part: str) -> int:
+    """Return the process id of a part of a daemon, `run PART`."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError, ValueError):
+            above = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (folder / "cmdline").read_text().replace("\0", " ")
+            if above == parent and f"run {part}" in words:
+                return int(folder.name)
+    raise LookupError(f"the daemon has no part {part}")
 
 
 _SAMPLE = re.compile(r"(?m)^dealtable_(\w+?)(?:\{([^}]*)\})? (\S+)$")

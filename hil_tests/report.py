@@ -20,26 +20,38 @@ _WORDS: Final[Mapping[str, str]] = {
     "not run": "未运行 not run",
 }
 _STYLE: Final = """
+@page { size: A4;
+  margin: 16mm 14mm 18mm;
+  @bottom-right { content: counter(page) " / " counter(pages);
+    font: 9px sans-serif } }
 body { font: 14px/1.45 "Noto Sans CJK SC", "Noto Sans", sans-serif;
   margin: 2em auto;
-  max-width: 60em;
+  max-width: 62em;
   color: #111 }
 h1 { font-size: 1.5em;
   margin-bottom: 0 }
 h2 { font-size: 1.15em;
   margin-top: 2em;
-  border-bottom: 1px solid #888 }
+  border-bottom: 1px solid #888;
+  break-after: avoid }
+h3 { font-size: 1em;
+  margin: 1.4em 0 .2em;
+  break-after: avoid }
 table { border-collapse: collapse;
   width: 100%;
   margin: .5em 0 }
 th, td { text-align: left;
   vertical-align: top;
   padding: .25em .6em;
-  border: 1px solid #bbb }
+  border: 1px solid #bbb;
+  overflow-wrap: break-word }
+thead { display: table-header-group }
+tr { break-inside: avoid }
 th { background: #eee;
   font-weight: 600 }
 td.n { text-align: right;
-  font-variant-numeric: tabular-nums }
+  font-variant-numeric: tabular-nums;
+  white-space: nowrap }
 .passed { color: #06600f }
 .failed { color: #a40000;
   font-weight: 700 }
@@ -53,15 +65,17 @@ pre { white-space: pre-wrap;
   background: #f6f6f6;
   padding: .6em;
   margin: .3em 0 }
-ol { margin: .3em 0 }
-section { break-inside: avoid-page }
-.signed { margin-top: 3em }
+ol, ul { margin: .3em 0 }
+p.note { color: #444;
+  margin: .3em 0 }
+section { break-inside: avoid }
+a { color: inherit }
+.signed { margin-top: 3em;
+  break-inside: avoid }
 .signed td { height: 2.5em }
 @media print { body { margin: 0;
   max-width: none;
-  font-size: 11px }
-h2 { break-after: avoid }
-}
+  font-size: 10px } }
 """
 
 
@@ -78,9 +92,17 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """Its name as a sentence."""
-        words = self.name.rpartition("::")[2].removeprefix("test_").replace("_", " ")
-        return words[:1].upper() + words[1:]
+        """Its name as a sentence, with what it was run with as it is."""
+        name, bracket, given = self.name.rpartition("::")[2].partition("[")
+        words = name.removeprefix("test_").replace("_", " ")
+        about = f" [{given}" if bracket else ""
+        return words[:1].upper() + words[1:] + about
+
+    @property
+    def group(self) -> str:
+        """The name of its file, as words."""
+        words = self.name.partition("::")[0].rpartition("/")[2].removesuffix(".py")
+        return words.removeprefix("test_").replace("_", " ").capitalize()
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -105,9 +127,9 @@ def page(run: Run) -> str:
     """Return the page of a run, whole and without anything to load."""
     title = "测试报告 Test report"
     parts = (
-        f"<h1>{title}</h1><p>自动发牌桌 dealtable</p>",
-        f'<p class="verdict {run.verdict}">{_WORDS[run.verdict]}</p>',
-        f'<p class="failed">{escape(run.broken)}</p>' if run.broken else "",
+        f"<h1>{title}</h1><p>自动发牌桌 dealtable · {escape(run.about.get('target', ''))} · "
+        f"{escape(run.began)}</p>",
+        _summary(run),
         _who(run),
         _overview(run),
         _measured(run),
@@ -122,6 +144,43 @@ def page(run: Run) -> str:
     )
 
 
+def _summary(run: Run) -> str:
+    """Return what who reads no further has to know: the verdict, what failed, what is not shown."""
+    verdicts = [scenario.verdict for scenario in run.scenarios]
+    judged = [one.right for each in run.scenarios for one in each.measurements]
+    rows = (
+        *((_word(each), str(verdicts.count(each))) for each in _WORDS if each in verdicts),
+        ("项目总数 scenarios in all", str(len(verdicts))),
+        ("合格的测量值 measurements within limits", str(judged.count(True))),
+        (_tinted("failed", "超限的测量值 measurements out of limits"), str(judged.count(False)))
+        if False in judged
+        else ("超限的测量值 measurements out of limits", "0"),
+        ("仅记录的测量值 measurements kept, not judged", str(judged.count(None))),
+        ("用时 took (s)", f"{sum(scenario.took_s for scenario in run.scenarios):.0f}"),
+    )
+    return (
+        f'<p class="verdict {run.verdict}">{_WORDS[run.verdict]}</p>'
+        + (f'<p class="failed">{escape(run.broken)}</p>' if run.broken else "")
+        + "<h2>摘要 Summary</h2>"
+        + _table((), rows)
+        + _listed(run, "不合格项 What failed", ("failed", "not run"))
+        + _listed(run, "未测项及原因 What was not shown, and why", ("skipped",))
+    )
+
+
+def _listed(run: Run, title: str, verdicts: tuple[Verdict, ...]) -> str:
+    """Return the scenarios with one of these verdicts, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for number, one in enumerate(run.scenarios, 1):
+        if one.verdict in verdicts:
+            link = f'<a href="#s{number}">{number}. {escape(one.title)}</a>'
+            by_reason.setdefault(_first_line(one.why), []).append(link)
+    if not by_reason:
+        return ""
+    rows = ((escape(why), "<br/>".join(links)) for why, links in by_reason.items())
+    return f"<h3>{title}</h3>" + _table(("原因 reason", "项目 scenarios"), rows)
+
+
 def _who(run: Run) -> str:
     rows = [("开始 began", run.began), ("结束 ended", run.ended), *run.about.items()]
     return "<h2>被测设备与条件 Equipment and conditions</h2>" + _table(
@@ -130,35 +189,32 @@ def _who(run: Run) -> str:
 
 
 def _overview(run: Run) -> str:
-    verdicts = [scenario.verdict for scenario in run.scenarios]
-    sums = ", ".join(
-        f"{_WORDS[each]}: {verdicts.count(each)}" for each in _WORDS if each in verdicts
-    )
-    rows = (
-        (
+    heads = ("#", "项目 scenario", "结论 verdict", "原因 reason", "s")
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for number, one in enumerate(run.scenarios, 1):
+        row = (
             str(number),
             f'<a href="#s{number}">{escape(one.title)}</a>',
-            f'<span class="{_css(one.verdict)}">{_WORDS[one.verdict]}</span>',
+            _word(one.verdict),
             escape(_first_line(one.why)),
             f"{one.took_s:.1f}",
         )
-        for number, one in enumerate(run.scenarios, 1)
-    )
-    heads = ("#", "项目 scenario", "结论 verdict", "原因 reason", "s")
-    return f"<h2>结论 Results</h2><p>{sums}</p>" + _table(heads, rows)
+        groups.setdefault(one.group, []).append(row)
+    tables = (f"<h3>{escape(name)}</h3>" + _table(heads, rows) for name, rows in groups.items())
+    return "<h2>结论 Results</h2>" + "".join(tables)
 
 
 def _measured(run: Run) -> str:
     rows = [
         (
             f"{QUANTITIES[one.name].zh} {QUANTITIES[one.name].en}",
-            escape(scenario.title),
+            f'<a href="#s{number}">{escape(scenario.title)}</a>',
             f"{one.value:g}",
-            f"{'≥' if one.least else '≤'} {one.limit:g}",
+            f"{'≥' if one.least else '≤'}\N{NO-BREAK SPACE}{one.limit:g}",
             escape(one.unit),
             _judged(one),
         )
-        for scenario in run.scenarios
+        for number, scenario in enumerate(run.scenarios, 1)
         for one in scenario.measurements
     ]
     heads = (
@@ -169,7 +225,14 @@ def _measured(run: Run) -> str:
         "单位 unit",
         "结论 verdict",
     )
-    return "<h2>测量值 Measurements</h2>" + (_table(heads, sorted(rows)) if rows else _none())
+    note = (
+        "限值只在实机上判定；模拟机上只判计数和协议时限，其余仅记录。"
+        " Limits are judged on a bench; on simulated boards only counts, and in virtual time "
+        "the protocol's own limits: other values are kept, not judged."
+    )
+    return f'<h2>测量值 Measurements</h2><p class="note">{note}</p>' + (
+        _table(heads, sorted(rows)) if rows else _none()
+    )
 
 
 def _counted(run: Run) -> str:
@@ -178,19 +241,28 @@ def _counted(run: Run) -> str:
         for name, value in scenario.numbers.items():
             sums[name] = sums.get(name, 0.0) + value
     rows = ((escape(name), f"{value:g}") for name, value in sorted(sums.items()))
-    return "<h2>计数 Counters</h2>" + (_table(("计数 counter", "n"), rows) if sums else _none())
+    note = (
+        "全部项目之和；线路计数后为控制板名。未说明原因的线路计数变动即为不合格。"
+        " Sums over all scenarios; a counter of a line has its board's name. "
+        "One that moved without a reason fails its scenario."
+    )
+    return f'<h2>计数 Counters</h2><p class="note">{note}</p>' + (
+        _table(("计数 counter", "n"), rows) if sums else _none()
+    )
 
 
 def _detail(number: int, one: Scenario) -> str:
     head = f"<h3>{number}. {escape(one.title)}</h3>"
-    verdict = f'<p class="{_css(one.verdict)}">{_WORDS[one.verdict]}</p>'
+    verdict = f"<p>{_word(one.verdict)}, {one.took_s:.1f} s</p>"
     why = f"<pre>{escape(one.why)}</pre>" if one.why else ""
     steps = "".join(f"<li>{escape(step)}</li>" for step in one.steps)
     taken = "".join(f"<li>{escape(str(each))}</li>" for each in one.measurements)
+    moved = ", ".join(f"{name} {value:g}" for name, value in sorted(one.numbers.items()))
     return (
         f'<section id="s{number}">{head}{verdict}{why}'
         + (f"<p>步骤 Steps</p><ol>{steps}</ol>" if steps else "")
         + (f"<p>测量 Measurements</p><ul>{taken}</ul>" if taken else "")
+        + (f'<p class="note">计数 Counters: {escape(moved)}</p>' if moved else "")
         + "</section>"
     )
 
@@ -210,19 +282,27 @@ def _signed(run: Run) -> str:
 def _table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     head = "".join(f"<th>{each}</th>" for each in heads)
     body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
-    return f"<table>{f'<tr>{head}</tr>' if head else ''}\n{body}</table>"
+    top = f"<thead><tr>{head}</tr></thead>" if head else ""
+    return f"<table>{top}\n<tbody>{body}</tbody></table>"
 
 
 def _cell(text: str) -> str:
-    number = text.replace(".", "", 1).isdigit()
+    number = text.removeprefix("-").replace(".", "", 1).isdigit()
     return f'<td class="n">{text}</td>' if number else f"<td>{text}</td>"
 
 
 def _judged(one: Measurement) -> str:
     if one.right is None:
-        return '<span class="skipped">仅记录 kept, not judged</span>'
-    verdict: Verdict = "passed" if one.right else "failed"
-    return f'<span class="{verdict}">{_WORDS[verdict]}</span>'
+        return _tinted("skipped", "仅记录 kept, not judged")
+    return _word("passed" if one.right else "failed")
+
+
+def _word(verdict: Verdict) -> str:
+    return _tinted(_css(verdict), _WORDS[verdict])
+
+
+def _tinted(css: str, text: str) -> str:
+    return f'<span class="{css}">{text}</span>'
 
 
 def _css(verdict: Verdict) -> str:

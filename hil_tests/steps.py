@@ -19,6 +19,7 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: tuple[Feature, ...] = ()
     does: tuple[dict[str, Any], ...] = ()
     when: str | None = None
+    as_soon_as_possible: bool = False
 
     @property
     def faults(self) -> tuple[str, ...]:

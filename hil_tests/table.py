@@ -3,7 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -26,6 +26,7 @@ PERSON_S = 600.0
 """How long it may take where a person has to do something first."""
 AGAIN_S = 1.0
 """How long people wait for the effect of what they did."""
+ECHO_S = 3.0
 MOST_STEPS = 60
 """Steps to bring a table to rest after which something else is wrong."""
 STANDS_S = 1.2
@@ -44,6 +45,16 @@ class Notes(msgspec.Struct):
     measurements: list[Measurement] = msgspec.field(default_factory=list)
     numbers: dict[str, float] = msgspec.field(default_factory=dict)
     about: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Standing(NamedTuple):
+    """What of the public state one scenario leaves to the next, but for what only counts up."""
+
+    phase: Phase
+    card_set: str | None
+    sets: tuple[tuple[str, tuple[str, ...]], ...]
+    match: tuple[object, ...]
+    alerts: frozenset[str]
 
 
 class Table:
@@ -70,7 +81,12 @@ class Table:
         self.ports, self._ids = ports, ids
         self.profile, self.limits, self.notes = profile, limits, notes
         self.expected: set[str] = set()
-        self._baseline: Numbers = {}
+        self.counted: Numbers = {}
+        """What its daemon had counted when it was last looked at."""
+        self.first: Standing | None = None
+        """How it stood when its journal began."""
+        self.interrupted = False
+        """Whether its daemon came anew, or a line began another session."""
         self.cleared: set[int] = set()
         """Attempts whose cards were cleared up."""
         self._wait_s = PATIENCE_S if hands.simulated else PERSON_S
@@ -120,6 +136,16 @@ class Table:
         return await self.until(
             lambda state: name in alerts(state) or name in _reasons(state), f"the alert {name}"
         )
+
+    async def placed(self, name: str, place: str) -> None:
+        """Wait for an alert that names its place to people."""
+        state = await self.alert(name)
+        state = await self.until(lambda state: name in alerts(state), f"the alert {name}")
+        (cause,) = [alert.cause for alert in state.alerts if alert.name == name]
+        words = fault(name)
+        right = words.cause({"place": place})
+        assert right != words.cause(None), f"the catalogue's {name} names no place"
+        assert cause == right
 
     async def quiet(self) -> State:
         """Wait until no alert is up."""
@@ -294,7 +320,7 @@ class Table:
         elif phase is Phase.COMMITTED:
             await self.ask(Role.TABLE, "cut", n=CUT)
         elif phase is Phase.HELD:
-            await self.ask(Role.REFEREE, "release")
+            await self._let_out()
         elif phase is Phase.RELEASED:
             await self._brought_back()
             return False
@@ -304,6 +330,18 @@ class Table:
             return True
         await self._changed(state)
         return False
+
+    async def _let_out(self) -> None:
+        """Have held hands released; simulated players take theirs as soon as the lift is up."""
+        if not self.hands.simulated:
+            await self.ask(Role.REFEREE, "release")
+            return
+        taking = asyncio.ensure_future(self.hands.do("take_hands"))
+        try:
+            if (await self.ask(Role.REFEREE, "release")).ok:
+                await taking
+        finally:
+            taking.cancel()
 
     async def _brought_back(self) -> None:
         """Take the hands where they are still in the machine, and bring the set back."""
@@ -322,37 +360,72 @@ class Table:
 
     async def start(self) -> None:
         """Start the daemon and wait for both boards; what the lines counted until then is noise
-        of the time before."""
+        of the time before, but for a daemon that goes on from one scenario to the next."""
         told = len(self.program.states)
+        self.interrupted = self.interrupted or told > 0
         await self.program.start()
         await self.until(lambda state: len(self.program.states) > told, "the daemon's first state")
         await self.until(lambda state: not _boards_missing(state), "both boards")
-        self._baseline = await self.program.numbers()
-        while not all(self._baseline.get(f"sessions {board}") for board in self.ports):
+        if self.counted:
+            return
+        self.counted = await self.program.numbers()
+        while not all(self.counted.get(f"sessions {board}") for board in self.ports):
             if alerts(self.state):
                 break  # a board is missing, and that is told
             await self.program.later(AGAIN_S / 4)
-            self._baseline = await self.program.numbers()
+            self.counted = await self.program.numbers()
+        if self.first is None:
+            self.first = self.standing()
 
     async def stop(self) -> None:
         """End the daemon; keep what it counted."""
-        if self._baseline:
+        if self.counted:
             await self.count()
+        self.counted = {}
         await self.program.stop()
 
     async def kill(self) -> None:
         """Kill the daemon; keep what it counted."""
         await self.count()
+        self.counted = {}
         await self.program.kill()
+
+    async def lose_power(self) -> None:
+        """Take the power of boards and computer at once; hands were told to be ready."""
+        await self.count()
+        self.counted = {}
+        await self.program.kill(power=True)
+        await self.hands.now("cut_power")
 
     async def count(self) -> None:
         """Add what was counted since the last time to the report's numbers."""
         numbers, sums = await self.program.numbers(), self.notes.numbers
         for name, value in numbers.items():
-            moved = value - self._baseline.get(name, 0.0)
+            before = self.counted.get(name, 0.0)
+            moved = value - before if value >= before else value  # else it began anew at 0
             if moved:
                 sums[name] = sums.get(name, 0.0) + moved
-        self._baseline = numbers
+                self.interrupted = self.interrupted or name.startswith("sessions ")
+        self.counted = numbers
+
+    def standing(self) -> "Standing":
+        """Return what of the state the next scenario would find."""
+        state = self.state
+        sets = tuple((one.id, tuple(one.barred)) for one in state.sets)
+        match = state.match
+        about_match = (match.match, match.phase, match.suspended, tuple(match.seated))
+        machine, up = state.machine, frozenset(alerts(state))
+        return Standing(machine.phase, machine.card_set, sets, about_match, up)
+
+    async def calmed(self) -> dict[str, Any]:
+        """Return the simulator's faults once none is in force, or after a while; a board that
+        has come back is one a little longer."""
+        ends_s = self.now_s + ECHO_S
+        while True:
+            known = await self.hands.faults()
+            if not known["in_force"] or self.now_s > ends_s:
+                return known
+            await asyncio.sleep(AGAIN_S / 4)
 
     def _where(self) -> str:
         if not self.program.states:

@@ -13,25 +13,27 @@ import msgspec
 
 from controller.config import Panel
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import Control, HallError, memory_folder
+from controller.trials.hall import HallError, memory_folder
 from drivers.events import Board
 from drivers.identity import Welcome
 from drivers.link.port import SerialPort
 from hil_tests import hello
 from hil_tests.benchfile import About, Bench, BenchBoard, load_bench
 from hil_tests.features import IN_PROCESS, SIMULATED, Feature
-from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands
+from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands, PatientControl
 from hil_tests.hello import Expected, Ports
 from hil_tests.inproc import SETS, InProcess, boards
 from hil_tests.lock import Lock
 from hil_tests.measuring import Limits, Target
 from hil_tests.person import Person, Terminal
-from hil_tests.program import Daemon, Program
-from hil_tests.table import Notes, Table
+from hil_tests.program import Daemon, Numbers, Process, Program
+from hil_tests.table import Notes, Standing, Table
 from sim.inproc import DEALER_ID, READER_ID, InprocTable, own_firmware_hash
 
 LEAVE_S = 10.0
 """How long the simulator may take to end."""
+MOST_SCENARIOS = 20
+"""So many scenarios a daemon serves: each journal is verified whole after each of them."""
 
 
 @dataclass
@@ -39,8 +41,9 @@ class Place(ABC):
     """Where scenarios run, for a whole session.
 
     `hurried`: wall time is shared with other processes, so that what comes late says nothing.
+    `keeps`: one daemon may serve many scenarios.
     `broken`: why nothing can be run here any more; the rest is skipped with it. `about`
-    stands in the report: names and values.
+    stands in the report: names and values. `kept`: a daemon that goes on into the next scenario.
     """
 
     target: Target = field(init=False)
@@ -50,7 +53,9 @@ class Place(ABC):
     about: dict[str, str] = field(default_factory=dict, init=False)
     broken: str | None = field(default=None, init=False)
     hurried: bool = field(default=False, init=False)
+    keeps: bool = field(default=False, init=False)
     ids: random.Random = field(default_factory=lambda: random.Random(1), init=False)
+    kept: "Kept | None" = field(default=None, init=False)
 
     @abstractmethod
     def expected(self) -> dict[Board, Expected]:
@@ -82,16 +87,61 @@ class Place(ABC):
         return found
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A daemon that goes on into the next scenario, for nothing of the last one is left in it.
+
+    `numbers`: what it had counted, `heard`: its last public event, when the last scenario was
+    checked: what comes later is the next one's. `first`: how its table stood at first.
+    `scenarios`: how many it has served.
+    """
+
+    process: Process
+    numbers: Numbers
+    heard: int
+    first: Standing
+    scenarios: int
+
+
 @dataclass
 class Reached:
-    """The way to a table for one scenario. `close` leaves no timer and no process of it."""
+    """The way to a table for one scenario. `close` leaves no timer and no process of it.
+
+    `before`: the daemon that serves it was kept, so that nobody else has been at the ports since
+    they were last asked who is there.
+    """
 
     table: Table
     sim: InprocTable | None = None
+    before: Kept | None = None
+    goes_on: bool = False
+
+    def keepable(self) -> Kept | None:
+        """Return the table's daemon for the next scenario; None where the next one needs its own.
+
+        It is kept as long as every line still has the session in which its board was asked who
+        it is, and the table stands as it did when its journal began.
+        """
+        table, program = self.table, self.table.program
+        if not isinstance(program, Daemon) or not program.process.running:
+            return None
+        before = self.before
+        served = 1 if before is None else before.scenarios + 1
+        if table.first is None or table.interrupted or served >= MOST_SCENARIOS:
+            return None
+        if table.standing() != table.first:
+            return None
+        heard = max((event.n for event in program.events), default=0)
+        heard = max(heard, 0 if before is None else before.heard)
+        return Kept(program.process, table.counted, heard, table.first, served)
 
     async def close(self) -> None:
-        """End its daemon and what was made for this scenario alone."""
-        await self.table.program.stop()
+        """End its daemon, unless it goes on, and what was made for this scenario alone."""
+        program = self.table.program
+        if self.goes_on and isinstance(program, Daemon):
+            await program.leave()
+        else:
+            await program.stop()
         if self.sim is not None:
             self.sim.close()
 
@@ -119,6 +169,7 @@ class InprocPlace(Place):
         sim = boards(random.Random(notes.about.get("scenario", "")))
         program = InProcess(sim, folder / "state", runtime_dir)
         hands = InprocHands(sim, program.press)
+        hands.notes = notes.steps
         ports: Ports = {"dealer": sim.port("dealer"), "reader": sim.port("reader")}
         return Reached(_table(self, program, hands, notes, ports), sim)
 
@@ -140,9 +191,20 @@ class PortPlace(Place):
 
     def reached(self, folder: Path, runtime_dir: Path, notes: Notes) -> Reached:
         """See Place."""
-        program = Daemon(self.bench, folder / "state", runtime_dir)
+        before, self.kept = self.kept, None
+        if before is not None:
+            program = Daemon(before.process, before.heard)
+        else:
+            program = Daemon(Process(self.bench, folder / "state", self.runtime(runtime_dir)))
         ports: Ports = {name: SerialPort(at.port, at.baud) for name, at in self._boards().items()}
-        return Reached(_table(self, program, self.hands(notes), notes, ports))
+        table = _table(self, program, self.hands(notes), notes, ports)
+        if before is not None:
+            table.counted, table.first = before.numbers, before.first
+        return Reached(table, before=before)
+
+    def runtime(self, runtime_dir: Path) -> Path:
+        """Return where a daemon keeps its keys: `runtime_dir` is gone with its scenario."""
+        return runtime_dir
 
     @abstractmethod
     def hands(self, notes: Notes) -> Hands:
@@ -164,20 +226,23 @@ class SimPlace(PortPlace):
         self.about = {
             "target": "sim",
             "interpreter": firmware,
-            "speed": f"{SPEED:g}",
+            "speed": f"{SPEED:g} x",
             "operator": "none",
         }
+        self.keeps = True
         self._firmware = firmware
         self._open = ExitStack()
+        self._daemons = 0
 
     def open(self) -> None:
         """See Place."""
-        folder = self._open.enter_context(memory_folder())
+        folder = self._folder = self._open.enter_context(memory_folder())
         config = folder / "sim.toml"
         config.write_text(simulated_sets(), encoding="utf-8")
         words = (
             *("sim", "--config", str(config), "--runtime-dir", str(folder), "--json"),
-            *("--no-attendant", "--relay", "--speed", str(SPEED), "--firmware", self._firmware),
+            *("--no-attendant", "--speed", str(SPEED), "--firmware", self._firmware),
+            *(("--boards", "inside") if self._firmware == "cpython" else ("--relay",)),
         )
         sim = subprocess.Popen(
             (sys.executable, "-m", "controller.cli", *words),
@@ -190,16 +255,25 @@ class SimPlace(PortPlace):
         if not line:
             raise HallError("the simulator ended by itself; its last words stand above")
         info = msgspec.json.decode(line)
-        self._control = Control(info["control"])
+        self._control = PatientControl(info["control"])
         self.bench = simulated_bench(info)
 
     def close(self) -> None:
         """See Place."""
+        if self.kept is not None:
+            self.kept.process.leave()
         self._open.close()
+
+    def runtime(self, runtime_dir: Path) -> Path:
+        """See PortPlace."""
+        self._daemons += 1
+        return self._folder / f"run{self._daemons}"
 
     def hands(self, notes: Notes) -> Hands:
         """See PortPlace."""
-        return ControlHands(self._control)
+        hands = ControlHands(self._control)
+        hands.notes = notes.steps
+        return hands
 
 
 class BenchPlace(PortPlace):
@@ -213,7 +287,7 @@ class BenchPlace(PortPlace):
         self.limits, self.profile = self.bench.limits, about.profile
         self.target = "bench"
         self.hurried = about.simulated
-        self.features = frozenset(about.features) | {"daemon"}
+        self.features = frozenset(about.features)
         self.about = {
             "target": str(path),
             "bench": about.id,

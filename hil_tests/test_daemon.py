@@ -15,7 +15,7 @@ SETTLED_S = 2 * SILENCE_S
 """By then a board that hears nobody has stopped, and the card on its way has landed."""
 
 
-@needs("daemon", "truth")
+@needs("truth")
 async def test_cards_stop_by_themselves_when_the_daemon_is_killed(table: Table) -> None:
     dealing = await table.mid_deal(20)
     await table.kill()
@@ -29,7 +29,6 @@ async def test_cards_stop_by_themselves_when_the_daemon_is_killed(table: Table) 
     assert state.fairness[-1].commitment == dealing.fairness[-1].commitment
 
 
-@needs("daemon")
 async def test_the_board_says_itself_that_it_stopped_when_the_daemon_was_killed(
     table: Table,
 ) -> None:

@@ -34,11 +34,14 @@ COSTLY = (
     "pulse_extra:at=20",
     "hopper_early:at=50",
     "stall:at=20,motor=gate",
+    "jam:at=20,place=window",
+    "jam:at=20,place=gate",
+    "jam:at=20,place=landing",
     "sensor_stuck:at=20,sensor=land_1,value=0",
     "misread:at=7,confidence=250,times=9",
 )
 NOISE = tuple(
-    f"{name}:at=20,board={board},way={way}"
+    f"{name}:board={board},way={way}"
     for name in ("bytes_dropped", "bytes_repeated", "bytes_corrupted")
     for board, way in (("dealer", "to_host"), ("reader", "to_board"))
 )
@@ -49,20 +52,27 @@ AWAY = (
     "board_silent:at=30,board=dealer,for_ms=3000",
     "board_silent:at=30,board=reader",
     "foreign_board:at=30,board=dealer,for_ms=1500",
+    "foreign_firmware:at=30,board=dealer,for_ms=1500",
+    "foreign_firmware:at=30,board=reader,for_ms=1500",
+    "settings_lost:at=30,board=dealer",
+    "settings_lost:at=30,board=reader",
 )
 
 
-async def struck(table: Table, text: str) -> State:
+async def dealt_with(table: Table, text: str) -> State:
     """Deal with one fault of the menu; every word about it must be a right one."""
     try:
         fault = parse_fault(text)
     except FaultError as error:
         pytest.skip(f"the simulator's menu has no such fault: {error}")
     table.expects(*blame(fault), *FOLLOWS)
+    known = len((await table.hands.faults())["struck"])
     fields = dict(pair.split("=") for pair in text.partition(":")[2].split(","))
     numbers = {key: int(word) if word.isdigit() else word for key, word in fields.items()}
     await table.hands.fault(fault.name, **numbers)
     state = await table.deal()
+    struck = [one["fault"]["name"] for one in (await table.hands.faults())["struck"][known:]]
+    assert fault.name in struck, f"{text} did not strike"
     said = {*state.fairness[-1].reasons, *alerts(state)} - FOLLOWS
     assert said <= set(blame(fault)), f"wrong blame: {sorted(said - set(blame(fault)))}"
     return state
@@ -70,20 +80,22 @@ async def struck(table: Table, text: str) -> State:
 
 @pytest.mark.parametrize("fault", ABSORBED)
 async def test_what_is_mild_costs_time_and_no_deal(table: Table, fault: str) -> None:
-    state = await struck(table, fault)
+    state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
 
 
 @pytest.mark.parametrize("fault", COSTLY)
 async def test_what_would_give_wrong_hands_costs_the_deal(table: Table, fault: str) -> None:
-    state = await struck(table, fault)
+    state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome in FAILED
+    if "JAM" in state.fairness[-1].reasons:
+        await table.placed("JAM", fault.partition("place=")[2])
 
 
 @explains("all")
 @pytest.mark.parametrize("fault", NOISE)
 async def test_noise_on_a_line_costs_time_and_no_deal(table: Table, fault: str) -> None:
-    state = await struck(table, fault)
+    state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome is Outcome.OK, state.fairness[-1].reasons
 
 
@@ -92,7 +104,7 @@ async def test_noise_on_a_line_costs_time_and_no_deal(table: Table, fault: str) 
 async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
     table: Table, fault: str
 ) -> None:
-    state = await struck(table, fault)
+    state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome in FAILED
 
 

@@ -2,9 +2,12 @@
 
 from controller.messages import Outcome
 from hil_tests.features import needs
-from hil_tests.table import Table, alerts
+from hil_tests.table import Table
 
 pytestmark = needs("fingers")
+
+EARLY = ("COUNT_SHORT", "MISSING_CARD", "SENSOR_STUCK")
+"""Right words for a hopper whose sensor sees no card though some lie there (sim/faults.toml)."""
 
 
 async def test_a_card_that_is_held_at_the_feeder_ends_the_deal_as_a_jam(table: Table) -> None:
@@ -15,7 +18,7 @@ async def test_a_card_that_is_held_at_the_feeder_ends_the_deal_as_a_jam(table: T
     state = await table.verdict(state.machine.attempt or 0)
     proof = state.fairness[-1]
     assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["JAM"])
-    assert "JAM" in alerts(state)
+    await table.placed("JAM", "feeder")
 
 
 async def test_a_card_that_is_held_for_a_moment_costs_nothing_but_time(table: Table) -> None:
@@ -35,3 +38,15 @@ async def test_a_card_that_is_caught_in_a_pockets_mouth_is_missed(table: Table) 
     proof = state.fairness[-1]
     assert proof.outcome in (Outcome.MISDEAL, Outcome.VOID)
     assert set(proof.reasons) <= {"NOT_LANDED", "JAM"}, f"wrong blame: {proof.reasons}"
+
+
+async def test_a_hopper_that_seems_empty_too_early_costs_the_deal(table: Table) -> None:
+    table.expects(*EARLY, "SET_BARRED")
+    await table.hands.ready("lift_stack")
+    state = await table.mid_deal(50)
+    await table.hands.now("lift_stack")
+    state = await table.verdict(state.machine.attempt or 0)
+    proof = state.fairness[-1]
+    assert proof.outcome in (Outcome.MISDEAL, Outcome.VOID)
+    assert proof.reasons
+    assert set(proof.reasons) <= set(EARLY), f"wrong blame: {proof.reasons}"

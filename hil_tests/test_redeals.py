@@ -1,17 +1,23 @@
 """The redeal rule (重发): a reason, the same deal, another attempt, never a silent one more."""
 
+import asyncio
+
 from controller.messages import Outcome, Phase, Role
 from hil_tests.features import needs
 from hil_tests.table import Table, alerts
+
+WAITS_S = 1.5
+"""A redeal that needs nobody has begun by then."""
 
 
 async def test_a_misdeal_is_another_attempt_of_the_same_deal_with_its_reason_in_public(
     table: Table,
 ) -> None:
     table.expects("FACE_UP")
+    before = table.state.counters.redeals
     await table.hands.do("turn_card")
     refused = await table.deal()
-    assert refused.counters.redeals == 1
+    assert refused.counters.redeals == before + 1
     failed = refused.fairness[-1]
     assert failed.reveal is not None, "the seed of a misdeal is open at once"
     kept = await table.event("verdict", failed.attempt)
@@ -26,19 +32,27 @@ async def test_a_misdeal_is_another_attempt_of_the_same_deal_with_its_reason_in_
 
 async def test_after_two_misdeals_in_a_row_a_referee_is_called(table: Table) -> None:
     table.expects("FACE_UP")
+    deals = set()
     for _ in range(2):
         await table.hands.do("turn_card")
         state = await table.deal()
         assert state.fairness[-1].outcome is Outcome.MISDEAL
+        deals.add(state.fairness[-1].deal)
         if not await table.called("TWO_MISDEALS", soon=True):
             await table.clear_up()
     state = await table.alert("TWO_MISDEALS")
     assert "TWO_MISDEALS" in alerts(state)
     if state.fairness[-1].attempt not in table.cleared:
         await table.clear_up()
+    await table.until(lambda state: "FACE_UP" not in alerts(state), "the cards put back")
+    known = [proof.attempt for proof in table.state.fairness]
+    refused = await table.ask(Role.TABLE, "start_deal")
+    assert refused.error is not None
+    await asyncio.sleep(WAITS_S)
+    assert [proof.attempt for proof in table.state.fairness] == known, "dealt without a referee"
     await table.order(Role.REFEREE, "acknowledge", code="TWO_MISDEALS")
     held = await table.held()
-    assert held.fairness[-1].deal == 1
+    assert deals == {held.fairness[-1].deal}
 
 
 async def test_held_hands_are_never_dealt_again_for_nothing(table: Table) -> None:

@@ -34,7 +34,9 @@ async def test_a_set_that_is_wrong_is_refused_for_its_reason(table: Table, step:
     assert proof.outcome is Outcome.MISDEAL
     assert set(WRONG[step]) <= set(proof.reasons)
     assert set(proof.reasons) <= table.expected, f"wrong blame: {proof.reasons}"
-    assert set(proof.reasons) <= alerts(refused)
+    refused = await table.until(
+        lambda state: set(proof.reasons) <= alerts(state), f"the alerts {proof.reasons}"
+    )
     assert refused.machine.phase is Phase.FAULT
 
 

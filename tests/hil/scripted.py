@@ -8,9 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from controller.trials.hall import Control
 from drivers.panel import HOLD_S, SETTLE_S
-from hil_tests.hands import ControlHands
+from hil_tests.hands import ControlHands, PatientControl
 
 ASKED = re.compile(r"== (\w+) ([^=]+) ==")
 TAP_S = 3 * SETTLE_S
@@ -22,7 +21,7 @@ class ScriptedPerson:
     `skips`: steps that it says cannot be done.
     """
 
-    def __init__(self, control: Control, skips: frozenset[str] = frozenset()) -> None:
+    def __init__(self, control: PatientControl, skips: frozenset[str] = frozenset()) -> None:
         self._hands, self._skips = ControlHands(control), skips
         self._master, slave = os.openpty()
         tty.setraw(slave)

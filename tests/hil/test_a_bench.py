@@ -8,6 +8,7 @@ import pytest
 
 from controller.trials.hall import HallPlan, RunningTable, simulator
 from hil_tests.benchfile import load_bench
+from hil_tests.hands import PatientControl
 from tests.hil.conftest import Words
 from tests.hil.scripted import ScriptedPerson
 
@@ -22,6 +23,12 @@ async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[RunningTabl
     """Give simulated boards on ptys and their control socket, without a daemon."""
     async with simulator(HallPlan(tmp_path / "sim", speed=SPEED), runtime_dir) as (table,):
         yield table
+
+
+async def control_of(boards: RunningTable) -> PatientControl:
+    """Return the way to the simulator for whoever moves its cards."""
+    info: dict[str, Any] = await boards.control.do("info")
+    return PatientControl(info["control"])
 
 
 async def bench_of(
@@ -66,7 +73,7 @@ release_to_reveal_s = 600.0
 async def test_a_person_who_is_told_what_to_do_takes_a_bench_through_its_scenarios(
     boards: RunningTable, scenarios: Words, tmp_path: Path
 ) -> None:
-    async with ScriptedPerson(boards.control) as person:
+    async with ScriptedPerson(await control_of(boards)) as person:
         path, info = await bench_of(boards, tmp_path, person.path)
         shown = await scenarios("--target", str(path), "-k", SHOWN)
     assert (shown.code, shown.count("passed")) == (0, 3), shown.said
@@ -85,7 +92,7 @@ async def test_a_person_who_is_told_what_to_do_takes_a_bench_through_its_scenari
 async def test_a_step_that_a_person_cannot_do_skips_its_scenario_with_the_reason(
     boards: RunningTable, scenarios: Words, tmp_path: Path
 ) -> None:
-    async with ScriptedPerson(boards.control, frozenset({"turn_card"})) as person:
+    async with ScriptedPerson(await control_of(boards), frozenset({"turn_card"})) as person:
         path, _ = await bench_of(boards, tmp_path, person.path)
         shown = await scenarios("--target", str(path), "-k", "turn_card or foreign_back")
     assert (shown.code, shown.count("skipped")) == (1, 2), shown.said
@@ -100,7 +107,7 @@ async def test_another_firmware_than_the_benchs_fails_with_both_hashes_before_an
     boards: RunningTable, scenarios: Words, tmp_path: Path
 ) -> None:
     other = "0123456789abcdef"
-    async with ScriptedPerson(boards.control) as person:
+    async with ScriptedPerson(await control_of(boards)) as person:
         path, _ = await bench_of(boards, tmp_path, person.path, firmware_hash=other)
         shown = await scenarios("--target", str(path), "-k", "whole_deal_gives or in_a_row")
     assert (shown.code, shown.count("error"), shown.count("skipped")) == (1, 1, 2), shown.said

@@ -71,7 +71,7 @@ def test_the_example_is_a_bench_with_every_feature_and_the_limits_that_hold_anyw
     request: pytest.FixtureRequest,
 ) -> None:
     bench = load_bench(request.config.rootpath / EXAMPLE)
-    assert set(bench.bench.features) == BY_HAND - {"daemon", "small_disk"}
+    assert set(bench.bench.features) == BY_HAND
     assert bench.limits == Limits()
 
 

@@ -90,6 +90,64 @@ def test_every_scenario_of_the_overview_leads_to_its_details(whole: Page) -> Non
     assert led == there == {"s1", "s2", "s3"}
 
 
+def rows_of(page: Page) -> list[list[str]]:
+    return [["".join(cell.itertext()) for cell in row] for row in page.tree.iter("tr")]
+
+
+def test_who_reads_no_further_than_the_summary_knows_what_failed_and_what_was_not_shown(
+    whole: Page,
+) -> None:
+    top = Page(f"<body>{whole.text.partition('<body>')[2].partition('Equipment')[0]}</h2></body>")
+    words = " ".join(top.tree.itertext())
+    assert words.index("不合格 FAILED") < words.index("摘要 Summary")
+    rows = rows_of(top)
+    assert ["不合格 FAILED", "1"] in rows
+    assert ["未测 skipped", "1"] in rows
+    assert ["项目总数 scenarios in all", "3"] in rows
+    assert ["超限的测量值 measurements out of limits", "1"] in rows
+    assert ["仅记录的测量值 measurements kept, not judged", "1"] in rows
+    assert ["it said <JAM>", "1. A card is missed"] in rows
+    assert ["this target lacks buttons", "3. A button is pressed"] in rows
+
+
+def test_every_measurement_stands_with_its_limit_unit_and_verdict(whole: Page) -> None:
+    rows = rows_of(whole)
+    assert [
+        "每秒发牌张数 cards dealt a second",
+        "A card is missed",
+        "3",
+        "≥\N{NO-BREAK SPACE}7",
+        "cards/s",
+        "不合格 FAILED",
+    ] in rows
+    assert [
+        "开盖至报警 from the opened lid to the fault shown",
+        "A lid is opened",
+        "0.2",
+        "≤\N{NO-BREAK SPACE}3",
+        "s",
+        "仅记录 kept, not judged",
+    ] in rows
+
+
+def test_the_counters_of_a_scenario_stand_in_its_details(whole: Page) -> None:
+    details = {each.attrib["id"]: " ".join(each.itertext()) for each in whole.tree.iter("section")}
+    assert "Counters: misreads 2" in details["s1"]
+    assert "Counters: misreads 1" in details["s2"]
+
+
+def test_a_page_can_be_printed(whole: Page) -> None:
+    assert "@page" in whole.text
+    heads = [row for table in whole.tree.iter("table") for row in table.iterfind("thead/tr")]
+    assert heads, "heads are repeated on every sheet"
+
+
+def test_what_a_scenario_was_run_with_is_told_as_it_is() -> None:
+    one = scenario("a_fault[jam:at=9,place=window]", "passed")
+    assert one.title == "A fault [jam:at=9,place=window]"
+    assert one.group == "X"
+
+
 def test_counters_are_summed_over_all_scenarios(whole: Page) -> None:
     rows = [[cell.text for cell in row] for row in whole.tree.iter("tr")]
     assert ["misreads", "3"] in rows

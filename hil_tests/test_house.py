@@ -1,0 +1,81 @@
+"""The house around the table fails it: a full disk, no power, a clock that jumps."""
+
+import asyncio
+
+import pytest
+
+from controller.messages import Outcome, Phase, Role
+from drivers.events import Doing
+from hil_tests.features import explains, needs
+from hil_tests.table import FAILED, Table, alerts
+
+pytestmark = explains("all")
+
+BRAKES_S = 1.0
+"""By then a board that hears nobody has stopped, and the card on its way has landed."""
+LOOKS_ON_S = 2.0
+BACK = ("BOARD_RESET", "LINE_LOST", "PORT_MISSING", "BOARD_SILENT")
+"""What may be said while boards come back."""
+
+
+async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_on(
+    table: Table,
+) -> None:
+    dealing = await table.mid_deal(20)
+    await table.program.disk(full=True)
+    stopped = await table.alert("STORAGE_FAILED")
+    assert stopped.machine.phase is Phase.FAULT
+    refused = await table.ask(Role.REFEREE, "hold", reason="look")
+    assert refused.error is not None
+    assert refused.error.code == "STORAGE_FAILED"
+    await asyncio.sleep(BRAKES_S)
+    if table.hands.simulated:
+        arrived = (await table.hands.truth())["arrived"]
+        await asyncio.sleep(LOOKS_ON_S)
+        assert (await table.hands.truth())["arrived"] == arrived, "cards move without a journal"
+        assert arrived < table.profile.deck.cards
+    assert "STORAGE_FAILED" in alerts(table.state)
+    await table.program.disk(full=False)
+    state = await table.verdict(dealing.machine.attempt or 0)
+    proof = state.fairness[-1]
+    assert (proof.outcome, proof.reasons) == (Outcome.OK, [])
+    assert proof.commitment == dealing.fairness[-1].commitment
+
+
+@needs("power")
+async def test_a_power_cut_in_mid_deal_voids_it_and_says_so(table: Table) -> None:
+    table.expects("POWER", *BACK)
+    await table.hands.ready("cut_power")
+    dealing = await table.mid_deal(20)
+    await table.lose_power()
+    await table.hands.do("give_power")
+    await table.start()
+    state = await table.verdict(dealing.machine.attempt or 0)
+    proof = state.fairness[-1]
+    assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["POWER"])
+    assert proof.commitment == dealing.fairness[-1].commitment
+
+
+@needs("power")
+async def test_no_card_moves_by_itself_when_the_power_is_back(table: Table) -> None:
+    table.expects("POWER", *BACK)
+    await table.hands.ready("cut_power")
+    await table.mid_deal(20)
+    await table.lose_power()
+    await table.hands.do("give_power")
+    seen = await table.board()
+    assert seen.doing is Doing.IDLE
+    assert seen.fed == 0, "a board that had no power knows of no card"
+    await table.start()
+    await table.until(lambda state: state.fairness[-1].outcome in FAILED, "the end of the attempt")
+
+
+@needs("clock")
+@pytest.mark.parametrize("by_s", [3600.0, -3600.0], ids=["forward", "back"])
+async def test_a_clock_that_jumps_in_mid_deal_changes_nothing(table: Table, by_s: float) -> None:
+    dealing = await table.mid_deal(20)
+    await table.program.jump(by_s)
+    state = await table.verdict(dealing.machine.attempt or 0)
+    proof = state.fairness[-1]
+    assert (proof.outcome, proof.reasons) == (Outcome.OK, [])
+    assert (state.time > dealing.time) is (by_s > 0), "the clock did not jump"

@@ -1,0 +1,103 @@
+"""A plugin that does mischief behind a scenario's back, for every check after it must see it.
+
+`-p tests.hil.mischief --mischief alert,counter`: the first scenario gets the first, and so on.
+"""
+
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from controller.journal.store import STORE_NAME
+from hil_tests import target
+from hil_tests.table import Table, alerts
+
+OTHER_FIRMWARE = "0123456789abcdef"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--mischief", default="")
+
+
+async def nothing(table: Table) -> None:
+    pass
+
+
+async def alert(table: Table) -> None:
+    """Somebody opens the lid, and nobody says so."""
+    await table.hands.do("open_lid")
+    await table.until(lambda state: "LID_OPENED" in alerts(state))
+    await table.hands.do("close_lid")
+    await table.quiet()
+
+
+async def counter(table: Table) -> None:
+    """The line is worse than anybody says."""
+    for _ in range(3):
+        await table.hands.fault("bytes_corrupted", board="dealer", way="to_host")
+        await table.program.later(2.0)
+
+
+async def card(table: Table) -> None:
+    """Somebody takes cards away."""
+    table.expects("LID_OPENED")
+    await table.hands.do("keep_80")
+    await table.quiet()
+
+
+async def sensor(table: Table) -> None:
+    """A sensor breaks that nobody asks at rest."""
+    await table.hands.fault("sensor_stuck", sensor="double", value=0)
+
+
+async def lid(table: Table) -> None:
+    """Somebody leaves the lid open once the daemon is gone."""
+    _afterwards(table, lambda: table.hands.do("open_lid"))
+
+
+async def journal(table: Table) -> None:
+    """Somebody changes the past."""
+
+    async def change() -> None:
+        with closing(sqlite3.connect(table.program.state_dir / STORE_NAME)) as file, file:
+            file.execute("DROP TRIGGER journal_never_updates")
+            file.execute("UPDATE journal SET head = zeroblob(32) WHERE n = 4")
+
+    _afterwards(table, change)
+
+
+def _afterwards(table: Table, does: Callable[[], Awaitable[None]]) -> None:
+    stop = table.stop
+
+    async def stopped() -> None:
+        await stop()
+        await does()
+
+    table.stop = stopped  # type: ignore[method-assign]  # mischief
+
+
+DOES: dict[str, Callable[[Table], Awaitable[None]]] = {
+    each.__name__: each for each in (nothing, alert, counter, card, sensor, lid, journal)
+}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Get the next mischief ready for this scenario."""
+    left = item.config.getoption("mischief").split(",")
+    name = left.pop(0)
+    item.config.option.mischief = ",".join(left)
+    patch = pytest.MonkeyPatch()
+    rest = Table.rest
+
+    async def rested(table: Table) -> None:
+        await rest(table)
+        await DOES[name](table)
+
+    if name == "hello":
+        patch.setattr(target, "own_firmware_hash", lambda: bytes.fromhex(OTHER_FIRMWARE))
+    elif name:
+        patch.setattr(Table, "rest", rested)
+    yield
+    patch.undo()

@@ -1,0 +1,149 @@
+"""One daemon for many scenarios: only as long as nothing of one is left to the next."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from controller.messages import (
+    CardSetState,
+    Counters,
+    Event,
+    Machine,
+    Match,
+    Phase,
+    State,
+)
+from controller.rules.rulebooks import load_profile
+from hil_tests.hands import ControlHands, PatientControl
+from hil_tests.measuring import Limits
+from hil_tests.program import Daemon, Process
+from hil_tests.table import Notes, Table
+from hil_tests.target import MOST_SCENARIOS, Kept, Reached, simulated_bench
+
+STATE = State(
+    table="T01",
+    boot="00",
+    seq=1,
+    time="now",
+    simulated=True,
+    mode="test",
+    machine=Machine(phase=Phase.EMPTY, card_set="S1"),
+    match=Match(profile="international-000"),
+    fairness=[],
+    head="00" * 32,
+    alerts=[],
+    calls=[],
+    sets=[CardSetState(id="S1", back="A"), CardSetState(id="S2", back="B")],
+    counters=Counters(),
+)
+INFO = {
+    "table": "T01",
+    "dealer": "/dev/one",
+    "dealer_id": "00000000000000d1",
+    "reader": "/dev/two",
+    "reader_id": "00000000000000e1",
+    "pins": "/dev/shm/pins",
+}
+
+
+def event(n: int) -> Event:
+    return Event(
+        table="T01",
+        boot="00",
+        n=n,
+        time="now",
+        simulated=True,
+        kind="hold",
+        deal=None,
+        attempt=None,
+        data={},
+        prev="",
+        head="",
+    )
+
+
+@pytest.fixture
+def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
+    """A table whose daemon runs, at the end of a scenario that left nothing."""
+    monkeypatch.setattr(Process, "running", True)
+    process = Process(simulated_bench(INFO), tmp_path / "state", tmp_path / "run")
+    program = Daemon(process)
+    program.states, program.events = [STATE], [event(7), event(8)]
+    table = Table(
+        program,
+        ControlHands(PatientControl("nowhere")),
+        target="sim",
+        profile=load_profile("international-000"),
+        limits=Limits(),
+        notes=Notes(),
+        ports={},
+        ids=random.Random(1),
+    )
+    table.first, table.counted = table.standing(), {"sessions dealer": 1.0}
+    return Reached(table)
+
+
+def test_a_daemon_in_which_nothing_is_left_serves_the_next_scenario(reached: Reached) -> None:
+    kept = reached.keepable()
+    assert kept is not None
+    assert (kept.scenarios, kept.heard, kept.numbers) == (1, 8, {"sessions dealer": 1.0})
+    assert kept.first == reached.table.standing()
+
+
+def with_machine(state: State, **changes: object) -> State:
+    return msgspec.structs.replace(state, machine=msgspec.structs.replace(state.machine, **changes))
+
+
+LEFT: dict[str, Callable[[State], State]] = {
+    "another set in the hopper": lambda state: with_machine(state, card_set="S2"),
+    "a deal under way": lambda state: with_machine(state, phase=Phase.COMMITTED),
+    "a barred set": lambda state: msgspec.structs.replace(
+        state, sets=[CardSetState(id="S1", back="A", barred=["COUNT_SHORT"]), state.sets[1]]
+    ),
+    "a match": lambda state: msgspec.structs.replace(
+        state, match=msgspec.structs.replace(state.match, match="M1")
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LEFT)
+def test_a_daemon_in_which_something_is_left_serves_no_other(reached: Reached, what: str) -> None:
+    program = reached.table.program
+    program.states.append(LEFT[what](STATE))
+    assert reached.keepable() is None
+
+
+def test_a_new_session_of_a_line_has_hello_asked_again(reached: Reached) -> None:
+    reached.table.interrupted = True
+    assert reached.keepable() is None
+
+
+def test_a_daemon_that_ended_is_not_kept(reached: Reached, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Process, "running", False)
+    assert reached.keepable() is None
+
+
+def test_a_daemon_serves_so_many_scenarios_and_no_more(reached: Reached) -> None:
+    program, first = reached.table.program, reached.table.first
+    assert isinstance(program, Daemon)
+    assert first is not None
+    for served, goes_on in ((MOST_SCENARIOS - 2, True), (MOST_SCENARIOS - 1, False)):
+        reached.before = Kept(program.process, {}, 3, first, served)
+        assert (reached.keepable() is not None) is goes_on
+
+
+async def test_a_session_that_began_anew_counts_as_an_interruption(
+    reached: Reached, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = reached.table
+
+    async def numbers() -> dict[str, float]:
+        return {"sessions dealer": 2.0}
+
+    monkeypatch.setattr(table.program, "numbers", numbers)
+    await table.count()
+    assert table.interrupted
+    assert table.notes.numbers == {"sessions dealer": 1.0}

@@ -1,0 +1,188 @@
+"""A person at a terminal: told one thing at a time, in both languages, and taken at his word."""
+
+import asyncio
+import os
+import tty
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from hil_tests.features import BY_HAND, Feature
+from hil_tests.hands import Skipped
+from hil_tests.person import BELL, Person, Stopped, Terminal
+from hil_tests.steps import steps
+
+SOON_S = 0.05
+
+
+class Screen:
+    """The other end of a person's terminal."""
+
+    def __init__(self) -> None:
+        self.master, self.slave = os.openpty()
+        tty.setraw(self.slave)
+        os.set_blocking(self.master, False)
+        self.path = Path(os.ttyname(self.slave))
+
+    async def read(self) -> str:
+        """Return what was shown since the last time."""
+        await asyncio.sleep(SOON_S)
+        try:
+            return os.read(self.master, 1 << 16).decode()
+        except BlockingIOError:
+            return ""
+
+    def type(self, line: str) -> None:
+        os.write(self.master, f"{line}\n".encode())
+
+    def close(self) -> None:
+        for fd in (self.master, self.slave):
+            os.close(fd)
+
+
+@pytest.fixture
+async def screen() -> AsyncIterator[Screen]:
+    shown = Screen()
+    yield shown
+    shown.close()
+
+
+@pytest.fixture
+def noted() -> list[str]:
+    return []
+
+
+@pytest.fixture
+async def person(screen: Screen, noted: list[str]) -> AsyncIterator[Person]:
+    terminal = Terminal(screen.path)
+    yield Person(terminal, BY_HAND, noted.append)
+    terminal.close()
+
+
+async def test_a_step_is_told_in_both_languages_and_done_once_enter_was_pressed(
+    screen: Screen, person: Person, noted: list[str]
+) -> None:
+    doing = asyncio.ensure_future(person.do("take_one_card"))
+    shown = await screen.read()
+    for word in ("do take_one_card", "抽走任意一张牌", "Take any one card", "skip WHY", "stop"):
+        assert word in shown, word
+    assert not doing.done()
+    assert noted == []
+    screen.type("")
+    await doing
+    assert noted == ["do take_one_card"]
+
+
+async def test_questions_come_one_at_a_time_and_each_answer_is_its_own(
+    screen: Screen, person: Person, noted: list[str]
+) -> None:
+    async def both() -> None:
+        await person.do("open_lid")
+        await person.do("close_lid")
+
+    doing = asyncio.ensure_future(both())
+    first = await screen.read()
+    assert "open_lid" in first
+    assert "close_lid" not in first
+    screen.type("")
+    assert "close_lid" in await screen.read()
+    assert not doing.done()
+    screen.type("")
+    await doing
+    assert noted == ["do open_lid", "do close_lid"]
+
+
+async def test_what_was_typed_before_a_question_was_asked_answers_nothing(
+    screen: Screen, person: Person
+) -> None:
+    doing = asyncio.ensure_future(person.do("open_lid"))
+    await screen.read()
+    screen.type("")
+    screen.type("")
+    await doing
+    doing = asyncio.ensure_future(person.do("close_lid"))
+    await screen.read()
+    assert not doing.done(), "an Enter too many answers the next question"
+    screen.type("")
+    await doing
+
+
+async def test_skip_skips_with_the_persons_reason_and_stop_ends_the_run(
+    screen: Screen, person: Person, noted: list[str]
+) -> None:
+    screen_says = {"skip no tape": (Skipped, "no tape"), "skip": (Skipped, "could not do it")}
+    for words, (kind, told) in screen_says.items():
+        doing = asyncio.ensure_future(person.do("hold_feeder"))
+        await screen.read()
+        screen.type(words)
+        with pytest.raises(kind, match=told):
+            await doing
+    doing = asyncio.ensure_future(person.do("hold_feeder"))
+    await screen.read()
+    screen.type("stop")
+    with pytest.raises(Stopped, match="ended the run"):
+        await doing
+    assert noted == []
+
+
+async def test_a_person_is_readied_before_a_signal_and_types_nothing_after_it(
+    screen: Screen, person: Person
+) -> None:
+    doing = asyncio.ensure_future(person.ready("open_lid"))
+    shown = await screen.read()
+    assert "ready open_lid" in shown
+    assert "At the signal" in shown
+    assert BELL not in shown
+    assert not doing.done()
+    screen.type("")
+    await doing
+    await person.now("open_lid")
+    shown = await screen.read()
+    assert BELL in shown
+    assert "NOW" in shown
+    assert not shown.rstrip().endswith(">")
+
+
+async def test_counts_are_asked_for_until_they_are_four_numbers(
+    screen: Screen, person: Person, noted: list[str]
+) -> None:
+    doing = asyncio.ensure_future(person.counted())
+    for words in ("27 27 27", "27 27 27 x", "27 27 27 26"):
+        await screen.read()
+        screen.type(words)
+    assert await doing == (27, 27, 27, 26)
+    assert noted[-1] == "count hands: 27 27 27 26"
+
+
+async def test_what_a_bench_lacks_is_asked_of_nobody(screen: Screen, noted: list[str]) -> None:
+    has: frozenset[Feature] = BY_HAND - {"lid"}
+    person = Person(Terminal(screen.path), has, noted.append)
+    with pytest.raises(Skipped, match="lacks lid: "):
+        await person.do("open_lid")
+    with pytest.raises(Skipped, match="lacks lid: "):
+        await person.ready("open_lid")
+    with pytest.raises(Skipped, match="lacks lid: "):
+        await person.now("open_lid")
+    for nobody_can in (person.truth(), person.faults(), person.fault("jam")):
+        with pytest.raises(Skipped):
+            await nobody_can
+    assert await screen.read() == ""
+
+
+async def test_a_terminal_that_goes_away_ends_the_run(screen: Screen, person: Person) -> None:
+    doing = asyncio.ensure_future(person.do("open_lid"))
+    await screen.read()
+    os.close(screen.master)
+    screen.master = os.dup(screen.slave)
+    with pytest.raises((Stopped, OSError)):
+        await doing
+
+
+@pytest.mark.parametrize("name", sorted(steps()))
+def test_a_step_says_what_a_person_does_in_chinese_and_english(name: str) -> None:
+    step = steps()[name]
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in step.zh)
+    assert not any("\u4e00" <= letter <= "\u9fff" for letter in step.en)
+    assert step.en.endswith(tuple("abcdefghijklmnopqrstuvwxyz)"))
+    assert set(step.needs) <= BY_HAND
