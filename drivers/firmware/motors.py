@@ -58,7 +58,7 @@ class Shuffler:
         done, self._settling = self._settling, False
         self._limit = NEVER
         self._hal.set("shuffle", 0)
-        if done:
+        if done and not self._hal.read("shuffler"):
             self._tell()
 
     def on_shuffled(self, value: int) -> None:
@@ -79,12 +79,11 @@ class Shuffler:
             self.shuffle(self.done + 1)
 
     def on_time(self, until_ms: int) -> None:
-        """The shuffler has come to rest, or a pass takes too long."""
+        """The shuffler has come to rest; or a pass takes too long, or left cards in it."""
         if self._limit > until_ms:
             return
-        settled = self._settling
         self.stop()
-        if not settled:
+        if not self._told:
             self._dealer.jam(wire.AT_SHUFFLER, 0)
 
     def next_ms(self) -> int:

@@ -46,6 +46,15 @@ def test_a_shuffler_that_ran_on_and_drew_cards_in_ends_that_pass(dealer: DealerL
     assert dealer.feed() == wire.DONE
 
 
+def test_cards_that_stay_in_the_shuffler_are_a_jam_there(dealer: DealerLine) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    dealer.edge("shuffler", 1)
+    shuffled(dealer)  # as its sensor says
+    assert dealer.said(wire.SHUFFLED) == []
+    assert dealer.said(wire.JAM)[0].place == wire.AT_SHUFFLER
+
+
 def test_a_shuffler_that_is_stopped_behind_its_last_pass_says_that_it_is_done(
     dealer: DealerLine,
 ) -> None:

@@ -241,9 +241,11 @@ class People:
         if not self._memory.lasts("waiting", MEND_S):
             return None
         if not state.alerts:
-            # The set was put back, and the machine neither goes on nor says why not.
-            idle = truth.lift_down and not first and self._memory.may("look after it")
-            return self._do.collect() if idle else None
+            # The machine neither goes on nor says why not: the set was put back, or a lift that it
+            # believes to be down hangs half way.
+            if first or not self._memory.may("look after it"):
+                return None
+            return self._do.collect() if truth.lift_down else self._do.mend()
         lying = _LYING.intersection(alert.name for alert in state.alerts)
         if lying and truth.lift_down and not first and self._memory.may("collect"):
             return self._do.collect()
