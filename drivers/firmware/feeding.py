@@ -198,7 +198,6 @@ class Feeding:
     def on_time(self, until_ms: int) -> None:
         """A motion did not end by its limit; or the window, seen too early, still sees a card."""
         if self._early and self._calm_at <= until_ms:
-            self._early = False
             self._arrive()
         if self._limit > until_ms:
             return
@@ -282,6 +281,7 @@ class Feeding:
 
     def _arrive(self) -> None:
         """A card stands in the window: it has its index from here on."""
+        self._early = False
         self._hal.set("feed", STOP)
         self._limit = NEVER
         self.state = HOLDING
@@ -367,6 +367,7 @@ class Feeding:
         self._hal.set("feed", STOP)
         self.state = REST
         self.index = 0
+        self._early = False
         self._limit = NEVER
 
     def _go_on(self) -> None:

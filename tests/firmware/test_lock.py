@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from drivers.firmware import wire
+from drivers.firmware.dealer import Dealer
 from drivers.firmware.hal import LIFT_UP
 from tests.firmware.bench import ATTEMPT, SESSION, DealerLine
 
@@ -248,6 +249,42 @@ def test_a_window_that_flutters_behind_a_card_brings_no_card_that_is_not_there(
     assert [event.index for event in dealer.said(wire.AT_READER)] == [1]
     dealer.arrive()
     assert [event.index for event in dealer.said(wire.AT_READER)] == [1, 2]
+
+
+def test_a_card_that_comes_at_once_behind_another_is_believed_when_it_stays(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.gate(NORTH)
+    dealer.edge("exit", 1)
+    dealer.edge("exit", 0)
+    dealer.edge("window", 0)
+    dealer.edge("window", 1)
+    assert [event.index for event in dealer.said(wire.AT_READER)] == [1]
+    dealer.wait(10)
+    assert [event.index for event in dealer.said(wire.AT_READER)] == [1, 2]
+
+
+def test_a_purge_takes_a_card_that_was_not_believed_yet_for_no_new_one(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    dealer.route(1, NORTH)
+    dealer.gate(NORTH)
+    dealer.edge("exit", 1)
+    dealer.edge("exit", 0)
+    dealer.edge("window", 0)
+    dealer.edge("window", 1, 0)
+    dealer.board.on_stop()
+    assert isinstance(dealer.dealer, Dealer)
+    assert dealer.dealer.feeding.purge()
+    dealer.wait(10)
+    assert [event.index for event in dealer.said(wire.AT_READER)] == [1]
 
 
 @pytest.mark.parametrize(("later_ms", "strays"), [(2, 0), (3, 0), (4, 1), (12, 1)])
