@@ -26,7 +26,7 @@ from controller.machine.sightings import settled, sighting
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome, Seat
 from drivers.dealer import Dealer
-from drivers.errors import DriverError, Refused, Result
+from drivers.errors import DriverError, LineLost, Refused, Result, SessionRenewed
 from drivers.events import Code, Event, Read
 from drivers.link.frames import Reread
 from drivers.reader import Reader
@@ -370,8 +370,11 @@ class AttemptRun:
         try:
             status = await absolute(self._at.dealer.status)
             read = await absolute(self._at.reader.status)
-        except DriverError:
-            return  # the line has a fault of its own; a new session waits for the look again
+        except (SessionRenewed, LineLost):
+            return  # a new session waits for the look again; a lost line ends the attempt
+        except DriverError as error:
+            self.dealing.broken(fault_name(error))
+            return
         if not self.dealing.is_alone(index):
             return  # the word came meanwhile, and what was asked first is no longer so
         if status.fed == read.pulses:

@@ -18,6 +18,7 @@ from controller.match.events import MatchEvent, ResultEntered, RulingProposed
 from controller.match.meeting import Meeting
 from controller.match.reducer import replayed
 from controller.match.state import Match
+from controller.match_arguments import LATEST_MS
 from controller.messages import Outcome
 from controller.rules.penalties.records import Record
 from controller.rules.profile import Profile
@@ -25,8 +26,6 @@ from controller.rules.profile import Profile
 FORMAT = 1
 PART_CHARS = 10_000
 """Characters in a part: with its signature it stays below what a gateway takes at once."""
-LATEST_MS = 1 << 42
-"""No table's clock shows more: more than a hundred years (provisional)."""
 LARGEST = 1 << 23
 """Bytes of a document (provisional); a match of twenty deals has some 50,000."""
 

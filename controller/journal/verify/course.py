@@ -38,12 +38,17 @@ class Card(msgspec.Struct):
 
 
 class Course(msgspec.Struct):
-    """An attempt's cards by index, and what happened beside them."""
+    """An attempt's cards by index, and what happened beside them.
+
+    `followers` are those strays that fell where the last card had just landed, with no other on
+    its way: the second of two that left as one.
+    """
 
     cards: dict[int, Card] = {}
     doubled: set[int] = set()
     looks: dict[int, list[Look]] = {}
     strays: int = 0
+    followers: int = 0
     jams: int = 0
     odd: list[str] = []
     pulses: int = 0
@@ -107,10 +112,16 @@ def _beside(seen: Course, event: WireEvent) -> None:
         seen.doubled.add(event.index)
     elif event.code == STRAY:
         seen.strays += 1
+        seen.followers += _follows(seen, event)
     elif event.code == JAM:
         seen.jams += 1
     if event.board == "reader":
         seen.pulses = event.seen
+
+
+def _follows(seen: Course, event: WireEvent) -> bool:
+    gated = [card for card in seen.cards.values() if card.gate is not None]
+    return bool(gated) and all(card.landed for card in gated) and gated[-1].landed == _outlet(event)
 
 
 def _outlet(event: WireEvent) -> str:

@@ -147,7 +147,7 @@ _SHOWN_BY: dict[str, Callable[[Evidence], bool]] = {
     "WRONG_POCKET": _wrong_pocket,
     "NOT_LANDED": _not_landed,
     "TRAY_FULL": _tray_full,
-    "DOUBLE_FEED": lambda evidence: bool(evidence.course.doubled or evidence.course.strays),
+    "DOUBLE_FEED": lambda evidence: bool(evidence.course.doubled or evidence.course.followers),
     "UNREADABLE": _unreadable,
     "FACE_UP": lambda evidence: evidence.any_look(lambda look: bool(look.face_up)),
     "FOREIGN_BACK": lambda evidence: evidence.any_look(lambda look: look.back != evidence.back),
