@@ -73,6 +73,7 @@ def test_ideal_machines_deal_always_at_once(scale: Callable[[int], int]) -> None
     assert report["ready_without_hand"] == deals
 
 
+@pytest.mark.timeout(300)
 def test_the_report_does_not_depend_on_how_many_processes_there_are() -> None:
     asked = ("--deals", 60, "--faults", "hostile", "--seed", 2)
     assert report_of(*asked, "--jobs", 1) == report_of(*asked, "--jobs", 3)
