@@ -12,7 +12,9 @@ from msgspec import Meta
 
 from controller.messages import Seat
 
-_PRINTABLE = r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029]+$"
+_BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
+_PRINTABLE = rf"^[^{_BREAKS}]*[^{_BREAKS}\s][^{_BREAKS}]*$"
+"""One line that says something: blanks are no reason and no name."""
 
 SeatName = Annotated[
     Seat, Meta(description='a seat: "N", "W", "S" or "E"', examples=["N"], title="seat")

@@ -12,11 +12,13 @@ import msgspec
 from msgspec import Meta, field
 
 from controller import tomlfile
+from controller.bridge import SOCKET_NAME
 
 RUNTIME_ROOT = Path("/run/dealtable")
 
-# Where a Unix socket in the runtime directory must still find room (107 bytes in all).
+# Where a Unix socket in the runtime directory, or beside it, must still find room (107 bytes).
 _LONGEST_RUNTIME_DIR = 80
+_BESIDE = ".gateway"
 
 Name = Annotated[
     str,
@@ -53,6 +55,13 @@ Pins = Annotated[
 ]
 Pin = Annotated[int, Meta(ge=2, le=27, description="a GPIO number from 2 to 27")]
 Text = Annotated[str, Meta(min_length=1, description="text")]
+UserName = Annotated[
+    str,
+    Meta(
+        pattern=r"^([A-Za-z_][A-Za-z0-9_-]{0,31}|\d{1,9})$",
+        description="a user of this computer, by name or number",
+    ),
+]
 
 
 class ConfigError(tomlfile.FileError):
@@ -64,7 +73,8 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `backend` says what its boards must be. `event` is the file of the event's own
     regulations over `profile`, where there is one. `state_dir` lasts, `runtime_dir` lies
-    in memory: /run/dealtable/ID where the file does not say.
+    in memory: /run/dealtable/ID where the file does not say. `user` is whom the machine runs
+    as, where the gateway is another user.
     """
 
     id: Name
@@ -74,6 +84,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     event: Path | None = None
     match: Text = "practice"
     runtime_dir: Path = Path()
+    user: UserName | None = None
 
     def __post_init__(self) -> None:
         """Fill in and check the runtime directory: in memory, and short enough for a socket."""
@@ -158,11 +169,15 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where the feed and the commands are served, and the metrics to this computer alone.
 
     A free port, so that any number of tables go on one computer; endpoints.json says which.
+    `dir` is where it finds its keys and who is admitted, and says its addresses: state_dir where
+    the file does not say. `user` is whom it runs as, where that is not the machine's user.
     """
 
     feed: Endpoint = "tcp://*:5556"
     commands: Endpoint = "tcp://*:5557"
     metrics: Loopback = "tcp://127.0.0.1:*"
+    dir: Path | None = None
+    user: UserName | None = None
 
 
 class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -208,7 +223,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
-        """Refuse boards or sets that are said to be one, and dealing ahead without two sets."""
+        """Refuse boards, sets or users that are said to be one, and what needs two of them."""
         for key in ("port", "id"):
             if getattr(self.dealer, key) == getattr(self.reader, key):
                 raise ValueError(f"reader.{key}: expected another one than dealer.{key}")
@@ -218,6 +233,23 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 "play.deal_ahead: expected two card_set, one of back A and one of back B: "
                 "the reader tells them apart by their backs"
             )
+        _refuse_half_apart(self)
+
+    @property
+    def gateway_dir(self) -> Path:
+        """Where the table's public key, the gateway's secret, admitted/ and endpoints.json lie."""
+        return self.gateway.dir or self.table.state_dir
+
+    @property
+    def socket(self) -> Path:
+        """The machine's Unix socket: in the runtime directory.
+
+        Of two users the gateway sees nothing of that; the socket lies beside it, in a folder that
+        holds nothing else.
+        """
+        folder = self.table.runtime_dir
+        beside = folder.with_name(folder.name + _BESIDE)
+        return (folder if self.gateway.user is None else beside) / SOCKET_NAME
 
 
 class SimTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -265,6 +297,27 @@ class SimConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         """Refuse two sets of one name."""
         _refuse_sets_of_one_name(self.card_sets)
+
+
+def _refuse_half_apart(config: TableConfig) -> None:
+    """Refuse two users that are not two, or who would share a folder."""
+    machine, gateway, place = config.table.user, config.gateway.user, config.gateway.dir
+    if machine is None and gateway is not None:
+        raise ValueError("table.user: missing, expected the machine's user beside gateway.user")
+    if gateway is None and machine is not None:
+        raise ValueError("gateway.user: missing, expected the gateway's user beside table.user")
+    if gateway is not None and gateway == machine:
+        raise ValueError("gateway.user: expected another user than table.user")
+    if gateway is not None and place is None:
+        raise ValueError("gateway.dir: missing, expected a folder that gateway.user can read")
+    if place is not None and _overlap(place, config.table.runtime_dir):
+        raise ValueError("gateway.dir: expected a folder apart from table.runtime_dir")
+    if place is not None and gateway is not None and _overlap(place, config.table.state_dir):
+        raise ValueError("gateway.dir: expected a folder apart from table.state_dir")
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
 
 
 def load_table(path: Path) -> TableConfig:

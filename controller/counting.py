@@ -1,6 +1,7 @@
-"""Numbers for technicians, as machine and gateway count them and hand them on. Pure."""
+"""What machine and gateway count, as numbers for technicians and lines of a log. Pure."""
 
 from bisect import bisect_left
+from typing import Final
 
 import msgspec
 
@@ -43,3 +44,32 @@ class Histogram:
     def read(self, name: str, *labels: str) -> Distribution:
         """Return what it counted, under a name of gateway/families.py."""
         return Distribution(name, labels, self._bounds_s, tuple(self._counts), self._sum_s)
+
+
+REFUSALS_WINDOW_S: Final = 60.0
+REFUSED_KEYS: Final = 20
+
+
+class Refusals:
+    """When a refused key is worth a line in the log: once a minute, however often it comes.
+
+    Remembers no more than `REFUSED_KEYS` keys: a stranger may come with a new one every time,
+    so that keys are bounded too.
+    """
+
+    def __init__(self) -> None:
+        self._since_s = 0.0
+        self._keys: set[str] = set()
+        self._unsaid = 0
+
+    def note(self, key: str, now_s: float) -> int | None:
+        """Return None to keep silent, or how many refusals were kept silent before this one."""
+        if not self._keys or now_s - self._since_s >= REFUSALS_WINDOW_S:
+            self._since_s = now_s
+            self._keys.clear()
+        if key in self._keys or len(self._keys) >= REFUSED_KEYS:
+            self._unsaid += 1
+            return None
+        self._keys.add(key)
+        unsaid, self._unsaid = self._unsaid, 0
+        return unsaid

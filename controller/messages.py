@@ -406,8 +406,51 @@ class Counters(Message, frozen=True, kw_only=True):
     jams: int = 0
 
 
+class SignedHead(Message, frozen=True, kw_only=True):
+    """The journal's head behind entry `n`, signed by the table's machine. Bytes are hex.
+
+    What `sig` is over stands in controller/heads.py and deal/PROOF.md.
+    """
+
+    n: int
+    head: str
+    sig: str
+
+
+class Release(Message, frozen=True, kw_only=True):
+    """The release that a table's program says it is.
+
+    `serial` only grows from release to release. `hash`: over the files it runs from, as the
+    program itself *reports* it (controller/release.py): one that lies can say any.
+    """
+
+    version: str
+    serial: int
+    hash: str
+
+
+class Firmware(Message, frozen=True, kw_only=True):
+    """The firmware that a board says it runs; `hash` is *reported* by itself, too."""
+
+    version: str
+    hash: str
+
+
+class Boards(Message, frozen=True, kw_only=True):
+    """The firmware of both boards; null: that board is not there, or is not the right one."""
+
+    dealer: Firmware | None = None
+    reader: Firmware | None = None
+
+
 class State(Message, frozen=True, kw_only=True):
-    """The whole public state of one table, self-contained: topic `state/<table>`."""
+    """The whole public state of one table, self-contained: topic `state/<table>`.
+
+    `head` is the journal's at this moment; `signed` the one at the last change of the machine's
+    phase, null before the first. Keep the signed ones: a table that shows two heads for one
+    entry, or goes back behind one, has another past than it said. `release` is null for a
+    program without a manifest.
+    """
 
     schema: int = SCHEMA
     table: str
@@ -420,6 +463,9 @@ class State(Message, frozen=True, kw_only=True):
     match: Match
     fairness: list[Fairness]
     head: str
+    signed: SignedHead | None = None
+    release: Release | None = None
+    boards: Boards = Boards()
     alerts: list[Alert]
     calls: list[Call]
     sets: list[CardSetState] = []

@@ -1,7 +1,7 @@
 """Signed commands: who asked, for which table, deal and attempt, with which arguments.
 
 A client signs with the Ed25519 key of its certificate; the machine alone checks
-(it also knows the signer's role, controller/roster.py). The signature covers
+(it also knows the signer's role, controller/roster/). The signature covers
 every field but `key` and `sig` themselves, and the table's public CURVE key, so
 that an order given to one table is worth nothing at another.
 """
@@ -56,19 +56,22 @@ def check(command: Command, table_key: str) -> None:
     if command.key is None or command.sig is None:
         raise BadSignature(f"{command.cmd} is not signed")
     try:
-        key = VerifyKey(_from_hex(command.key, _KEY_BYTES))
-        key.verify(message(table_key, command), _from_hex(command.sig, _SIG_BYTES))
+        key = VerifyKey(from_hex(command.key, _KEY_BYTES))
+        key.verify(message(table_key, command), from_hex(command.sig, _SIG_BYTES))
     except (ValueError, BadSignatureError) as wrong:
         raise BadSignature(f"the signature of {command.cmd} does not fit: {wrong}") from wrong
 
 
-def _or_empty(number: int | None) -> int | str:
-    return "" if number is None else number
+def from_hex(text: str, size: int) -> bytes:
+    """Return the bytes of a key or signature; raises ValueError unless there are `size`.
 
-
-def _from_hex(text: str, size: int) -> bytes:
-    """One spelling alone: lower case without spaces, so that a signature has one form."""
+    One spelling alone: lower case without spaces, so that a signature has one form.
+    """
     raw = bytes.fromhex(text)
     if len(raw) != size or raw.hex() != text:
         raise ValueError(f"expected {2 * size} lower-case hex digits")
     return raw
+
+
+def _or_empty(number: int | None) -> int | str:
+    return "" if number is None else number

@@ -37,10 +37,12 @@ COMMANDS = {
     "judge": Entry("controller.cli.judge", "Rule on combinations: what is it, is it legal, why."),
     "rules": Entry("controller.cli.rules", "The rulebooks, and what an event must settle."),
     "keys": Entry("controller.cli.keys", "Make keys, admit and list clients."),
+    "release": Entry("controller.cli.release", "What was released, and is it installed."),
     "schema": Entry("controller.cli.schema", "JSON Schemas of all public messages."),
     "campaign": Entry(
         "controller.cli.campaign", "Thousands of simulated deals with faults.", needs_sim=True
     ),
+    "lab": Entry("controller.cli.lab", "Collect deals, and test them as a test house does."),
     "bench": Entry("controller.cli.bench", "Measure figures against their floors.", needs_sim=True),
 }
 

@@ -96,10 +96,11 @@ class Arrived(Answer, frozen=True):
 
 
 class StartedDeal(Answer, frozen=True):
-    """The attempt that began; or, dealt without its cut, that there was none."""
+    """The attempt that began, `uncut` for a reason; or, without its cut, that there was none."""
 
     deal: int | UnsetType = UNSET
     attempt: int | UnsetType = UNSET
+    uncut: str | UnsetType = UNSET
     cut: UnsetType | None = UNSET
 
 

@@ -27,6 +27,7 @@ Examples:
   tar -xzOf t01.tar.gz dealtable-T01/events.jsonl > events.jsonl; dealtable verify events.jsonl
 """
 
+_SECRET_FILES: Final = (".key_secret", ".sign")
 _SECRET_LINES: Final = ("secret-key", "sign", "unseal")
 _INSTEAD: Final = b"(secret)"
 _BOX: Final = 24
@@ -129,7 +130,8 @@ def _write(target: Path, body: bytes) -> None:
 def _secrets(asked: Asked) -> Iterator[bytes]:
     """Yield what must not be in the archive, as far as this user may read it."""
     for folder in (KEYS, CLIENTS):
-        for path in sorted((asked.state_dir / folder).glob("*.key_secret")):
+        there = (asked.state_dir / folder).rglob("*")
+        for path in sorted(path for path in there if path.suffix in _SECRET_FILES):
             with suppress(OSError, UnicodeDecodeError):
                 yield from _secrets_in(path.read_text(encoding="utf-8"))
     for path in sorted(_runtime_dir(asked).glob("attempt-*.key")):

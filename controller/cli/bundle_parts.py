@@ -1,6 +1,5 @@
 """What a diagnostics archive holds of one table: each part small, and none of it secret."""
 
-import hashlib
 import http.client
 import importlib.metadata
 import os
@@ -23,7 +22,15 @@ from controller.journal.errors import JournalError
 from controller.journal.kinds import KINDS
 from controller.journal.verify import verify
 from controller.journal.verify.sources import Source, read
-from controller.roster import ADMITTED, CLIENTS, KEYS, RosterError, read_certificate
+from controller.roster import (
+    ADMITTED,
+    CLIENTS,
+    KEYS,
+    REVOKED,
+    RosterError,
+    fingerprint,
+    read_certificate,
+)
 from controller.rules.rulebooks import ProfileError
 
 LOG_BYTES: Final = 1 << 20
@@ -134,7 +141,7 @@ def _keys(asked: Asked) -> bytes:
     """Whose certificates there are: names, roles and fingerprints, from public files alone."""
     shown = [
         {"file": f"{folder}/{path.name}"} | _certificate(path)
-        for folder in (KEYS, CLIENTS, ADMITTED)
+        for folder in (KEYS, CLIENTS, ADMITTED, REVOKED)
         for path in sorted((asked.state_dir / folder).glob("*.key"))
     ]
     if not shown:
@@ -150,7 +157,8 @@ def _certificate(path: Path) -> dict[str, Any]:
     return {
         "name": read_.name,
         "role": read_.role,
-        "fingerprint": hashlib.sha256(read_.curve.encode()).hexdigest()[:16],
+        "fingerprint": fingerprint(read_),
+        "expires": read_.expires,
         "secret_beside_it": path.with_suffix(".key_secret").exists(),
     }
 

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
+from controller.cli import LineError
 from controller.cli.rulebook import profile_of
+from controller.cli.two_users import check_two_users
 from controller.config import TableConfig, load_sim, load_table
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
@@ -18,13 +20,14 @@ from controller.tomlfile import FileError, tables, text_of
 def command(files: tuple[Path, ...]) -> None:
     """Check each FILE, a table.toml, a sim.toml or an event's file, and say what is wrong.
 
-    Opens no port and makes no folder. Exit 2 if any file is wrong.
+    Opens no port and makes no folder. Where a file names two users, it says what would let the
+    gateway's user to what is the machine's. Exit 2 if any file is wrong.
     """
     wrong = False
     for file in files:
         try:
             click.echo(f"{file}: {_check(file)}")
-        except FileError as error:
+        except (FileError, LineError) as error:
             wrong = True
             click.echo(f"Error: {error}", err=True)
     if wrong:
@@ -40,7 +43,11 @@ def _check(file: Path) -> str:
     if "table" not in keys and {"profile", "organizer"} <= keys:
         return _event(file)
     config = load_table(file)
-    return f"table {config.table.id}, {_boards(config)}, {_sets(config)}, {_profile(config)}"
+    check_two_users(config, file)
+    return (
+        f"table {config.table.id}, {_boards(config)}, {_sets(config)}, {_profile(config)}"
+        f"{_users(config)}"
+    )
 
 
 def _keys(file: Path) -> set[str]:
@@ -65,6 +72,12 @@ def _event(file: Path) -> str:
 def _boards(config: TableConfig) -> str:
     kind = "simulated" if config.table.backend == "sim" else "real"
     return f"{kind} boards at {config.dealer.port} and {config.reader.port}"
+
+
+def _users(config: TableConfig) -> str:
+    if config.gateway.user is None:
+        return ""
+    return f", machine as {config.table.user}, gateway as {config.gateway.user}"
 
 
 def _sets(config: TableConfig) -> str:

@@ -1,91 +1,229 @@
-"""`dealtable keys`: make a table's keys, admit clients, and list who is admitted."""
+"""`dealtable keys`: make a table's keys; admit, renew and revoke those of its clients."""
 
-import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import click
 
-from controller.gateway.certificates import admit, create_client, create_keys
+from controller.cli.keys_renewed import Place, rotate_client, rotate_own
+from controller.cli.keys_shown import KeysError, confirm, listed, shown
+from controller.cli.wall import wall
+from controller.config import load_table
+from controller.gateway.certificates import (
+    create_client,
+    create_keys,
+    request,
+    set_aside,
+)
+from controller.gateway.enrolment import admit, enrol, revoke, to_admit
 from controller.messages import Role
-from controller.roster import ADMITTED, Roster, RosterError, read_certificate
-
-_STATE_DIR = click.argument(
-    "state_dir", type=click.Path(path_type=Path, file_okay=False), metavar="STATE_DIR"
+from controller.roster import (
+    Roster,
+    RosterError,
+    fingerprint,
+    moment,
+    read_certificate,
 )
 
-
-class KeysError(click.ClickException):
-    """A key that cannot be made, read or admitted: one line, exit 2."""
-
-    exit_code = 2
+GRACE_H = 24.0
+"""Hours for which an old key is good beside the new one (provisional)."""
 
 
-@click.group("keys")
-def command() -> None:
-    """Make a table's keys, admit clients, and list who is admitted."""
+def _place(ctx: click.Context, param: click.Parameter, path: Path | None) -> Place | None:
+    return None if path is None else Place.of(path)
 
 
-@command.command()
-@_STATE_DIR
-def create(state_dir: Path) -> None:
-    """Make the table's keys and one admitted client of each role; keys that exist stay."""
+def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
     try:
-        create_keys(state_dir)
-    except OSError as error:
-        raise KeysError(f"{error.filename or state_dir}: {error.strerror}") from error
-    _show(state_dir)
+        return None if text is None else moment(text)
+    except (ValueError, OverflowError) as error:
+        raise click.BadParameter(str(error)) from None
 
 
-@command.command()
-@_STATE_DIR
-@click.argument("name")
-@click.option(
+_table = click.argument("place", type=click.Path(path_type=Path), callback=_place, metavar="TABLE")
+_role = click.option(
     "--role",
     required=True,
     type=click.Choice([role.value for role in Role]),
     help="What it may do.",
 )
-def client(state_dir: Path, name: str, role: str) -> None:
-    """Make a client's key pair and admit it. Carry its .key_secret to its computer."""
-    try:
-        public = create_client(state_dir, name, Role(role))
+_expires = click.option(
+    "--expires", callback=_moment, metavar="DATE", help="Its last day, in UTC: 2027-12-31."
+)
+_mark = click.option(
+    "--fingerprint", "mark", help="The whole fingerprint, for scripts: nothing is asked."
+)
+
+
+@click.group("keys")
+def command() -> None:
+    """Make a table's keys; admit, renew and revoke those of its clients.
+
+    TABLE is the table's state directory, or its table.toml. What is changed here counts at
+    once, also while the table runs.
+
+    \b
+      on the client's computer   dealtable keys request anna --role referee --out .
+      at the table               dealtable keys admit state anna.key
+    """
+
+
+@command.command()
+@click.argument(
+    "place", type=click.Path(path_type=Path), callback=_place, metavar="TABLE", required=False
+)
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="The table.toml, instead of TABLE: folders and their owners are made, too.",
+)
+def create(place: Place | None, config: Path | None) -> None:
+    """Make the table's keys and one admitted client of each role; keys that exist stay."""
+    place = Place.of(config) if config is not None else place
+    if place is None:
+        raise click.UsageError("Missing argument 'TABLE': the state directory, or --config")
+    with _in_one_line():
+        if place.config is None:
+            create_keys(place.state_dir)
+        else:
+            from controller.cli.two_users import lay_out
+
+            lay_out(load_table(place.config))
+    _show(place)
+
+
+@command.command()
+@_table
+@click.argument("name")
+@_role
+@_expires
+def client(place: Place, name: str, role: str, expires: datetime | None) -> None:
+    """Make a client's key pair here and admit it. Carry its .key_secret to its computer."""
+    with _in_one_line():
+        public = create_client(place.state_dir, name, Role(role))
         made = read_certificate(public)
         if made.role != role:
             raise KeysError(f"{public}: exists already, as {made.role}: choose another name")
-        admit(state_dir, public)
-    except (OSError, ValueError, RosterError) as error:
-        raise KeysError(str(error)) from error
+        admit(place.folder, public, expires)
     click.echo(f"{name} is admitted as {role}; its own key: {public.with_suffix('.key_secret')}")
 
 
+@command.command("request")
+@click.argument("name")
+@_role
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder that the pair goes to.",
+)
+@_expires
+def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
+    """Make a key pair on the computer that will use it; its secret never leaves it.
+
+    Carry NAME.key to the table (`dealtable keys admit`), and read the fingerprint out to whoever
+    admits it.
+    """
+    with _in_one_line():
+        public = request(out, name, Role(role), expires)
+        click.echo(shown(read_certificate(public)))
+    click.echo(f"bring this to the table: {public}")
+    click.echo(f"keep this here:          {public.with_suffix('.key_secret')}")
+
+
 @command.command("admit")
-@_STATE_DIR
-@click.argument("certificate", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-def admit_client(state_dir: Path, certificate: Path) -> None:
-    """Admit a client by its public certificate."""
-    try:
-        shown = read_certificate(certificate)
-        admit(state_dir, certificate)
-    except (OSError, ValueError, RosterError) as error:
-        raise KeysError(str(error)) from error
-    click.echo(f"{shown.name} is admitted as {shown.role}")
+@_table
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@_mark
+@_expires
+def admit_client(place: Place, file: Path, mark: str | None, expires: datetime | None) -> None:
+    """Admit a client by its public certificate, once its owner has read its fingerprint out."""
+    with _in_one_line():
+        brought = to_admit(file)
+        confirm(brought, mark)
+        enrol(place.folder, brought, expires)  # what was compared, whatever the file is by now
+    click.echo(f"{brought.name} is admitted as {brought.role}")
 
 
 @command.command("list")
-@_STATE_DIR
-def list_clients(state_dir: Path) -> None:
-    """List the admitted clients: name, role, signing key."""
-    _show(state_dir)
+@_table
+def list_clients(place: Place) -> None:
+    """List the clients: name, role, fingerprint, and until when; those revoked behind them."""
+    _show(place)
 
 
-def _show(state_dir: Path) -> None:
+@command.command("fingerprint")
+@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+def tell_fingerprint(file: Path) -> None:
+    """Show whose certificate a file is, and its fingerprint: a client's, or a table.key."""
+    with _in_one_line():
+        click.echo(shown(read_certificate(file)))
+
+
+@command.command()
+@_table
+@click.argument("name", required=False)
+@click.argument("file", required=False, type=click.Path(path_type=Path, exists=True))
+@click.option("--grace", "hours", type=click.FloatRange(0, 24 * 366), help="Hours for the old key.")
+@click.option("--at-once", is_flag=True, help="The old key ends now, and is revoked.")
+@click.option("--own", is_flag=True, help="The table's own keys, for a new journal.")
+@_mark
+def rotate(
+    place: Place,
+    name: str | None,
+    file: Path | None,
+    hours: float | None,
+    at_once: bool,
+    own: bool,
+    mark: str | None,
+) -> None:
+    """Give NAME a new key; the old one is good for a day beside it.
+
+    FILE is the new public certificate, made where it is used (`dealtable keys request`); without
+    it the new pair is made here, if the old one was. --own: the table's keys, which every
+    console has to be given anew.
+    """
+    if own != (name is None):
+        raise click.UsageError("say whose key: a NAME, or --own for the table's")
+    if at_once and hours is not None:
+        raise click.UsageError("--at-once leaves no --grace")
+    grace_h = 0.0 if at_once else GRACE_H if hours is None else hours
+    with _in_one_line():
+        if name is None:
+            rotate_own(place)
+        else:
+            rotate_client(place, name, file, grace_h, mark)
+
+
+@command.command("revoke")
+@_table
+@click.argument("name")
+@click.option("--reason", required=True, help="Why; its owner is told so.")
+@click.option("--fingerprint", "mark", help="One of several keys of that name.")
+def take_away(place: Place, name: str, reason: str, mark: str | None) -> None:
+    """Take a client's key away, for good: its connections end, its orders are refused."""
+    with _in_one_line():
+        for gone in revoke(place.folder, name, reason, moment(wall()), mark):
+            set_aside(place.state_dir, gone)
+            click.echo(f"{gone.name}, {gone.role}, {fingerprint(gone)} is revoked")
+        if not Roster.load(place.folder).chief_seals():
+            click.echo("no chief is left: the machine will not start again without one", err=True)
+
+
+def _show(place: Place) -> None:
+    with _in_one_line():
+        lines = listed(place.folder, moment(wall()))
+    click.echo("\n".join(lines))
+
+
+@contextmanager
+def _in_one_line() -> Iterator[None]:
+    """Raise KeysError for what goes wrong with a file."""
     try:
-        clients = Roster.load(state_dir).clients
-    except RosterError as error:
+        yield
+    except OSError as error:
+        raise KeysError(f"{error.filename}: {error.strerror}") from error
+    except (RosterError, ValueError) as error:
         raise KeysError(str(error)) from error
-    if not clients:
-        raise KeysError(f"{state_dir / ADMITTED}: nobody is admitted; run `dealtable keys create`")
-    columns = shutil.get_terminal_size().columns
-    for client_ in clients:
-        role = client_.role.value if client_.role else ""
-        click.echo(f"{client_.name:<14} {role:<11} {client_.verify.hex()}"[: max(columns, 30)])

@@ -5,29 +5,43 @@ import gc
 import os
 import shutil
 import signal
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+import structlog
+
 from controller.bridge import HelloMessage
+from controller.cli.installed import running_release
 from controller.cli.logs import describe
 from controller.cli.pins import panel_pins, pin_factory
 from controller.cli.recorded import Recording
 from controller.cli.rulebook import profile_of
+from controller.cli.wall import wall
 from controller.config import TableConfig
 from controller.journal.committer import ThreadCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
-from controller.journal.store import Store
+from controller.journal.store import STORE_NAME, Store
 from controller.machine.lasting import LastingMachine
 from controller.machine.machine import VERSION, Machine, Surroundings
 from controller.machine.metrics import Meter
 from controller.machine.outlet import Outlet
 from controller.messages import Event, State
-from controller.roster import ADMITTED, KEYS, TABLE, Roster, RosterError, read_certificate
+from controller.roster import (
+    ADMITTED,
+    KEYS,
+    TABLE,
+    LiveRoster,
+    Roster,
+    RosterError,
+    read_certificate,
+    read_sign_secret,
+)
+from controller.users import User
 from controller.vault.keyfile import KeyFile
 
+_log = structlog.get_logger("machine")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LEAVE_S = 5.0
 ROOM_BYTES = 16 << 20
@@ -35,13 +49,16 @@ ROOM_BYTES = 16 << 20
 
 
 async def run_machine(
-    config: TableConfig, on_open: Callable[[], None], record: Path | None = None
+    config: TableConfig,
+    on_open: Callable[[], None],
+    record: Path | None = None,
+    gateway: User | None = None,
 ) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
     `on_open` is called once the journal is this process's and its socket is there. The serial
-    lines are recorded in `record`, where it is given. Raises RuntimeDirError, RosterError,
-    JournalError or RecordingError.
+    lines are recorded in `record`, where it is given. `gateway` is the gateway's user, None where
+    it is this process's own. Raises RuntimeDirError, RosterError, JournalError or RecordingError.
     """
     recording = Recording(record, config)
     parts = _Parts(config, recording)
@@ -49,15 +66,20 @@ async def run_machine(
     await lasting.start()
     hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
     parts.outlet = outlet = Outlet(
-        hello, order=lasting.order, state=lasting.state, metrics=parts.meter.read
+        hello,
+        order=lasting.order,
+        state=lasting.state,
+        metrics=parts.meter.read,
+        peers=None if gateway is None else frozenset((gateway.uid,)),
     )
     # What was built up to here lives as long as the process: no collection looks at it again.
     gc.collect()
     gc.freeze()
     try:
         match = lasting.machine.record.play.match
-        recording.begin(match, version=VERSION, started=_wall())
-        async with outlet.serving(config.table.runtime_dir):
+        recording.begin(match, version=VERSION, started=wall())
+        group = None if gateway is None else gateway.gid
+        async with outlet.serving(config.socket.parent, group):
             on_open()
             await _until_stopped(lasting)
     finally:
@@ -69,17 +91,24 @@ class _Parts:
     """What a machine of this process is made of, however often it is made."""
 
     def __init__(self, config: TableConfig, recording: Recording) -> None:
-        """Read keys and rulebook. Raises RuntimeDirError, RosterError."""
+        """Read keys, rulebook and release. Raises RuntimeDirError, RosterError, FileError."""
         self._recording = recording
         state_dir = config.table.state_dir
         self._config, self._profile = config, profile_of(config)
-        self._roster = Roster.load(state_dir)
+        self._roster = LiveRoster(config.gateway_dir, wall, _roster_changed)
         self._table_key = read_certificate(state_dir / KEYS / f"{TABLE}.key").curve
-        self._chief = _chief_seal(self._roster, state_dir)
+        self._chief = _chief_seal(self._roster, config.gateway_dir)
+        self._sign = read_sign_secret(state_dir)
+        self._release = running_release(state_dir)
         self._key_file = KeyFile(config.table.runtime_dir, state_dir)
         self.meter = Meter()
         self.boot = ""
         self.outlet: Outlet | None = None
+
+    def _chief_now(self) -> bytes:
+        """Return whom attempts are sealed to: the first chief admitted now, else the last known."""
+        self._chief = next(iter(self._roster.chief_seals()), self._chief)
+        return self._chief
 
     def publish(self, value: State | Event) -> None:
         """Send what is public to the gateways."""
@@ -96,6 +125,11 @@ class _Parts:
         if self.boot and shutil.disk_usage(state_dir).free < ROOM_BYTES:
             raise JournalError(f"{state_dir}: there is no room yet")
         store = Store.open(state_dir)
+        try:
+            _refuse_another_tables(store, self._table_key, state_dir)
+        except JournalError:
+            store.close()
+            raise
         self.boot = boot = os.urandom(4).hex()
         describe(boot=boot)
         committer = self.meter.timed(ThreadCommitter(store))
@@ -103,14 +137,16 @@ class _Parts:
             config,
             self._profile,
             Surroundings(
-                journal=Journal(store, committer, wall=_wall, boot=boot),
+                journal=Journal(store, committer, wall=wall, boot=boot),
                 ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
                 roster=self._roster,
                 table_key=self._table_key,
-                chief=self._chief,
+                sign=self._sign,
+                release=self._release,
+                chief=self._chief_now,
                 key_file=self._key_file,
                 entropy=os.urandom,
-                wall=_wall,
+                wall=wall,
                 boot=boot,
                 publish=self.publish,
                 meter=self.meter,
@@ -120,6 +156,19 @@ class _Parts:
         pins = partial(pin_factory, config.panel.pins)
         await machine.front.open(panel_pins(config.panel), pins)
         return machine
+
+
+def _refuse_another_tables(store: Store, table_key: str, state_dir: Path) -> None:
+    """Return if a journal was begun under the table's present key: commitments stand on it.
+
+    Raises JournalError.
+    """
+    for first in store.entries(limit=1):
+        if first.entry.data.get("table_key", table_key) != table_key:
+            raise JournalError(
+                f"{state_dir / STORE_NAME}: was begun under another table key: bring that key "
+                f"back ({KEYS}/), or move the journal away to begin a new one"
+            )
 
 
 async def _until_stopped(machine: LastingMachine) -> None:
@@ -141,14 +190,16 @@ async def _until_stopped(machine: LastingMachine) -> None:
         await asyncio.gather(running, stopping, return_exceptions=True)
 
 
-def _chief_seal(roster: Roster, state_dir: Path) -> bytes:
+def _chief_seal(roster: Roster, folder: Path) -> bytes:
     seals = roster.chief_seals()
     if not seals:
         raise RosterError(
-            f"{state_dir / ADMITTED}: no chief with a sealing key; `dealtable keys` makes one"
+            f"{folder / ADMITTED}: no chief with a sealing key; `dealtable keys` makes one"
         )
     return seals[0]
 
 
-def _wall() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _roster_changed(roster: LiveRoster, wrong: Sequence[RosterError]) -> None:
+    for error in wrong:
+        _log.error("a key file admits nobody", why=str(error))
+    _log.info("roster changed", admitted=len(roster.clients), revoked=len(roster.revoked))

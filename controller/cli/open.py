@@ -1,7 +1,6 @@
 """`dealtable open`: an attempt whose key went with the power, opened by the chief."""
 
 import base64
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +46,7 @@ def command(ctx: click.Context, state_dir: Path, attempt: int, key: Path, as_jso
     Exit 0: all holds; 1: a finding; 2: it cannot be opened.
     """
     progress = _sealed(state_dir, attempt)
-    unseal = _unsealer(progress, key)
-    revealed, record = _inside(progress, unseal)
+    revealed, record = _inside(progress, _attempt_key(progress, key))
     standing, findings = check_opened(progress, revealed, record)
     if as_json:
         shown = {"attempt": attempt, "deal": progress.deal, "revealed": revealed, "record": record}
@@ -76,8 +74,8 @@ def _sealed(state_dir: Path, number: int) -> Progress:
     return progress
 
 
-def _unsealer(progress: Progress, key: Path) -> Callable[[bytes], bytes]:
-    """Return what opens the attempt's boxes. Raises LineError for a key that does not."""
+def _attempt_key(progress: Progress, key: Path) -> AttemptKey:
+    """Return what closed the attempt's boxes. Raises LineError for a key that does not."""
     try:
         chief = read_certificate(key)
     except RosterError as error:
@@ -90,17 +88,16 @@ def _unsealer(progress: Progress, key: Path) -> Callable[[bytes], bytes]:
         raise LineError(
             f"{key}: attempt {progress.attempt} was sealed to another chief's key"
         ) from None
-    return AttemptKey(raw, _closes_nothing).unseal
+    return AttemptKey(raw, _closes_nothing)
 
 
 def _closes_nothing(_: int) -> bytes:
     raise AssertionError("nothing is closed here")
 
 
-def _inside(
-    progress: Progress, unseal: Callable[[bytes], bytes]
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def _inside(progress: Progress, key: AttemptKey) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what `revealed` and `record` would have said. Raises LineError."""
+    unseal = key.unseal
     cut = progress.data("cut")
     try:
         revealed = {
@@ -108,8 +105,12 @@ def _inside(
             "cut": None if cut is None else cut["cut"],
         }
         hands = unseal(_box(progress, "hands_box", "box")) if progress.data("hands_box") else b""
+        until = progress.steps["sealed_to_chief"].n  # what its machine would have shown then
         events = [
-            event for entry in progress.wire for event in unpack(entry.data, entry.attempt, unseal)
+            event
+            for entry in progress.wire
+            if entry.n < until
+            for event in unpack(entry.data, entry.attempt, unseal)
         ]
     except CannotUnseal as error:
         raise LineError(f"attempt {progress.attempt}: {error}; its rows were changed") from None
@@ -117,6 +118,7 @@ def _inside(
         "nonce": hands[:_NONCE].hex() or None,
         "hands": hands[_NONCE:].hex() or None,
         "events": opened(events),
+        "key": key.raw.hex(),
     }
     return revealed, record
 

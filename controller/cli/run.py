@@ -4,10 +4,13 @@ import asyncio
 from pathlib import Path
 
 import click
+import structlog
 
 from controller.cli import LineError
 from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
-from controller.config import TableConfig, load_table
+from controller.config import load_table
+
+_log = structlog.get_logger("run")
 
 # Each process imports what it needs when it begins: the machine never loads the network.
 config_option = click.option(
@@ -45,8 +48,9 @@ def command(
     \b
         dealtable run --config table.toml
 
-    Keys that are not there yet are made in the state directory. Under systemd
-    each process has a unit of its own: `run machine` and `run gateway`.
+    Keys that are not there yet are made in the state directory. Started as root, each
+    process becomes the user whom the file names for it (table.user, gateway.user).
+    Under systemd each has a unit of its own: `run machine` and `run gateway`.
     """
     log_as_asked(level)
     describe(part=context.invoked_subcommand or "run")
@@ -59,13 +63,15 @@ def command(
     config = load_table(path)
     from controller.cli.rulebook import profile_of
     from controller.cli.supervisor import machine_and_gateway
-    from controller.gateway.certificates import create_keys
+    from controller.cli.two_users import check_two_users, lay_out, two_users
 
     describe(table=config.table.id)
     profile_of(config)
-    create_keys(config.table.state_dir)
-    _make_runtime_dir(config)
-    context.exit(asyncio.run(machine_and_gateway(path, record)))
+    lay_out(config)
+    check_two_users(config, path)
+    users = two_users(config)
+    named = {} if users is None else users._asdict()
+    context.exit(asyncio.run(machine_and_gateway(path, record, named)))
 
 
 @command.command()
@@ -76,16 +82,31 @@ def machine(path: Path, record: Path | None) -> None:
 
     Writes "ready" once its gateway may come.
     """
+    from controller.cli.hardening import keep_to_oneself
     from controller.cli.machine_process import run_machine
+    from controller.cli.two_users import check_two_users, check_who_runs, open_the_door, two_users
     from controller.journal.errors import JournalError, StorageFailed
     from controller.roster import RosterError
     from controller.vault.keyfile import RuntimeDirError
     from drivers.link.recording import RecordingError
 
+    keep_to_oneself(hidden=True)
     config = load_table(path)
     describe(table=config.table.id)
+    check_who_runs(config, "machine")
+    open_the_door(config)
+    check_two_users(config, path)
+    users = two_users(config)
+    _close_the_network()
     try:
-        asyncio.run(run_machine(config, on_open=lambda: click.echo("ready"), record=record))
+        asyncio.run(
+            run_machine(
+                config,
+                on_open=lambda: click.echo("ready"),
+                record=record,
+                gateway=None if users is None else users.gateway,
+            )
+        )
     except (RuntimeDirError, RosterError, RecordingError) as error:
         raise LineError(str(error)) from error
     except (JournalError, StorageFailed) as error:
@@ -96,22 +117,32 @@ def machine(path: Path, record: Path | None) -> None:
 @config_option
 def gateway(path: Path) -> None:
     """Run the gateway alone: feed and commands; no faces, no ports."""
+    from controller.cli.hardening import keep_to_oneself
+    from controller.cli.two_users import check_who_runs
+    from controller.cli.wall import wall
     from controller.gateway.gateway import GatewayError, run_gateway
 
+    keep_to_oneself(hidden=False)
     config = load_table(path)
     describe(table=config.table.id)
+    check_who_runs(config, "gateway")
     try:
-        asyncio.run(run_gateway(config, on_machine=lambda hello: describe(boot=hello.boot)))
+        asyncio.run(run_gateway(config, wall, on_machine=lambda hello: describe(boot=hello.boot)))
     except GatewayError as error:
         raise LineError(str(error)) from error
 
 
-def _make_runtime_dir(config: TableConfig) -> None:
-    folder = config.table.runtime_dir
+def _close_the_network() -> None:
+    """Have the kernel refuse this process any socket but Unix sockets, where it can.
+
+    What it keeps in is a machine that was taken over; one that is as it was written asks for none.
+    """
+    from controller.cli.hardening import close_the_network
+
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if close_the_network():
+            return
+        why = "unknown kind of computer"
     except OSError as error:
-        raise LineError(
-            f"runtime_dir {folder} cannot be made ({error.strerror}): "
-            "name a folder under /run or /dev/shm that is yours"
-        ) from error
+        why = error.strerror or str(error)
+    _log.warning("sockets are not refused by the kernel", why=why)

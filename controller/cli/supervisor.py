@@ -6,11 +6,14 @@ import ctypes
 import os
 import signal
 import sys
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import structlog
+
+from controller.users import User
 
 READY = b"ready\n"
 """What the machine writes to its standard output once the gateway may come."""
@@ -23,10 +26,14 @@ _PR_SET_PDEATHSIG = 1
 _log = structlog.get_logger("run")
 
 
-async def machine_and_gateway(path: Path, record: Path | None = None) -> int:
+async def machine_and_gateway(
+    path: Path, record: Path | None = None, users: Mapping[str, User] | None = None
+) -> int:
     """Run both until a signal or until one ends by itself; return the exit status of both.
 
-    `record` is where the machine records its serial lines, if it does.
+    `record` is where the machine records its serial lines, if it does. `users` has whom the
+    machine and the gateway become, and only root has one: each is its user from its first
+    instruction on, whenever it is started. None: both stay who this process is.
 
     The gateway comes once the machine has the journal, so that a second daemon of a
     table that is alive touches nothing of it. A part that is killed is started again: the
@@ -41,10 +48,11 @@ async def machine_and_gateway(path: Path, record: Path | None = None) -> int:
         "machine": () if record is None else ("--record", str(record)),
         "gateway": (),
     }
-    parts = {"machine": await _child("machine", path, *words["machine"])}
+    start = partial(_child, users or {}, path)
+    parts = {"machine": await start("machine", *words["machine"])}
     ends = [asyncio.ensure_future(parts["machine"].wait())]
     if await _is_ready(parts["machine"], stopping):
-        parts["gateway"] = await _child("gateway", path)
+        parts["gateway"] = await start("gateway")
         ends.append(asyncio.ensure_future(parts["gateway"].wait()))
     killed: list[float] = []
     while True:
@@ -58,7 +66,7 @@ async def machine_and_gateway(path: Path, record: Path | None = None) -> int:
             break
         for part in fallen:
             _log.error("a part of the table was killed and is started again", part=part)
-            parts[part] = await _child(part, path, *words[part])
+            parts[part] = await start(part, *words[part])
         ends = [asyncio.ensure_future(child.wait()) for child in parts.values()]
     asked = stop.is_set()
     for child in reversed(parts.values()):  # the gateway first: it tells of the last words
@@ -86,12 +94,20 @@ async def _is_ready(machine: asyncio.subprocess.Process, stopping: asyncio.Futur
     return ready
 
 
-async def _child(part: str, path: Path, *words: str) -> asyncio.subprocess.Process:
-    libc, parent = ctypes.CDLL(None), os.getpid()
+async def _child(
+    users: Mapping[str, User], path: Path, part: str, *words: str
+) -> asyncio.subprocess.Process:
+    libc, parent, user = ctypes.CDLL(None), os.getpid(), users.get(part)
+    # Another user's code must not come out of a folder where this one happens to be.
+    safe = () if user is None else ("-P",)
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "controller.cli", "run", part, "--config", str(path), *words),
+        *(sys.executable, *safe, "-m", "controller.cli", "run", part),
+        *("--config", str(path), *words),
         stdout=asyncio.subprocess.PIPE if part == "machine" else None,
-        preexec_fn=partial(_die_with, parent, libc),
+        user=None if user is None else user.uid,
+        group=None if user is None else user.gid,
+        extra_groups=None if user is None else user.groups,
+        preexec_fn=partial(_die_with, parent, libc),  # the kernel forgets it when a user changes
     )
 
 

@@ -6,11 +6,13 @@ import click
 import msgspec
 
 from controller.journal.verify import JournalError, Report, verify
+from controller.roster import RosterError
 
 EPILOG = """\b
 Examples:
   dealtable verify state
   dealtable verify state --head kept-at-noon.json
+  dealtable verify state --head heads.jsonl --table table.key
   dealtable verify state --event spring-cup.toml --event autumn-cup.toml
   dealtable watch --state-dir state --json --topic event > events.jsonl
   dealtable verify events.jsonl
@@ -29,7 +31,15 @@ class NotAJournal(click.ClickException):
     "--head",
     "head_file",
     type=click.Path(path_type=Path),
-    help="A head kept elsewhere: hex digits, or an event or state of the feed.",
+    help="Heads kept elsewhere: hex digits, events or states of the feed, or the file of "
+    "`watch --heads`.",
+)
+@click.option(
+    "--table",
+    "table",
+    metavar="KEYFILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The table's public certificate: whose journal it must be, and who signed its heads.",
 )
 @click.option(
     "--event",
@@ -45,10 +55,15 @@ def command(
     ctx: click.Context,
     what: Path,
     head_file: Path | None,
+    table: Path | None,
     events: tuple[Path, ...],
     as_json: bool,
 ) -> None:
     """Check a journal, or events kept from a feed: chain, proofs, counts.
+
+    Every attempt has a line of its own, with its grade. "sequence": the deal went as it was
+    committed to before the cut; "hands": and the opened hands are those that were bound. A reason
+    without hands follows from the opened record, or no record shows it; else it is a finding.
 
     A deal names its rules by their hash. Those of an event are looked up in its file, given
     with --event; without it, a line says which deals were not compared with their rules.
@@ -56,8 +71,8 @@ def command(
     Every finding is one line. Exit 0: all holds; 1: a finding; 2: not a journal.
     """
     try:
-        report = verify(what, head_file, events)
-    except JournalError as error:
+        report = verify(what, head_file, events, table)
+    except (JournalError, RosterError) as error:
         raise NotAJournal(str(error)) from error
     if as_json:
         click.echo(msgspec.json.encode(report))
@@ -95,6 +110,9 @@ def _summary(report: Report, with_head: bool) -> str:
     what = "journal" if report.whole else "events"
     count = len(report.findings)
     result = f"{count} finding{'s' * (count != 1)}" if count else "all holds"
+    if report.signed_heads is not None:
+        many = report.signed_heads
+        result += f"; {many} signed head{'s' * (many != 1)} compared"
     hint = "" if with_head or not report.whole else "; a cut-off end shows only with --head"
     return (
         f"{what} of {report.table or 'an unnamed table'}: {report.entries} entries, "

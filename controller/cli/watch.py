@@ -2,36 +2,34 @@
 
 import asyncio
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple
 
 import click
 import msgspec
-from rich.console import Console
 
-from controller.bridge import state_topic
 from controller.cli import LineError
-from controller.cli.changes import BAD, Line, changes, silence, way
-from controller.cli.reach import client_in, command_ids, endpoints_in, identity_in, table_key
-from controller.gateway.client import Client, Heard, Identity
-from controller.gateway.endpoints import Endpoints
-from controller.gateway.line import BadAddress, LineState
-from controller.messages import Role, State
-from controller.roster import KEYS, TABLE
-
-SILENT_S: Final = 3.0
-"""A table says something every second; after three it counts as silent."""
+from controller.cli.changes import Line
+from controller.cli.followed import Table, followed
+from controller.cli.heads_file import HeadsFile
+from controller.cli.held_against import HeldAgainst, TableKeys
+from controller.cli.printers import SILENT_S, JsonPrinter, LinePrinter, Printer, state_in
+from controller.cli.reach import command_ids
+from controller.cli.release_files import read_key, read_manifest, read_signed
+from controller.gateway.client import Client, Heard
+from controller.gateway.line import BadAddress
+from controller.release import BadRelease, Manifest
 
 EPILOG: Final = """\b
 Examples:
   dealtable watch --state-dir state
   dealtable watch --state-dir T01/state --state-dir T02/state
   dealtable watch --state-dir state --json --topic event > events.jsonl
+  dealtable watch --state-dir state --heads heads.jsonl --release manifest.json
   dealtable watch tcp://192.168.1.12:5556 --server-key table.key --key observer.key_secret
 """
-
-Table = tuple[Endpoints, Identity]
 
 
 @click.command(epilog=EPILOG)
@@ -63,6 +61,26 @@ Table = tuple[Endpoints, Identity]
     type=click.Path(path_type=Path, dir_okay=False),
     help="The .key_secret to come with.  [default: the state directory's observer]",
 )
+@click.option(
+    "--heads",
+    "heads_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Keep every signed head in FILE, and warn where a table shows another past.",
+)
+@click.option(
+    "--release",
+    "manifest_file",
+    metavar="MANIFEST",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Say how what tables report of themselves is like this release: same, other, unknown.",
+)
+@click.option(
+    "--release-key",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The public .key that MANIFEST must be signed with.",
+)
 def command(
     endpoints: tuple[str, ...],
     as_json: bool,
@@ -70,6 +88,9 @@ def command(
     state_dirs: tuple[Path, ...],
     server_keys: tuple[str, ...],
     key_file: Path | None,
+    heads_file: Path | None,
+    manifest_file: Path | None,
+    release_key: Path | None,
 ) -> None:
     """Watch one or more tables until Ctrl-C.
 
@@ -77,89 +98,33 @@ def command(
     line for each change: of a match its table number (台号), phase, levels, deal, and who is
     waited for; of the machine its phase and cards; calls for the referee, alerts with what
     to do, outcomes, a lost line.
+
+    A signed head that was kept is what shows later that a journal was written anew: `dealtable
+    verify --head FILE`. What a table reports of its program is what it says; a release beside it
+    finds a wrong file, never a liar.
     """
-    tables = _tables(endpoints, state_dirs, server_keys, key_file)
+    tables = followed(endpoints, state_dirs, server_keys, key_file)
+    manifest = _manifest(manifest_file, release_key)
     bad = None
     try:
-        asyncio.run(_watch_all(tables, JsonPrinter if as_json else LinePrinter, topic))
+        with _heads(heads_file, tables) as heads:
+            held = Held(heads, manifest)
+            asyncio.run(_watch_all(tables, JsonPrinter if as_json else LinePrinter, topic, held))
     except* BadAddress as wrong:
         bad = str(wrong.exceptions[0])
     if bad is not None:  # raised in there, it comes out in a group before Python 3.11.4
         raise LineError(bad)
 
 
-class Printer(Protocol):
-    """What becomes of what one table says."""
+class Held(NamedTuple):
+    """What all tables' states are held against."""
 
-    def heard(self, heard: Heard) -> None:
-        """A message came."""
-
-    def line(self, state: LineState) -> None:
-        """The way to the table opened or closed."""
-
-    def silent(self) -> None:
-        """Nothing came for SILENT_S, though it should."""
-
-
-class JsonPrinter:
-    """Each message's JSON on a line of its own; what is wrong with the line on stderr."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def heard(self, heard: Heard) -> None:
-        """Print it as it came."""
-        click.echo(heard.body)
-
-    def line(self, state: LineState) -> None:
-        """Say it."""
-        if state is not LineState.OPEN:
-            click.echo(f"{self._name}  {state}", err=True)
-
-    def silent(self) -> None:
-        """Say it."""
-        click.echo(f"{self._name}  {silence(None, SILENT_S).text}", err=True)
-
-
-class LinePrinter:
-    """A line for each change of the state."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._last: State | None = None
-        self._state = LineState.CONNECTING
-        self._console = Console(highlight=False, soft_wrap=True)
-
-    def heard(self, heard: Heard) -> None:
-        """Print what is new in a state; events say nothing that a state does not."""
-        if not heard.topic.startswith(state_topic("")):
-            return
-        try:
-            now = msgspec.json.decode(heard.body, type=State)
-        except msgspec.MsgspecError as error:
-            self._print(Line(f"a state of another version: {error}", BAD))
-            return
-        self._name = now.table
-        for line in changes(self._last, now):
-            self._print(Line(f"{now.time[11:19]}  {line.text}", line.style))
-        self._last = now
-
-    def line(self, state: LineState) -> None:
-        """Say how the way to the table stands now."""
-        self._state = state
-        self._print(way(state, self._last))
-
-    def silent(self) -> None:
-        """Say so, unless the line itself is known to be the reason."""
-        if self._state in (LineState.CONNECTING, LineState.OPEN):
-            self._print(silence(self._last, SILENT_S))
-
-    def _print(self, line: Line) -> None:
-        self._console.print(f"{self._name}  {line.text}", style=line.style, markup=False)
+    heads: HeadsFile | None
+    manifest: Manifest | None
 
 
 async def _watch_all(
-    tables: Sequence[Table], printer: Callable[[str], Printer], topic: str | None
+    tables: Sequence[Table], printer: Callable[[str], Printer], topic: str | None, held: Held
 ) -> None:
     """Watch until SIGINT or SIGTERM."""
     stop = asyncio.Event()
@@ -167,18 +132,18 @@ async def _watch_all(
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with asyncio.TaskGroup() as group:
         watching = [
-            group.create_task(_watch(endpoints, identity, printer(endpoints.table), topic))
-            for endpoints, identity in tables
+            group.create_task(_watch(table, printer(table.endpoints.table), topic, held))
+            for table in tables
         ]
         await stop.wait()
         for task in watching:
             task.cancel()
 
 
-async def _watch(
-    endpoints: Endpoints, identity: Identity, printer: Printer, topic: str | None
-) -> None:
+async def _watch(table: Table, printer: Printer, topic: str | None, held: Held) -> None:
     """Print what one table says. It is silent once, until it speaks again."""
+    endpoints, identity, verify = table
+    against = HeldAgainst(TableKeys(endpoints.server_key, verify), *held) if any(held) else None
     silent = False
     async with Client(endpoints, identity, command_ids, printer.line) as client:
         while True:
@@ -190,40 +155,47 @@ async def _watch(
                 printer.silent()
                 continue
             silent = False
+            for line in _against(against, heard):
+                printer.say(line)
             if topic is None or heard.topic.startswith(f"{topic}/"):
                 printer.heard(heard)
 
 
-def _tables(
-    feeds: Sequence[str],
-    state_dirs: Sequence[Path],
-    server_keys: Sequence[str],
-    key_file: Path | None,
-) -> list[Table]:
-    """Find every table that is meant. Raises LineError or UsageError."""
-    if not feeds:
-        if not state_dirs:
-            raise click.UsageError("name an ENDPOINT or a --state-dir")
-        return [(endpoints_in(folder), _identity(key_file, folder)) for folder in state_dirs]
-    if len(state_dirs) > 1:
-        raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
-    folder = state_dirs[0] if state_dirs else None
-    identity = _identity(key_file, folder)
-    keys = [table_key(key) for key in server_keys]
-    if not keys and folder is not None:
-        keys = [table_key(str(folder / KEYS / f"{TABLE}.key"))]
-    if len(keys) not in (1, len(feeds)):
-        raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
-    keys *= len(feeds) // len(keys)
-    return [
-        (Endpoints(table=feed, feed=feed, commands="", server_key=key), identity)
-        for feed, key in zip(feeds, keys, strict=True)
-    ]
+def _against(held: HeldAgainst | None, heard: Heard) -> Iterator[Line]:
+    """Yield what is to be said of a message beside what was kept or released."""
+    if held is not None:
+        with suppress(msgspec.MsgspecError):  # of another version: the printer says it
+            if (state := state_in(heard)) is not None:
+                yield from held.lines(state)
 
 
-def _identity(key_file: Path | None, folder: Path | None) -> Identity:
-    if key_file is not None:
-        return identity_in(key_file)
-    if folder is None:
-        raise click.UsageError("an ENDPOINT needs a --key to come with, or its --state-dir")
-    return client_in(folder, Role.OBSERVER)
+@contextmanager
+def _heads(file: Path | None, tables: Sequence[Table]) -> Iterator[HeadsFile | None]:
+    """Open the file of kept heads, if there is to be one; say what is wrong in it already."""
+    if file is None:
+        yield None
+        return
+    with HeadsFile(file) as heads:
+        for wrong in heads.wrong:
+            click.echo(f"{wrong.shown.table}  {file}: {wrong.en}", err=True)
+        if any(table.verify is None for table in tables):
+            click.echo(
+                "whether heads are signed by their table is not checked: "
+                "name its table.key with --server-key",
+                err=True,
+            )
+        yield heads
+
+
+def _manifest(file: Path | None, key_file: Path | None) -> Manifest | None:
+    """Return the release that tables should run. Raises LineError."""
+    if file is None:
+        if key_file is not None:
+            raise click.UsageError("--release-key goes with --release MANIFEST")
+        return None
+    if key_file is None:
+        return read_manifest(file)
+    try:
+        return read_signed(file, read_key(key_file))
+    except BadRelease as wrong:
+        raise LineError(f"{file}: {wrong}") from None

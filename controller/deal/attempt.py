@@ -67,6 +67,14 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     hopper_empty: bool = False
     reasons: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """Say how far it is, and nothing of where cards go: that is public behind its reveal."""
+        return f"Attempt({self.stage.value}, {self.ledger!r}, reasons={self.reasons!r})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Hide it from rich too, which asks every Struct field by field."""
+        return [("stage", self.stage), ("ledger", self.ledger)]
+
 
 Step = tuple[Attempt, tuple[Effect, ...]]
 

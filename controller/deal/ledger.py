@@ -32,6 +32,14 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     gated: str | None = None
     landed: str | None = None
 
+    def __repr__(self) -> str:
+        """Say which card it is, never where it went."""
+        return f"Card(index={self.index})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Hide it from rich too, which asks every Struct field by field."""
+        return [("index", self.index)]
+
 
 class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     """All cards of one attempt, by feed index, and the places waiting for a card.
@@ -42,6 +50,14 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     expected: int
     cards: tuple[Card, ...] = ()
     aside: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        """Say how many cards were fed, never where one went."""
+        return f"Ledger(fed={self.fed}, refed={self.refed}, expected={self.expected})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Hide them from rich too, which asks every Struct field by field."""
+        return [("fed", self.fed), ("refed", self.refed)]
 
     def card(self, index: int) -> Card | None:
         """Return the card of a feed index, None where none was seen."""

@@ -1,53 +1,100 @@
-"""The key files of a table and its clients: pyzmq's own certificates with our metadata.
+"""The pairs of a table and of its clients.
 
-    keys/table.key, keys/table.key_secret    the table itself
-    clients/ROLE.key, clients/ROLE.key_secret   one client a role, to be carried to its computer
-    admitted/*.key                           who may connect; removing a file shuts its client out
+    keys/table.key          the table itself: what encrypts to it and what verifies its word
+    keys/table.key_secret   its CURVE secret alone: the gateway's
+    keys/table.sign         its Ed25519 secret alone: the machine's
+    clients/NAME.key, clients/NAME.key_secret   a client whose pair was made here
 
-`zmq.auth` reads them all; controller/roster.py reads the metadata too, without
-ZeroMQ. Nothing here ever overwrites a file.
+Whom a table admits is enrolment.py's. No client's file is ever overwritten.
 """
 
-import os
-import tempfile
-from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Final
 
-import zmq
-from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
+from controller.gateway.enrolment import admit
+from controller.gateway.key_files import (
+    PUBLIC_MODE,
+    SECRET_MODE,
+    new_client,
+    new_sign_secret,
+    public_text,
+    table_secret,
+    write_new,
+    write_over,
+)
 from controller.messages import Role
-from controller.roster import ADMITTED, CLIENTS, KEYS, TABLE, RosterError, read_certificate
+from controller.roster import (
+    CLIENTS,
+    KEYS,
+    SIGN_FILE,
+    TABLE,
+    Certificate,
+    RosterError,
+    fingerprint,
+    read_certificate,
+    read_sign_file,
+)
 
-_SECRET_BANNER: Final = """\
-#   ZeroMQ CURVE **Secret** Certificate
-#   DO NOT PROVIDE THIS FILE TO OTHER USERS nor change its permissions.
-
-"""
-_PUBLIC_BANNER: Final = """\
-#   ZeroMQ CURVE Public Certificate
-#   Give it to whom this key shall be known.
-
-"""
+OLD = "old"
+"""The folder, in keys/ and in clients/, of what was replaced."""
 
 
-_SECRET_FIELDS: Final = ("sign =", "unseal =", "secret-key =")
-
-
-def create_keys(state_dir: Path) -> None:
+def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     """Create the table's keys and an admitted client of each role, unless they are there.
 
-    The table's own come last: while they are missing, an interrupted call is
-    finished by the next one; once they are there, nothing is done. Raises OSError.
+    With a `gateway_dir` of its own the gateway's part lies there: keys/table.key, its CURVE
+    secret and admitted/. `state_dir` keeps keys/table.sign, a copy of keys/table.key, and the
+    secrets of the clients that are made here. Whose the files are is the caller's business.
+
+    The table's own come last: while they are missing, an interrupted call is finished by the
+    next one; once they are there, nothing is done, but for a table without a table.sign (one
+    of an older version, where the gateway's file held that secret): it gets a new one, since
+    nothing was ever signed with the old. Raises OSError, RosterError.
     """
-    keys = state_dir / KEYS
-    if (keys / f"{TABLE}.key").exists():
+    gateways = gateway_dir or state_dir
+    secret, public = _table_files(state_dir, gateways)
+    if not public[0].exists():
+        for role in Role:
+            admit(gateways, create_client(state_dir, role.value, role))
+    elif not secret.exists():
+        raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
+    sign = state_dir / KEYS / SIGN_FILE
+    if not sign.exists():
+        write_new(sign, new_sign_secret(), SECRET_MODE)
+    verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
+    if all(path.exists() and read_certificate(path).verify == verify for path in public):
         return
-    for role in Role:
-        admit(state_dir, create_client(state_dir, role.value, role))
-    _create_pair(keys, TABLE, {"name": TABLE})
+    if not secret.exists():
+        write_new(secret, table_secret(verify), SECRET_MODE)
+    there = read_certificate(secret)
+    if there.curve_secret is None:
+        raise RosterError(f"{secret}: holds no secret-key; put the table's secret file there")
+    write_over(secret, table_secret(verify, (there.curve, there.curve_secret)), SECRET_MODE)
+    _write_public(read_certificate(secret), public)
+
+
+def renew_table(state_dir: Path, gateway_dir: Path | None = None) -> Certificate:
+    """Make the table new keys over the old ones; return the new certificate.
+
+    The old public file stays in keys/old/: what the table said under it can still be checked.
+    Its secrets are gone. Who calls this knows that no journal goes on: the key is part of
+    every commitment. Raises OSError, RosterError.
+    """
+    gateways = gateway_dir or state_dir
+    secret, public = _table_files(state_dir, gateways)
+    before = read_certificate(public[0])
+    name = f"{TABLE}-{fingerprint(before)}.key"
+    for folder in dict.fromkeys((gateways, state_dir)):
+        write_over(folder / KEYS / OLD / name, public_text(before), PUBLIC_MODE)
+    sign = state_dir / KEYS / SIGN_FILE
+    write_over(sign, new_sign_secret(), SECRET_MODE)
+    verify = bytes(SigningKey(read_sign_file(sign)).verify_key)
+    write_over(secret, table_secret(verify), SECRET_MODE)
+    after = read_certificate(secret)
+    _write_public(after, public)
+    return after
 
 
 def create_client(state_dir: Path, name: str, role: Role) -> Path:
@@ -55,70 +102,66 @@ def create_client(state_dir: Path, name: str, role: Role) -> Path:
 
     A client that is there already stays as it is. Raises OSError.
     """
-    metadata = {"name": name, "role": role.value}
-    if role is Role.CHIEF:  # opened hands are sealed to the chief
-        unseal = PrivateKey.generate()
-        metadata |= {"seal": bytes(unseal.public_key).hex(), "unseal": bytes(unseal).hex()}
-    return _create_pair(state_dir / CLIENTS, name, metadata)
+    folder = state_dir / CLIENTS
+    secret = folder / f"{name}.key_secret"
+    if not secret.exists():
+        write_new(secret, new_client(name, role), SECRET_MODE)
+    public = secret.with_suffix(".key")
+    if not public.exists():
+        write_new(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+    return public
 
 
-def admit(state_dir: Path, public_file: Path) -> Path:
-    """Put a client's public certificate on the list and return its place there.
+def request(folder: Path, name: str, role: Role, expires: datetime | None = None) -> Path:
+    """Make a pair where it will be used, and return the public file that is to be admitted.
 
-    The gateway sees it at the client's next knock. Raises RosterError for a file that is no
-    public certificate of a client, FileExistsError when another client has its name.
+    Raises FileExistsError where a pair of that name is there, OSError.
     """
-    certificate = read_certificate(public_file)
-    if certificate.role is None or certificate.curve_secret is not None:
-        raise RosterError(f"{public_file}: no client's public certificate: admit its NAME.key")
-    text = public_file.read_text()
-    admitted = state_dir / ADMITTED / f"{certificate.name}.key"
-    if not admitted.exists() or admitted.read_text() != text:
-        _write_new(admitted, text, 0o644)
-    return admitted
+    secret = folder / f"{name}.key_secret"
+    write_new(secret, new_client(name, role, expires), SECRET_MODE)
+    public = secret.with_suffix(".key")
+    write_over(public, public_text(read_certificate(secret)), PUBLIC_MODE)
+    return public
 
 
-def _create_pair(directory: Path, name: str, metadata: Mapping[str, str]) -> Path:
-    """Write NAME.key_secret, and NAME.key from it; return the public file."""
-    public_file = directory / f"{name}.key"
-    secret_file = directory / f"{name}.key_secret"
-    if not secret_file.exists():
-        _write_new(secret_file, _new_secret(metadata), 0o600)
-    if not public_file.exists():
-        _write_new(public_file, _public_part(secret_file.read_text()), 0o644)
-    return public_file
+def made_here(state_dir: Path, certificate: Certificate) -> bool:
+    """Tell whether the pair of a client lies here, in use or set aside. Raises RosterError."""
+    places = (_pair(state_dir, certificate), _old_pair(state_dir, certificate))
+    return any(
+        path.exists() and read_certificate(path).curve == certificate.curve for path in places
+    )
 
 
-def _new_secret(metadata: Mapping[str, str]) -> str:
-    """The text of a secret certificate with fresh keys for CURVE and for signing."""
-    public, secret = zmq.curve_keypair()
-    sign = SigningKey.generate()
-    signing = {"verify": bytes(sign.verify_key).hex(), "sign": bytes(sign).hex()}
-    lines = [f"    {key} = {value}\n" for key, value in {**metadata, **signing}.items()]
-    curve = f'    public-key = "{public.decode()}"\n    secret-key = "{secret.decode()}"\n'
-    return f"{_SECRET_BANNER}metadata\n{''.join(lines)}curve\n{curve}"
+def set_aside(state_dir: Path, certificate: Certificate) -> None:
+    """Move the pair of a key that was replaced or revoked to clients/old/, if it was made here.
+
+    What was sealed to it can still be opened with it. Raises OSError, RosterError.
+    """
+    public, old = _pair(state_dir, certificate), _old_pair(state_dir, certificate)
+    if not public.exists() or read_certificate(public).curve != certificate.curve:
+        return
+    old.parent.mkdir(mode=0o700, exist_ok=True)
+    for ending in (".key_secret", ".key"):  # the public one last: it says that all is done
+        path = public.with_suffix(ending)
+        if path.exists():
+            path.rename(old.with_name(old.name.removesuffix(".key") + ending))
 
 
-def _public_part(secret_text: str) -> str:
-    """The same certificate without what is secret in it."""
-    kept = [
-        line
-        for line in secret_text.removeprefix(_SECRET_BANNER).splitlines(keepends=True)
-        if not line.strip().startswith(_SECRET_FIELDS)
-    ]
-    return _PUBLIC_BANNER + "".join(kept)
+def _pair(state_dir: Path, certificate: Certificate) -> Path:
+    return state_dir / CLIENTS / f"{certificate.name}.key"
 
 
-def _write_new(path: Path, text: str, mode: int) -> None:
-    """Write `path` whole or not at all. Raises FileExistsError where there is one."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "w") as file:
-            file.write(text)
-            os.fchmod(file.fileno(), mode)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(part, path)
-    finally:
-        os.unlink(part)
+def _old_pair(state_dir: Path, certificate: Certificate) -> Path:
+    name = f"{certificate.name}-{fingerprint(certificate)}.key"
+    return state_dir / CLIENTS / OLD / name
+
+
+def _table_files(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:
+    """The table's CURVE secret, and its public files, the gateway's first."""
+    public = [folder / KEYS / f"{TABLE}.key" for folder in dict.fromkeys((gateways, state_dir))]
+    return gateways / KEYS / f"{TABLE}.key_secret", public
+
+
+def _write_public(table: Certificate, public: list[Path]) -> None:
+    for path in reversed(public):  # the gateway's last: it says that all is done
+        write_over(path, public_text(table), PUBLIC_MODE)

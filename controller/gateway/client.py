@@ -21,6 +21,7 @@ from controller.commands import COMMANDS
 from controller.gateway.endpoints import Endpoints
 from controller.gateway.line import RETRY_S, Keys, Line, LineState
 from controller.gateway.requests import HARD_LARGEST, LARGEST, refusal
+from controller.gateway.sockets import post
 from controller.messages import Command, Reply
 
 ANSWER_S: Final = 8.0
@@ -51,6 +52,14 @@ class Heard:
     body: bytes
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A command that waits for its answer, as it was sent."""
+
+    answer: asyncio.Future[Reply]
+    body: bytes
+
+
 class Client:
     """One table's feed and commands. Sockets open with their first use.
 
@@ -78,7 +87,8 @@ class Client:
         self._feed: Line | None = None
         self._commands: Line | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._asked: dict[str, asyncio.Future[Reply]] = {}
+        self._asked: dict[str, _Asked] = {}
+        self._lost_line = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -145,14 +155,16 @@ class Client:
     async def send(self, command: Command, answer_s: float = ANSWER_S) -> Reply:
         """Send `command` as it is and return the table's reply. Raises NoAnswer, BadAddress.
 
-        One so large that the gateway would hang up unread is refused here, in its words.
+        It is sent again, under its id, when the line was lost meanwhile and is there again: the
+        answer may have been on its way. One so large that the gateway would hang up unread is
+        refused here, in its words.
         """
         body = msgspec.json.encode(command)
         if len(body) > HARD_LARGEST:
             return _too_large(command.id, len(body))
         line = self._command_line()
         answer: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
-        self._asked[command.id] = answer
+        self._asked[command.id] = _Asked(answer, body)
         try:
             async with asyncio.timeout(answer_s):
                 if line.state in _HOPELESS:
@@ -180,10 +192,14 @@ class Client:
         return line
 
     def _on_commands(self, state: LineState) -> None:
+        open_ = [asked for asked in self._asked.values() if not asked.answer.done()]
         if state in _HOPELESS:
-            for answer in self._asked.values():
-                if not answer.done():
-                    answer.set_exception(NoAnswer(self._where(state)))
+            for asked in open_:
+                asked.answer.set_exception(NoAnswer(self._where(state)))
+        elif state is LineState.OPEN and self._lost_line and self._commands is not None:
+            for asked in open_:
+                post(self._commands.socket, [asked.body])
+        self._lost_line = state is LineState.DOWN
 
     async def _take_replies(self, line: Line) -> None:
         while True:
@@ -192,9 +208,9 @@ class Client:
                 reply = _REPLY.decode(body)
             except msgspec.MsgspecError:  # of another version: who asked hears that none came
                 continue
-            answer = self._asked.get(reply.id)
-            if answer is not None and not answer.done():
-                answer.set_result(reply)
+            asked = self._asked.get(reply.id)
+            if asked is not None and not asked.answer.done():
+                asked.answer.set_result(reply)
 
     def _where(self, state: LineState, what: str = "") -> str:
         said = ", ".join(filter(None, (what, str(state))))

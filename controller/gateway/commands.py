@@ -18,6 +18,7 @@ from controller.gateway.rates import BURST, PER_S, Rates
 from controller.gateway.requests import HARD_LARGEST, BadCommand, parse, refusal
 from controller.gateway.sockets import open_socket, post
 from controller.messages import Command, Reply
+from controller.roster import NotAdmitted
 
 ANSWER_S: Final = 5.0
 """How long the machine has for an answer."""
@@ -49,8 +50,8 @@ class Commands:
     """Passes commands to the machine and its answers back.
 
     `forward` hands a command to the machine and returns False while it is away;
-    `admits` tells whether a CURVE key is still on the list (a connection outlives
-    its certificate's removal, so each command is checked again). `answers` counts
+    `why_not` tells why a CURVE key is refused now, None where it is not (a connection outlives
+    its certificate by a moment, so each command is checked again). `answers` counts
     replies by command and by what they said, `reply_s` how long the machine took.
     """
 
@@ -58,12 +59,13 @@ class Commands:
         self,
         context: zmq.asyncio.Context,
         forward: Callable[[CommandMessage], bool],
-        admits: Callable[[str], bool],
+        why_not: Callable[[str], NotAdmitted | None],
         answer_s: float = ANSWER_S,
     ) -> None:
+        self._context = context
         self.socket = open_socket(context, zmq.ROUTER, _OPTIONS)
         self._forward = forward
-        self._admits = admits
+        self._why_not = why_not
         self._answer_s = answer_s
         self.answers: Counter[tuple[str, str]] = Counter()
         self.reply_s = Histogram(REPLY_BOUNDS_S)
@@ -96,11 +98,20 @@ class Commands:
         for ref in list(self._waiting):
             self._give_up(ref, "MACHINE_AWAY")
 
+    def reopen(self) -> None:
+        """Put every client out; answers on their way have nowhere to go, and are asked again.
+
+        The new socket is to be guarded and bound.
+        """
+        self.close()
+        self.socket = open_socket(self._context, zmq.ROUTER, _OPTIONS)
+
     def close(self) -> None:
         """Close the socket and leave no timer."""
         for waiting in self._waiting.values():
             waiting.timer.cancel()
         self._waiting.clear()
+        self._per_peer.clear()
         self.socket.close()
 
     def _take(self, frames: list[zmq.Frame]) -> None:
@@ -127,8 +138,9 @@ class Commands:
 
     def _refused(self, peer: str, command: Command) -> Reply | None:
         """Return what a key is told whose commands do not even go to the machine."""
-        if not self._admits(peer):
-            return refusal(command.id, "UNKNOWN_KEY")
+        refused = self._why_not(peer)
+        if refused is not None:
+            return refusal(command.id, refused.code, **refused.evidence)
         if self._per_peer[peer] >= MOST_WAITING:
             found, most = f"{MOST_WAITING} wait for their answers", f"{MOST_WAITING} at a time"
             return refusal(command.id, "TOO_MANY", found=found, expected=most)

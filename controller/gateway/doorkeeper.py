@@ -6,6 +6,7 @@ came, so this speaks the protocol itself (https://rfc.zeromq.org/spec/27).
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,7 +15,8 @@ import zmq
 import zmq.asyncio
 from zmq.utils import z85
 
-from controller.gateway.refusals import Refusals
+from controller.counting import Refusals
+from controller.roster import NotAdmitted
 
 ENDPOINT: Final = "inproc://zeromq.zap.01"
 DOMAIN: Final = b"dealtable"
@@ -26,13 +28,16 @@ _log = structlog.get_logger("gateway")
 class Doorkeeper:
     """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
 
-    `admits` tells whether a public CURVE key (Z85) is on the list now. `refused` counts
-    handshakes that failed for it.
+    `why_not` tells why a public CURVE key (Z85) is refused now, None where it is not. `refused`
+    counts handshakes that failed for it, by the reason; `inside` are the keys that came in.
     """
 
-    def __init__(self, context: zmq.asyncio.Context, admits: Callable[[str], bool]) -> None:
-        self._admits = admits
-        self.refused = 0
+    def __init__(
+        self, context: zmq.asyncio.Context, why_not: Callable[[str], NotAdmitted | None]
+    ) -> None:
+        self._why_not = why_not
+        self.refused: Counter[str] = Counter({"UNKNOWN_KEY": 0})
+        self.inside: set[str] = set()
         self._refusals = Refusals()
         self._socket = context.socket(zmq.REP)
         self._socket.linger = 0
@@ -62,17 +67,22 @@ class Doorkeeper:
     def _answer(self, request: list[bytes]) -> list[bytes]:
         _, number, domain, address, _, mechanism, *credentials = request
         key = _key_text(credentials) if mechanism == b"CURVE" and domain == DOMAIN else None
-        if key is not None and self._admits(key):
+        refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._why_not(key)
+        if key is not None and refused is None:
+            self.inside.add(key)
             return [_VERSION, number, b"200", b"OK", key.encode(), b""]
-        self._tell(key or f"({mechanism.decode(errors='replace')})", address.decode())
+        assert refused is not None
+        shown = key or f"({mechanism.decode(errors='replace')})"
+        self._tell(shown, address.decode(errors="replace"), refused)
         return [_VERSION, number, b"400", b"key refused", b"", b""]
 
-    def _tell(self, key: str, address: str) -> None:
-        self.refused += 1
+    def _tell(self, key: str, address: str, refused: NotAdmitted) -> None:
+        self.refused[refused.code] += 1
         unsaid = self._refusals.note(key, asyncio.get_running_loop().time())
         if unsaid is not None:
             more: dict[str, Any] = {"refused_meanwhile": unsaid} if unsaid else {}
-            _log.warning("key refused", key=key, peer=address, **more)
+            whose = {"name": refused.name} if refused.name else {}
+            _log.warning("key refused", key=key, peer=address, why=refused.code, **whose, **more)
 
 
 def _key_text(credentials: list[bytes]) -> str | None:

@@ -152,5 +152,22 @@ FAMILIES: Final[dict[str, Family]] = {
     "commands_waiting": Family(
         "gauge", "commands_waiting", "Commands that the machine has not answered yet."
     ),
-    "keys_refused": Family("counter", "keys_refused_total", "Connections with a key not admitted."),
+    "keys_refused": Family(
+        "counter",
+        "keys_refused_total",
+        "Connections with a key not admitted, by the name of the refusal.",
+        ("why",),
+    ),
+    "keys_expiring": Family("gauge", "keys_expiring", "Keys that expire within a week."),
+    "connections_cut": Family(
+        "counter",
+        "connections_cut_total",
+        "Times that all clients had to connect anew because a key was taken away or expired.",
+    ),
+    "orders_refused": Family(
+        "counter",
+        "orders_refused_total",
+        "Signed commands that the machine itself refused for their key, role or signature.",
+        ("why",),
+    ),
 }

@@ -12,6 +12,8 @@ from controller.gateway.sockets import open_socket, post
 
 JOIN_S: Final = 0.02
 """How long joins are gathered before the state goes out for all of them at once."""
+MOST_HELD: Final = 400
+"""Messages held back while subscribers connect anew; with more of them nobody waits longer."""
 
 _OPTIONS: Final[dict[int, int]] = {
     zmq.XPUB_VERBOSE: 1,  # the second and third subscriber are told of, too
@@ -28,12 +30,15 @@ class Feed:
     """
 
     def __init__(self, context: zmq.asyncio.Context, table: str) -> None:
+        self._context = context
         self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
         self._state_topic = state_topic(table)
         self._topics = {self._state_topic, event_topic(table)}
         self.sent: Counter[str] = Counter()
         self._state: list[bytes] | None = None
         self._repeat: asyncio.TimerHandle | None = None
+        self._held: list[list[bytes]] | None = None
+        self._go_on: asyncio.TimerHandle | None = None
 
     def publish(self, message: FeedMessage) -> None:
         """Send `message` to its subscribers. Raises BridgeError for
@@ -41,10 +46,27 @@ class Feed:
         if message.topic not in self._topics:
             raise BridgeError(f"topic {message.topic[:80]!r}: expected {sorted(self._topics)}")
         frames = [message.topic.encode(), bytes(message.body)]
-        if message.topic == self._state_topic:
-            self._state = frames
-        self.sent[message.topic.partition("/")[0]] += 1
-        post(self.socket, frames)
+        if self._held is None:
+            self._send(frames)
+        else:
+            self._held.append(frames)
+            if len(self._held) >= MOST_HELD:
+                self._let_go()
+
+    def hold(self) -> None:
+        """Keep what is published from now on, in its order."""
+        if self._held is None:
+            self._held = []
+
+    def reopen(self) -> None:
+        """Put every subscriber out. The new socket is to be guarded and bound."""
+        self.socket.close()
+        self.socket = open_socket(self._context, zmq.XPUB, _OPTIONS)
+
+    def go_on_in(self, after_s: float) -> None:
+        """Send what was held back, and all that comes, after a while."""
+        self._stop_waiting()
+        self._go_on = asyncio.get_running_loop().call_later(after_s, self._let_go)
 
     @property
     def state(self) -> bytes | None:
@@ -53,6 +75,8 @@ class Feed:
 
     def forget(self) -> None:
         """Repeat the state no more: without its machine it is no longer the table's."""
+        if self._held is not None:
+            self._let_go()
         self._state = None
 
     async def serve(self) -> None:
@@ -65,9 +89,28 @@ class Feed:
 
     def close(self) -> None:
         """Close the socket and leave no timer."""
+        self._stop_waiting()
         if self._repeat is not None:
             self._repeat.cancel()
         self.socket.close()
+
+    def _send(self, frames: list[bytes]) -> None:
+        topic = frames[0].decode()
+        if topic == self._state_topic:
+            self._state = frames
+        self.sent[topic.partition("/")[0]] += 1
+        post(self.socket, frames)
+
+    def _let_go(self) -> None:
+        self._stop_waiting()
+        held, self._held = self._held or [], None
+        for frames in held:
+            self._send(frames)
+
+    def _stop_waiting(self) -> None:
+        if self._go_on is not None:
+            self._go_on.cancel()
+            self._go_on = None
 
     def _wants_state(self, prefix: bytes) -> bool:
         return self._state_topic.encode().startswith(prefix)

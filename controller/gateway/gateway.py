@@ -12,7 +12,7 @@ import structlog
 import zmq
 import zmq.asyncio
 
-from controller.bridge import SOCKET_NAME, FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
+from controller.bridge import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
 from controller.config import OFF, TableConfig
 from controller.gateway.allowed import AllowList
 from controller.gateway.commands import ANSWER_S, Commands
@@ -21,9 +21,12 @@ from controller.gateway.endpoints import Endpoints, reachable, remove_endpoints,
 from controller.gateway.feed import Feed
 from controller.gateway.inlet import Inlet
 from controller.gateway.numbers import Numbers
+from controller.gateway.renewal import Front, until_one_is_gone
 from controller.gateway.scrape import Scrapes, bind, url
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
+from controller.users import UserError, peers_of
 
+_NAMES: Final = ("feed", "commands")
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _log = structlog.get_logger("gateway")
 
@@ -36,33 +39,38 @@ class Gateway:
     """Everything between the network and one machine.
 
     Sockets are bound by the constructor (inside a running loop), served by `serve`
-    and closed by `close`. `on_machine` is told of each machine that says hello. Raises
-    GatewayError when a key or an address is not to be had.
+    and closed by `close`. `wall` gives the wall's stamp, for keys that expire; `on_machine` is
+    told of each machine that says hello. Raises GatewayError when a key or an address is not
+    to be had.
     """
 
     def __init__(
         self,
         config: TableConfig,
+        wall: Callable[[], str],
         answer_s: float = ANSWER_S,
         on_machine: Callable[[HelloMessage], None] = lambda hello: None,
     ) -> None:
-        table, state_dir = config.table.id, config.table.state_dir
-        public, secret = _table_keys(state_dir)
-        allowed = _allowed(state_dir)
+        table = config.table.id
+        public, secret = _table_keys(config.gateway_dir)
+        self._allowed = allowed = _allowed(config.gateway_dir, wall)
         with ExitStack() as opened:
             context = zmq.asyncio.Context()
             opened.callback(context.destroy)
-            self._door = opened.enter_context(closing(Doorkeeper(context, allowed.admits)))
+            self._door = opened.enter_context(closing(Doorkeeper(context, allowed.why_not)))
             self._feed = opened.enter_context(closing(Feed(context, table)))
-            self._inlet = Inlet(config.table.runtime_dir / SOCKET_NAME, table, self)
+            self._inlet = Inlet(config.socket, table, self, _peers(config.table.user))
             self._commands = opened.enter_context(
-                closing(Commands(context, self._inlet.send, allowed.admits, answer_s))
+                closing(Commands(context, self._inlet.send, allowed.why_not, answer_s))
             )
             self._on_machine = on_machine
+            self._front = Front(self._door, secret, self._feed, self._commands)
             self._numbers = Numbers(
                 table,
                 config.table.backend == "sim",
+                allowed=allowed,
                 door=self._door,
+                front=self._front,
                 feed=self._feed,
                 commands=self._commands,
                 inlet=self._inlet,
@@ -70,25 +78,39 @@ class Gateway:
             self._scrapes, asked_at = _scrapes(config.gateway.metrics, self._numbers)
             if self._scrapes is not None:
                 opened.callback(self._scrapes.close)
-            for socket in (self._feed.socket, self._commands.socket):
-                self._door.guard(socket, secret)
+            feed, commands = self._bind(config.gateway.feed, config.gateway.commands)
             self.endpoints = Endpoints(
-                table=table,
-                feed=_bind(self._feed.socket, config.gateway.feed, "feed"),
-                commands=_bind(self._commands.socket, config.gateway.commands, "commands"),
-                server_key=public,
-                metrics=asked_at,
+                table=table, feed=feed, commands=commands, server_key=public, metrics=asked_at
             )
             self._opened = opened.pop_all()
 
     async def serve(self) -> None:
         """Serve until cancelled."""
         async with asyncio.TaskGroup() as group:
-            for part in (self._door, self._feed, self._commands):
-                group.create_task(part.serve())
+            group.create_task(self._door.serve())
+            group.create_task(self._serve_clients())
             group.create_task(self._inlet.run())
             if self._scrapes is not None:
                 group.create_task(self._scrapes.serve())
+
+    async def _serve_clients(self) -> None:
+        """Serve feed and commands; whose key is taken away or expires is cut off."""
+        while True:
+            async with self._front.serving():
+                gone = await until_one_is_gone(self._allowed, self._door)
+                _log.warning("keys gone, all clients connect anew", whose=gone)
+                await self._front.drain()
+            await self._front.renew()
+
+    def _bind(self, *addresses: str) -> list[str]:
+        """Bind both sockets; return the addresses at which this computer reaches them."""
+        bound = []
+        for part, name, address in zip(self._front.parts, _NAMES, addresses, strict=True):
+            try:
+                bound.append(reachable(self._front.bind(part, address)))
+            except zmq.ZMQError as error:
+                raise GatewayError(_not_bound(name, address, error.strerror)) from error
+        return bound
 
     def close(self) -> None:
         """Close every socket; leave no timer."""
@@ -120,44 +142,47 @@ class Gateway:
 @asynccontextmanager
 async def open_gateway(
     config: TableConfig,
+    wall: Callable[[], str],
     answer_s: float = ANSWER_S,
     on_machine: Callable[[HelloMessage], None] = lambda hello: None,
 ) -> AsyncIterator[Endpoints]:
     """Serve the table of `config` inside the block, and give where.
 
-    endpoints.json stands in the state directory as long. Raises GatewayError.
+    `wall` gives the wall's stamp. endpoints.json stands in the gateway's directory as long.
+    Raises GatewayError.
     """
-    state_dir = config.table.state_dir
-    with closing(Gateway(config, answer_s, on_machine)) as gateway:
+    folder = config.gateway_dir
+    with closing(Gateway(config, wall, answer_s, on_machine)) as gateway:
         try:
-            write_endpoints(state_dir, gateway.endpoints)
+            write_endpoints(folder, gateway.endpoints)
         except OSError as error:
-            raise GatewayError(f"{state_dir}: {error.strerror}; it must be writable") from error
+            raise GatewayError(f"{folder}: {error.strerror}; it must be writable") from error
         try:
             async with asyncio.TaskGroup() as group:
                 serving = group.create_task(gateway.serve())
                 yield gateway.endpoints
                 serving.cancel()
         finally:
-            remove_endpoints(state_dir)
+            remove_endpoints(folder)
 
 
 async def run_gateway(
     config: TableConfig,
+    wall: Callable[[], str],
     on_open: Callable[[Endpoints], None] = lambda _: None,
     on_machine: Callable[[HelloMessage], None] = lambda _: None,
 ) -> None:
     """Serve the table of `config` until SIGTERM, SIGINT or cancellation; then leave nothing.
 
-    `on_open` is called when the sockets are bound, `on_machine` whenever the machine says hello.
-    Raises GatewayError.
+    `wall` gives the wall's stamp. `on_open` is called when the sockets are bound, `on_machine`
+    whenever the machine says hello. Raises GatewayError.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop.set)
     try:
-        async with open_gateway(config, on_machine=on_machine) as endpoints:
+        async with open_gateway(config, wall, on_machine=on_machine) as endpoints:
             _log.info(
                 "gateway open",
                 table=endpoints.table,
@@ -172,9 +197,9 @@ async def run_gateway(
             loop.remove_signal_handler(number)
 
 
-def _table_keys(state_dir: Path) -> tuple[str, str]:
+def _table_keys(folder: Path) -> tuple[str, str]:
     """The table's public and secret CURVE key."""
-    file = state_dir / KEYS / f"{TABLE}.key_secret"
+    file = folder / KEYS / f"{TABLE}.key_secret"
     try:
         certificate = read_certificate(file)
     except RosterError as error:
@@ -184,10 +209,17 @@ def _table_keys(state_dir: Path) -> tuple[str, str]:
     return certificate.curve, certificate.curve_secret
 
 
-def _allowed(state_dir: Path) -> AllowList:
+def _allowed(folder: Path, wall: Callable[[], str]) -> AllowList:
     try:
-        return AllowList(state_dir)
+        return AllowList(folder, wall)
     except RosterError as error:
+        raise GatewayError(str(error)) from error
+
+
+def _peers(user: str | None) -> frozenset[int]:
+    try:
+        return peers_of(user)
+    except UserError as error:
         raise GatewayError(str(error)) from error
 
 
@@ -201,15 +233,6 @@ def _scrapes(address: str, numbers: Numbers) -> tuple[Scrapes | None, str | None
         why = os.strerror(error.errno or 0)  # the error's own text repeats the address
         raise GatewayError(_not_bound("metrics", address, why)) from error
     return Scrapes(bound, numbers.text), url(bound)
-
-
-def _bind(socket: zmq.asyncio.Socket, address: str, key: str) -> str:
-    """Bind and return the address at which this computer reaches the socket."""
-    try:
-        socket.bind(address)
-    except zmq.ZMQError as error:
-        raise GatewayError(_not_bound(key, address, error.strerror)) from error
-    return reachable(socket.getsockopt_string(zmq.LAST_ENDPOINT))
 
 
 def _not_bound(key: str, address: str, why: str | None) -> str:

@@ -1,4 +1,7 @@
-"""The gateway's end of the machine's Unix socket: connects, connects again, never queues."""
+"""The gateway's end of the machine's Unix socket: connects, connects again, never queues.
+
+Whoever listens there must be the machine's user: what it says goes out in the table's name.
+"""
 
 import asyncio
 from pathlib import Path
@@ -20,6 +23,7 @@ from controller.bridge import (
     from_machine,
     to_line,
 )
+from controller.users import peer_uid, peers_of
 
 FIRST_RETRY_S: Final = 0.05
 LAST_RETRY_S: Final = 2.0
@@ -49,12 +53,18 @@ class Owner(Protocol):
 
 
 class Inlet:
-    """One connection to the machine of `table` at a time, for as long as `run` runs."""
+    """One connection to the machine of `table` at a time, for as long as `run` runs.
 
-    def __init__(self, path: Path, table: str, owner: Owner) -> None:
+    `peers` are the uids that a machine may have: this process's own and root's, if not said.
+    """
+
+    def __init__(
+        self, path: Path, table: str, owner: Owner, peers: frozenset[int] | None = None
+    ) -> None:
         self._path = path
         self._table = table
         self._owner = owner
+        self._peers = peers_of(None) if peers is None else peers
         self._line: _MachineLine | None = None
 
     @property
@@ -75,7 +85,7 @@ class Inlet:
         """Keep connected until cancelled: first retry after 50 ms, doubling to 2 s."""
         retry_s, said = FIRST_RETRY_S, ""
         while True:
-            line = _MachineLine(self._table, self._owner)
+            line = _MachineLine(self._table, self._owner, self._peers)
             why = await self._stay(line)
             if line.greeted:
                 retry_s, said = FIRST_RETRY_S, ""
@@ -102,18 +112,22 @@ class Inlet:
 class _MachineLine(asyncio.Protocol):
     """One connection. `closed` ends with the reason when it does."""
 
-    def __init__(self, table: str, owner: Owner) -> None:
+    def __init__(self, table: str, owner: Owner, peers: frozenset[int]) -> None:
         self.closed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.greeted = False
         self.has_metrics = False
         self._table = table
         self._owner = owner
+        self._peers = peers
         self._lines = Lines(MACHINE_LINE)
         self._transport: asyncio.Transport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        uid = peer_uid(transport.get_extra_info("socket"))
+        if uid not in self._peers:
+            self._end(f"it is user {uid}, not the machine's")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(str(exc or "it closed the socket"))

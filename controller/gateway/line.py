@@ -31,8 +31,8 @@ class LineState(StrEnum):
     CONNECTING = "connecting"
     OPEN = "connected"
     DOWN = "nobody answers there"
-    KEY_REFUSED = "key refused"
-    OTHER_KEY = "different key: what answers there has not the table's key"
+    KEY_REFUSED = "key refused: not admitted there, revoked or expired"
+    OTHER_KEY = "different key: what answers there has not the table's key; nothing is sent"
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ import msgspec
 
 from controller.bridge import MetricsMessage
 from controller.counting import Sample
+from controller.gateway.allowed import AllowList
 from controller.gateway.commands import Commands
 from controller.gateway.doorkeeper import Doorkeeper
 from controller.gateway.feed import Feed
 from controller.gateway.inlet import Inlet
+from controller.gateway.renewal import Front
 from controller.messages import State
 
 ANSWER_S: Final = 1.0
@@ -29,13 +31,16 @@ class Numbers:
         table: str,
         simulated: bool,
         *,
+        allowed: AllowList,
         door: Doorkeeper,
+        front: Front,
         feed: Feed,
         commands: Commands,
         inlet: Inlet,
     ) -> None:
         self._table, self._simulated = table, "true" if simulated else "false"
-        self._door, self._feed, self._commands, self._inlet = door, feed, commands, inlet
+        self._allowed, self._door, self._front = allowed, door, front
+        self._feed, self._commands, self._inlet = feed, commands, inlet
         self._told: MetricsMessage | None = None
         self._told_s = 0.0
         self._asked: asyncio.Future[MetricsMessage] | None = None
@@ -85,7 +90,10 @@ class Numbers:
 
     def _own(self) -> Iterator[Sample]:
         yield Sample("machine_up", (), int(self._inlet.is_up))
-        yield Sample("keys_refused", (), self._door.refused)
+        for why, count in self._door.refused.items():
+            yield Sample("keys_refused", (why,), count)
+        yield Sample("keys_expiring", (), self._allowed.expiring())
+        yield Sample("connections_cut", (), self._front.renewed)
         yield Sample("commands_waiting", (), self._commands.waiting)
         for topic, count in self._feed.sent.items():
             yield Sample("feed_messages", (topic,), count)

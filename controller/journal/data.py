@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.messages import Landed, Outcome, Role, Seat
+from controller.messages import Landed, Outcome, Release, Role, Seat
 
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
 Base64 = Annotated[str, Meta(pattern="^[A-Za-z0-9+/]*={0,2}$", description="bytes in base64")]
@@ -38,7 +38,9 @@ class OpenedData(Data, frozen=True):
     """The daemon began: whose journal this is, and the version of the program.
 
     `table_key`: the table's public CURVE key (Z85), part of every commitment. `sets`: the back of
-    each set that lies at the table, by its id.
+    each set that lies at the table, by its id. `verify`: the table's Ed25519 key, that of its
+    signed heads; missing where the machine signs none. `release`: which one the program says
+    it is; missing where it has no manifest.
     """
 
     table: str
@@ -46,6 +48,8 @@ class OpenedData(Data, frozen=True):
     simulated: bool
     version: str
     sets: dict[str, Back]
+    verify: Hash | UnsetType = UNSET
+    release: Release | UnsetType = UNSET
 
 
 class SeedData(Data, frozen=True):
@@ -99,7 +103,7 @@ class ShuffledData(Data, frozen=True):
 
 
 class WireData(Data, frozen=True):
-    """A group of board events (wire_group.py); `sealed`: what the reader saw, where it did.
+    """A group of board events (wire_group.py); `sealed`: what the reader saw, and the pockets.
 
     `boots` has for each board its boot id and the first and last number of its events.
     """
@@ -107,6 +111,13 @@ class WireData(Data, frozen=True):
     boots: dict[Board, tuple[int, int, int]]
     b: Base64
     sealed: Base64 | UnsetType = UNSET
+
+
+class CourseWire(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A group of board events with every pocket, and nothing of what the reader saw."""
+
+    boots: dict[Board, tuple[int, int, int]]
+    b: Base64
 
 
 class OpenedWire(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -170,10 +181,15 @@ class SealedToChiefData(Data, frozen=True):
 
 
 class RevealedData(Data, frozen=True):
-    """Seed and cut of an attempt that is over; a null cut: it was dealt without."""
+    """Seed and cut of an attempt that is over; a null cut: it was dealt without.
+
+    `course`: which card went where, of hands that were played; it is missing where the
+    whole record follows, and of hands that went out behind a power cut.
+    """
 
     seed: Hash
     cut: int | None
+    course: list[CourseWire] | UnsetType = UNSET
 
 
 class WithdrawnData(Data, frozen=True):
@@ -187,27 +203,39 @@ class LastLook(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What the sensors said at the end.
 
     At a count all but `pockets_empty`; that and `path_empty` at a beginning which the dealer
-    board refused. `reader_pulses`: how many cards the reader board was told of by the wire.
+    board refused. `reader_pulses`: how many cards the reader board was told of by the wire; it
+    stands alone where the boards were asked in the middle of a deal, for one card. `board_fed`,
+    `board_landed` (N, W, S, E): the dealer board's own counts, `board_locked`: its own lock holds;
+    `pockets_seen`: a card lies in each pocket.
     """
 
-    path_empty: bool
+    path_empty: bool | UnsetType = UNSET
     pockets_empty: bool | UnsetType = UNSET
     hopper_empty: bool | UnsetType = UNSET
     tray_empty: bool | UnsetType = UNSET
     reader_pulses: Count | UnsetType = UNSET
+    lift_down: bool | UnsetType = UNSET
+    pockets_seen: list[bool] | UnsetType = UNSET
+    board_fed: Count | UnsetType = UNSET
+    board_landed: list[Count] | UnsetType = UNSET
+    board_locked: bool | UnsetType = UNSET
 
 
 class RecordData(Data, frozen=True):
     """The opened record of an attempt: a face a place (hex), and the nonce of `hands`.
 
-    Both are null in an attempt that was never held. `events`: its board events so far, of one
-    that was given up; `settled`: the last look, where the sensors were asked.
+    Both are null in an attempt that was never held. `events`: its board events so far, where every
+    look of theirs can be told; `settled`: of one that was given up, the last look, where the
+    sensors were asked; `counted`: how many of `events` the verdict's counts are of. `key`: the
+    attempt's key; all that is under it is open by now, and it opens the rows that say so.
     """
 
     nonce: Hash | None
     hands: Annotated[str, Meta(pattern="^([0-9a-f]{2})*$")] | None
     events: list[OpenedWire] | UnsetType = UNSET
     settled: LastLook | UnsetType = UNSET
+    counted: Count | UnsetType = UNSET
+    key: Hash | UnsetType = UNSET
 
 
 class RecalledData(Data, frozen=True):
@@ -371,7 +399,9 @@ class CommandData(Data, frozen=True):
 
     `key`: the signer's (hex), `panel` for a button of the table; `who`: the name of its
     certificate. `result`: what was answered, as far as it is public; or `refused`: it was begun
-    and could not be carried out after all.
+    and could not be carried out after all. `args`, `of` (the deal and attempt that it named) and
+    `sig`: of commands whose arguments are public, so that whoever knows the signer's key can
+    check that he gave them (controller/signing.py); none where a button did.
     """
 
     id: str
@@ -379,6 +409,9 @@ class CommandData(Data, frozen=True):
     cmd: str
     role: Role
     who: str
+    args: dict[str, Any] | UnsetType = UNSET
+    of: tuple[int | None, int | None] | UnsetType = UNSET
+    sig: str | UnsetType = UNSET
     result: dict[str, Any] | UnsetType = UNSET
     refused: FaultName | UnsetType = UNSET
 

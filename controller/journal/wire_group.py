@@ -1,11 +1,12 @@
-"""Board events in small: one journal entry for a run of them, faces in its sealed part.
+"""Board events in small: one journal entry for a run of them, what is secret in its sealed part.
 
-Six bytes an event, in the order in which the host took them, both boards in one
+Five bytes an event, in the order in which the host took them, both boards in one
 run: board (top bit: the reader) and code, the two running totals, index, place.
 Event numbers need no bytes: the host takes a board's events without a gap, so a
 first number per board says them all. What a READ saw (four bytes: face, back,
-face up, confidence) is not among them: those go together, in order, into one
-sealed box, or nowhere where the attempt has no key any more.
+face up, confidence) is not among them, nor is the pocket of a card: those go
+together, in order, into one sealed box. Where the attempt has no key any more
+pockets stand in the open, and looks nowhere.
 """
 
 import base64
@@ -18,8 +19,13 @@ import msgspec
 READER_BIT = 0x80
 # Codes and sources of drivers/link/PROTOCOL.md that a journal's reader must know.
 READ = 0x20
-AT_READER, DOUBLE, GATE, LANDED, STRAY, JAM, HOPPER_EMPTY = 0x01, 0x02, 0x03, 0x04, 0x05, 0x07, 0x08
+AT_READER, DOUBLE, GATE, LANDED, STRAY, POCKET = 0x01, 0x02, 0x03, 0x04, 0x05, 0x06
+JAM, HOPPER_EMPTY, SHUFFLED = 0x07, 0x08, 0x09
 UNREADABLE = 0xFF
+OF_POCKETS = frozenset({GATE, LANDED, STRAY, POCKET})
+"""Whose place tells where a card went: sealed as long as its attempt has a key."""
+UNTOLD = 0xFF
+"""Stands for a place whose box stayed shut."""
 OUTLETS = ("N", "W", "S", "E", "tray")
 GROUP = 32
 """Events to an entry: eight cards. Boards keep theirs until they are told `kept`, so
@@ -89,7 +95,10 @@ class Look(msgspec.Struct, frozen=True, gc=False):
 
 
 class WireEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A board event out of the journal. `look` is null where the box stayed shut."""
+    """A board event out of the journal.
+
+    Where the box stayed shut `look` is null, and the place of a pocket UNTOLD.
+    """
 
     board: Board
     boot: int
@@ -101,6 +110,13 @@ class WireEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     index: int
     place: int
     look: Look | None = None
+
+    @property
+    def told(self) -> bool:
+        """Whether nothing of it stayed shut."""
+        if self.code == READ:
+            return self.look is not None
+        return self.code not in OF_POCKETS or self.place != UNTOLD
 
 
 def groups(events: Iterable[BoardEvent], limit: int = GROUP) -> Iterator[list[BoardEvent]]:
@@ -120,42 +136,48 @@ def pack(
 ) -> dict[str, Any]:
     """Return the data of a `wire` entry; the entry's own attempt must be the events'.
 
-    `seal` closes what the reader saw under the attempt key; without it that part
-    is left out. Raises ValueError for events of two attempts, of two boots of one
-    board, or with a gap between them.
+    `seal` closes looks and pockets under the attempt key; without it looks are left out
+    and pockets stand there. Raises ValueError for events of two attempts, of two boots of
+    one board, or with a gap between them.
     """
     boots: dict[str, list[int]] = {}
-    looks = []
     for event in events:
         boot, first, last = boots.get(event.board, (event.boot, event.number, event.number - 1))
         if (event.boot, event.number) != (boot, last + 1) or event.attempt != events[0].attempt:
             raise ValueError(f"event {event.number} of {event.board} does not go on from {last}")
         boots[event.board] = [boot, first, event.number]
-        if event.code == READ:
-            looks.append(_look_of(event))
-    data: dict[str, Any] = {"boots": boots, "b": _text(b"".join(map(_small, events)))}
-    if looks and seal is not None:
-        data["sealed"] = _text(seal(b"".join(looks)))
+    sealed = OF_POCKETS if seal is not None else frozenset()
+    data: dict[str, Any] = {
+        "boots": boots,
+        "b": _text(b"".join(_small(event, sealed) for event in events)),
+    }
+    if seal is not None and (secret := b"".join(map(_secret, events))):
+        data["sealed"] = _text(seal(secret))
     return data
 
 
 def unpack(
     data: dict[str, Any], attempt: int | None, unseal: Callable[[bytes], bytes] | None = None
 ) -> list[WireEvent]:
-    """Return the events of a `wire` entry, with what the reader saw where `unseal` opens it.
+    """Return the events of a `wire` entry, with looks and pockets where `unseal` opens them.
 
     Raises ValueError for data that is no group.
     """
     try:
         sealed = data.get("sealed")
-        looks = unseal(_bytes(sealed)) if sealed and unseal else None
-        return list(_events(_bytes(data["b"]), data["boots"], attempt or 0, looks))
-    except (struct.error, KeyError, TypeError, AttributeError) as error:
+        secret = unseal(_bytes(sealed)) if sealed and unseal else None
+        return list(_events(data, attempt or 0, secret, OF_POCKETS))
+    except (struct.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no group of board events: {error}") from error
 
 
+def course_of(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
+    """Return events as `revealed` carries them: every pocket, no look."""
+    return [pack(group) for group in groups(events, limit=len(events))]
+
+
 def opened(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
-    """Return events as the public `record` of a void carries them: nothing sealed."""
+    """Return events as the public `record` of an attempt carries them: nothing sealed."""
     return [
         pack(group) | {"looks": _text(b"".join(_look_of(e) for e in group if e.code == READ))}
         for group in groups(events, limit=len(events))
@@ -163,12 +185,19 @@ def opened(events: Sequence[BoardEvent]) -> list[dict[str, Any]]:
 
 
 def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list[WireEvent]:
-    """Return the events of an opened record; raises ValueError for what is none."""
+    """Return the events of an opened record, or of a course, which has no looks.
+
+    Raises ValueError for what is neither.
+    """
     try:
-        sealed = [group | {"sealed": group.get("looks")} for group in record]
-    except (TypeError, AttributeError) as error:
+        return [event for group in record for event in _opened_events(group, attempt or 0)]
+    except (struct.error, LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"this is no record of board events: {error}") from error
-    return [event for group in sealed for event in unpack(group, attempt, lambda looks: looks)]
+
+
+def _opened_events(group: dict[str, Any], attempt: int) -> Iterator[WireEvent]:
+    looks = group.get("looks")
+    yield from _events(group, attempt, None if looks is None else _bytes(looks), frozenset())
 
 
 def _belongs(group: Sequence[BoardEvent], event: BoardEvent) -> bool:
@@ -176,21 +205,34 @@ def _belongs(group: Sequence[BoardEvent], event: BoardEvent) -> bool:
     return (group[0].attempt, same_board.boot) == (event.attempt, event.boot)
 
 
-def _small(event: BoardEvent) -> bytes:
+def _small(event: BoardEvent, sealed: frozenset[int]) -> bytes:
     kind = event.code | (READER_BIT if event.board == "reader" else 0)
-    return _EVENT.pack(kind, event.seen, event.landed, event.index, event.place)
+    place = UNTOLD if event.code in sealed else event.place
+    return _EVENT.pack(kind, event.seen, event.landed, event.index, place)
+
+
+def _secret(event: BoardEvent) -> bytes:
+    """Return what of an event goes into the sealed box."""
+    if event.code == READ:
+        return _look_of(event)
+    return bytes([event.place]) if event.code in OF_POCKETS else b""
 
 
 def _events(
-    packed: bytes, boots: dict[str, list[int]], attempt: int, looks: bytes | None
+    data: dict[str, Any], attempt: int, secret: bytes | None, of_pockets: frozenset[int]
 ) -> Iterator[WireEvent]:
-    seen = [Look(*fields) for fields in _LOOK.iter_unpack(looks or b"")]
+    """Yield the events of a group; `secret` has their looks, and the places of `of_pockets`."""
+    boots = data["boots"]
+    rest = None if secret is None else memoryview(secret)
     number = {board: first for board, (_, first, _) in boots.items()}
-    for kind, total_in, total_out, index, place in _EVENT.iter_unpack(packed):
+    for kind, total_in, total_out, index, place in _EVENT.iter_unpack(_bytes(data["b"])):
         board: Board = "reader" if kind & READER_BIT else "dealer"
         code = kind & ~READER_BIT
-        if looks is not None and code == READ and not seen:
-            raise ValueError("fewer looks than reads")
+        look = None
+        if rest is not None and code == READ:
+            look, rest = Look(*_LOOK.unpack(rest[: _LOOK.size])), rest[_LOOK.size :]
+        elif rest is not None and code in of_pockets:
+            place, rest = rest[0], rest[1:]
         yield WireEvent(
             board=board,
             boot=boots[board][0],
@@ -201,10 +243,10 @@ def _events(
             landed=total_out,
             index=index,
             place=place,
-            look=seen.pop(0) if looks is not None and code == READ else None,
+            look=look,
         )
         number[board] += 1
-    if any(number[board] != last + 1 for board, (_, _, last) in boots.items()) or seen:
+    if any(number[board] != last + 1 for board, (_, _, last) in boots.items()) or rest:
         raise ValueError("its numbers do not fit its events")
 
 

@@ -25,6 +25,7 @@ A deal:
     release.py      held hands on their way out
     clearing.py     between deals: the lift down, the cards away, the set back
     hands_out.py    hands that are out, until their deal is over: shown or recalled
+    hands_kept.py   hands that were played, kept shut until the profile opens them
 
 What an earlier run left open:
     left_over.py    what the journal and the key file tell of it

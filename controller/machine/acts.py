@@ -50,7 +50,7 @@ class TableActs:
     ) -> None:
         self._record, self._table, self._deals = record, table, deals
         self._match, self._custom = desk, custom
-        self._dealer, self._opened = boards[0], opened
+        self._dealer, self._opened, self._transfers = boards[0], opened, transfers
         technical = Technical(record, table, *boards)
         self._acts: Mapping[str, Act] = {
             "set_match": self._set_match,
@@ -63,11 +63,12 @@ class TableActs:
             "acknowledge": self._acknowledge,
             "clear_jam": self._clear_jam,
             "void": self._void,
+            "adjust": self._adjust,
             "tribute": desk.judge_tribute,
             "return": desk.judge_return,
             "redeal": self._redeal,
             "open_hand": opened.open,
-            "transfer": transfers.send,
+            "transfer": self._transfer,
             "take_over": transfers.take,
             "selftest": technical.selftest,
             "configure": technical.configure,
@@ -279,6 +280,8 @@ class TableActs:
             found = self._table.phase.value
             expected = "an attempt whose hands are not out"
             raise OrderRefused(failure("WRONG_PHASE", found=found, expected=expected))
+        if not self._deals.is_practice and not self._deals.is_ahead:
+            self._opened.forbid(order)
         order.write({"reason": order.args.reason})
         run.broken("ORDERED")  # at once: a release in the same moment would come before it
         await self._record.sync()
@@ -287,6 +290,20 @@ class TableActs:
     async def _redeal(self, order: Order) -> None:
         self._opened.forbid(order)
         await self._match.act(order)
+
+    # What leaves the present deal unplayed as a redeal does.
+
+    async def _adjust(self, order: Order) -> None:
+        if order.args.choice == "void_later":
+            self._opened.forbid(order)
+        await self._match.act(order)
+
+    async def _transfer(self, order: Order) -> None:
+        """Send the match away; the other table does not know who saw a hand of the deal."""
+        match = self._record.play.match
+        if match is not None and match.under_way:
+            self._opened.forbid(order)
+        await self._transfers.send(order)
 
 
 async def _refuse_in_test(order: Order) -> None:

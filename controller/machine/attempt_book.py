@@ -14,7 +14,7 @@ from controller.cards import face_text
 from controller.deal import sequence as fair
 from controller.deal.ledger import SEATS, TRAY, Ledger
 from controller.journal.fold import Progress
-from controller.journal.wire_group import BoardEvent, opened
+from controller.journal.wire_group import BoardEvent, course_of, opened
 from controller.machine.record import Record
 from controller.messages import Outcome
 from controller.rules.profile import BigTwoProfile, Profile
@@ -34,13 +34,13 @@ that leads (Big Two), or not at all."""
 class Bindings:
     """What every attempt of this table is bound to, and where its secrets lie.
 
-    `chief` is the public key that attempt keys are sealed to; `entropy` gives that
+    `chief` gives the public key that attempt keys are sealed to, as of now; `entropy` that
     many fresh bytes.
     """
 
     record: Record
     key_file: KeyFile
-    chief: bytes
+    chief: Callable[[], bytes]
     profile: Profile
     table_key: str
     entropy: Callable[[int], bytes]
@@ -174,7 +174,7 @@ class AttemptBook:
         self.vault.begin(self.number)
         assert self._key is not None
         to.key_file.write(self.number, self._key.raw)
-        for_chief = seal_to(to.chief, self._key.raw, to.entropy)
+        for_chief = seal_to(to.chief(), self._key.raw, to.entropy)
         boxes = {"box": _text(self.seal(self._seed)), "for_chief": _text(for_chief)}
         self._write("seed", boxes, public=False)
         self._write(
@@ -235,20 +235,30 @@ class AttemptBook:
         """Write that hands which were out are dealt again, and why."""
         self._write("recalled", {"reasons": list(reasons)})
 
-    def reveal(self) -> None:
-        """Write seed and cut; without the key, that the chief alone can open them."""
+    def reveal(self, events: Sequence[BoardEvent] = ()) -> None:
+        """Write seed and cut; without the key, that the chief alone can open them.
+
+        `events`: the boards' of hands that were played, so that anybody can compare where their
+        cards went; of an attempt that gave none the record follows, and has them.
+        """
         if self.sealed:
             self._write("sealed_to_chief", {"reason": "POWER"})
-        else:
-            self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut})
+            return
+        course = {"course": course_of(events)} if events else {}
+        self._write("revealed", {"seed": self._seed.hex(), "cut": self.cut, **course})
 
     def record(
-        self, events: Sequence[BoardEvent], last_look: Mapping[str, bool | int]
+        self,
+        events: Sequence[BoardEvent],
+        last_look: Mapping[str, Any],
+        counted: int | None = None,
     ) -> dict[str, Any]:
         """Return all that was seen of an attempt: its board events, its hands, the last look.
 
-        `last_look` is what the sensors said at the end, where they were asked. It is empty
-        where the key went with the power.
+        `last_look` is what the sensors said at the end, where they were asked; `counted`, how
+        many of the events came before the verdict was made up. With the attempt's key, which hides
+        nothing more, so that anybody with the journal can open the rows. It is empty where that
+        went with the power.
         """
         if self.sealed:
             return {}
@@ -258,19 +268,34 @@ class AttemptBook:
             "hands": None if hands is None else hands.hex(),
         }
         record["events"] = opened(events)
+        assert self._key is not None
+        record["key"] = self._key.raw.hex()
         if last_look:
             record["settled"] = dict(last_look)
+        if counted is not None:
+            record["counted"] = counted
         return record
 
     def open(self, record: dict[str, Any]) -> None:
-        """Publish the record of an attempt that gave no hands, where it can be opened."""
+        """Publish the record of an attempt, where it can be opened."""
         if not self.sealed:
             self._write("record", record)
 
     def close(self) -> None:
-        """Forget faces and key: the attempt is over."""
+        """Forget faces and key: the attempt is over.
+
+        The key's file stays as long as hands that were played are not shown yet, where they
+        will be (hands_kept.py).
+        """
         self.vault.forget()
-        self._to.key_file.remove(self.number)
+        if not self._is_kept:
+            self._to.key_file.remove(self.number)
+
+    @property
+    def _is_kept(self) -> bool:
+        played = self.has("released") and self.has("revealed")
+        opened = self.has("record") or self.has("recalled") or self.sealed
+        return played and not opened and self._to.profile.hands_opened != "never"
 
     def _verdict(self, outcome: Outcome, reasons: Sequence[str], ledger: Ledger | None) -> None:
         nothing = dict.fromkeys((*SEATS, TRAY), 0)

@@ -20,9 +20,10 @@ from controller.faults import fault, fault_name
 from controller.machine.asking import absolute, why_refused
 from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
+from controller.machine.hands_kept import at_deals_end
 from controller.machine.left_over import LeftOver
 from controller.machine.order.desk import Order, OrderDesk, uncut_reason
-from controller.machine.sightings import settled, sighting
+from controller.machine.sightings import Sightings, settled
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome, Seat
 from drivers.dealer import Dealer
@@ -33,7 +34,10 @@ from drivers.reader import Reader
 
 _T = TypeVar("_T")
 # What a record keeps of the count at the end: what no event of a board shows.
-_LAST_LOOK = ("hopper_empty", "path_empty", "tray_empty", "reader_pulses")
+_LAST_LOOK = (
+    *("hopper_empty", "path_empty", "tray_empty", "lift_down", "pockets_seen"),
+    *("board_fed", "board_landed", "board_locked", "reader_pulses"),
+)
 
 
 @dataclass(frozen=True)
@@ -83,9 +87,12 @@ class AttemptRun:
         self.lifted: asyncio.Future[None] = self._loop.create_future()
         self._aside: asyncio.Task[None] | None = None
         self.let_out = False
-        self._events: list[Event] = []
+        self._blind: list[Event] = []
+        self._sightings = Sightings(self.number)
         self._collects = False
-        self._last_look: dict[str, bool | int] = {}
+        self._last_look: dict[str, Any] = {}
+        self._counted: int | None = None
+        self._told_late = False
 
     @classmethod
     def of_left(cls, fixtures: Fixtures, left: LeftOver) -> Self:
@@ -115,8 +122,13 @@ class AttemptRun:
 
     @property
     def events(self) -> Sequence[Event]:
-        """Its board events so far, in the order in which they came."""
-        return self._events
+        """Its board events so far but for the reader's looks, in the order in which they came."""
+        return self._blind
+
+    @property
+    def told(self) -> Sequence[Event]:
+        """All its board events so far, as long as its vault has them."""
+        return self.book.vault.told
 
     def take_up(self, events: Iterable[Event]) -> None:
         """Follow what happened so far: `events`, in an order in which it can have happened."""
@@ -130,6 +142,8 @@ class AttemptRun:
                 self.dealing.see(Shuffled())
         for event in events:
             self._follow(event)
+        # Which of them it was that ended it, only an earlier run knew.
+        self._told_late = self.dealing is not None and self.dealing.attempt.stage is Stage.OVER
 
     # What happens meanwhile.
 
@@ -137,7 +151,9 @@ class AttemptRun:
         """Take an event of either board, inside the read callback."""
         if event.attempt != self.number:
             return
-        self._events.append(event)
+        self.book.vault.hear(event)
+        if not isinstance(event, Read):
+            self._blind.append(event)
         if event.code is Code.RELEASED and not self.lifted.done():
             self.lifted.set_result(None)
         if not self._collects:
@@ -148,14 +164,17 @@ class AttemptRun:
         if isinstance(event, Read):
             if self.dealing is not None:
                 self.dealing.see(self.book.vault.read(event))
-        elif event.code is Code.SHUFFLED:
+            return
+        if event.code is Code.SHUFFLED:
             self._take_shuffled(event.index)
-        elif self.dealing is not None and not self.let_out:
-            self.dealing.on_event(event)
-        elif self.dealing is None:
-            seen = sighting(event, doubled=False)
-            if isinstance(seen, Broken):
-                self.broken(seen.reason)
+            return
+        if self.dealing is not None and self.let_out:
+            return
+        seen = self._sightings.of(event)
+        if self.dealing is not None and seen is not None:
+            self.dealing.told(seen)
+        elif isinstance(seen, Broken):
+            self.broken(seen.reason)
 
     def refused(self, refused: Refused) -> None:
         """Take that a board refuses a command that nobody waits for: the attempt is over.
@@ -231,7 +250,7 @@ class AttemptRun:
         try:
             self._still_whole()
             if not self.book.has("committed"):
-                await self._commit(start)
+                await self._commit(start, uncut)
             if self.book.sealed:
                 raise Ended("POWER")
             if not self.book.has("cut"):
@@ -249,10 +268,11 @@ class AttemptRun:
         await self._hold()
         return Outcome.OK
 
-    async def _commit(self, start: Order | None) -> None:
+    async def _commit(self, start: Order | None, uncut: str | None) -> None:
         self.book.commit()
         if start is not None:
-            start.write({"deal": self.book.deal, "attempt": self.number})
+            said = {} if uncut is None else {"uncut": uncut}
+            start.write({"deal": self.book.deal, "attempt": self.number} | said)
         await self._record.sync()
         if start is not None:
             start.done()
@@ -262,7 +282,9 @@ class AttemptRun:
             self.book.take_cut(None, uncut)
             await self._record.sync()
             return
-        late = self._loop.call_later(self._at.cut_s, self._record.latch, "CUT_LATE")
+        cutter = self._at.cutter()
+        asked = {} if cutter is None else {"pocket": cutter}
+        late = self._loop.call_later(self._at.cut_s, self._record.latch, "CUT_LATE", asked)
         try:
             while not await self._one_cut():
                 pass
@@ -402,6 +424,8 @@ class AttemptRun:
         return self.book.vault.set_verdict(places, self._profile.deck.cards)
 
     def _on_end(self, attempt: Attempt) -> None:
+        if attempt.stage is Stage.OVER and not self._told_late:
+            self._counted = len(self.told)
         if not self._dealt.done():
             self._dealt.set_result(attempt)
         elif attempt.stage is Stage.OVER and not self._broken.done():
@@ -416,9 +440,16 @@ class AttemptRun:
         self.over.set()
         await self._at.wire_log.sync()
 
-    async def reveal(self) -> None:
-        """Show seed and cut: the deal is over. Raises StorageFailed."""
-        self.book.reveal()
+    async def reveal(self, *, practice: bool) -> None:
+        """Show seed and cut: the deal is over; and its hands, where the profile says so.
+
+        Raises StorageFailed.
+        """
+        record = self.book.record(self.told, {})
+        self._at.wire_log.write()
+        self.book.reveal(self.told)
+        if at_deals_end(self._profile.hands_opened, practice=practice):
+            self.book.open(record)
         await self._record.sync()
         self.book.close()
 
@@ -427,7 +458,7 @@ class AttemptRun:
 
         Raises StorageFailed.
         """
-        record = self.book.record(self._events, self._last_look)
+        record = self.book.record(self.told, self._last_look)
         self._at.wire_log.write()
         self.book.recall(reasons)
         self.book.reveal()
@@ -445,7 +476,7 @@ class AttemptRun:
             reasons = tuple(dict.fromkeys([*reasons, *seen]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
-        record = self.book.record(self._events, self._last_look)
+        record = self.book.record(self.told, self._last_look, self._counted)
         self._at.wire_log.write()
         self.book.refuse(outcome, reasons, self._ledger)
         self.book.reveal()

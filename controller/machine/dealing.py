@@ -2,7 +2,8 @@
 
 Called inside the serial ports' read callbacks; whatever follows from an event is
 on the line before that callback returns. Blind: it may not import the vault or
-the cards, and a verdict is all it is told about one.
+the cards, it is told sightings and never a board's event, and of a card's look the
+verdict alone: no value that comes here can hold a face.
 """
 
 import asyncio
@@ -13,8 +14,7 @@ from controller.deal import effects as todo
 from controller.deal.attempt import Attempt, Stage, new_attempt, rerouted, step
 from controller.deal.ledger import OUTLETS, TRAY
 from controller.deal.sightings import Broken, Gated, PairLate, Seen
-from controller.machine.sightings import sighting
-from drivers.events import Code, Event, Outlet, Source
+from drivers.events import Outlet, Source
 from drivers.link import frames
 
 _MOVING = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitPair)
@@ -61,7 +61,6 @@ class Dealing:
         self._on_check, self._on_end, self._on_change = on_check, on_end, on_change
         self._on_alone = on_alone
         self._loop = asyncio.get_running_loop()
-        self._doubled = 0
         self._pair: asyncio.TimerHandle | None = None
         self._carry_out: dict[type[Any], Callable[[Any], None]] = {
             todo.Shuffle: lambda e: dealer(frames.Shuffle(number, e.passes)),
@@ -74,16 +73,9 @@ class Dealing:
             todo.Refuse: self._refuse,
         }
 
-    def on_event(self, event: Event) -> None:
-        """Take an event of the dealer board; one of another attempt is recorded elsewhere."""
-        if event.attempt != self.number:
-            return
-        if event.code is Code.DOUBLE:
-            self._doubled = event.index
-            return
-        seen = sighting(event, doubled=event.index == self._doubled)
-        if seen is not None:
-            (self._retell if self.quiet else self.see)(seen)
+    def told(self, seen: Seen) -> None:
+        """Take what the dealer board saw; while `quiet`, what it had seen before."""
+        (self._retell if self.quiet else self.see)(seen)
 
     def see(self, seen: Seen) -> None:
         """Let the attempt take a sighting, and do at once what it asks for."""

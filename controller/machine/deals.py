@@ -17,6 +17,7 @@ from controller.machine.attempt_run import AttemptRun, Fixtures
 from controller.machine.card_sets import next_set
 from controller.machine.clearing import POLL_S, Clearing
 from controller.machine.due import TWICE, Due, next_due
+from controller.machine.hands_kept import HandsKept
 from controller.machine.order.desk import Order, uncut_reason
 from controller.machine.play import Wanted, awaits_cut, needed
 from controller.machine.release import Release
@@ -64,6 +65,7 @@ class Deals:
         self._news = asyncio.Event()
         self._homed = False
         self._clearing = Clearing(self._record, fixtures.dealer, table.ready, self._barred)
+        self._kept = HandsKept(fixtures.bindings, custom.practice)
         self._due: Due | None = None
         self._waits_for: Due | None = None
 
@@ -79,9 +81,10 @@ class Deals:
         return next_set(state.sets, state.loaded, state.used, custom.sets, ahead=custom.ahead)
 
     def changed(self) -> None:
-        """Take the match as it stands now: hands that it needs no more are void."""
+        """Take the match as it stands now: hands that it needs no more are void or shown."""
         self._news.set()
         self._table.out.changed()
+        self._kept.changed()
         self._void_if_not_needed()
 
     def _void_if_not_needed(self) -> None:
@@ -127,10 +130,12 @@ class Deals:
     def close(self) -> None:
         """Leave no task behind."""
         self._table.out.leave()
+        self._kept.leave()
 
     async def deal_on(self) -> None:
         """Deal until cancelled. Raises StorageFailed."""
         self._table.left = list(left_open(self._at))
+        self._kept.sweep([left.number for left in self._table.left])
         while self._table.left:
             left = self._table.left.pop(0)
             self._due = _due_of(left.book.plan, self._custom.practice)

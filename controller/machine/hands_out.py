@@ -64,7 +64,7 @@ class HandsOut:
         if self._deal is not None and dealt_again(play, self._deal):
             await run.recall(play.again or "ORDERED")
         else:
-            await run.reveal()
+            await run.reveal(practice=self._deal is None)
         self._run = self._deal = self._closing = None
         self._record.clear("HANDS_UNKNOWN")
         self._record.on_play()

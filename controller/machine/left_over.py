@@ -54,15 +54,16 @@ class LeftOver:
     def read(cls, bindings: Bindings, number: int) -> Self:
         """Read attempt `number` out of the journal, and its key out of its file."""
         entries = [chained.entry for chained in bindings.record.journal.entries()]
-        progress = attempts(entries)[number]
-        raw = bindings.key_file.read(number)
+        ordered = _release_ordered(entries, number)
+        return cls.of(bindings, attempts(entries)[number], release_ordered=ordered)
+
+    @classmethod
+    def of(cls, bindings: Bindings, progress: Progress, *, release_ordered: bool = False) -> Self:
+        """Take what the journal has of an attempt, and read its key out of its file."""
+        raw = bindings.key_file.read(progress.attempt)
         key = None if raw is None else AttemptKey(raw, bindings.entropy)
-        return cls(
-            bindings,
-            progress,
-            key if key is not None and _fits(key, progress) else None,
-            _release_ordered(entries, number),
-        )
+        fits = key is not None and _fits(key, progress)
+        return cls(bindings, progress, key if fits else None, release_ordered)
 
     @property
     def steps(self) -> frozenset[str]:
@@ -76,15 +77,18 @@ class LeftOver:
     def events(self) -> list[Event]:
         """Return its board events as the boards told them.
 
-        They end before the first READ whose face stayed shut: what follows from it is not
-        known.
+        They end before the first that stayed shut: what follows from it is not known.
         """
-        return [_as_told(event) for event in takewhile(_is_known, self._journalled())]
+        return [_as_told(event) for event in takewhile(_is_told, self._journalled())]
+
+    def told(self) -> list[WireEvent]:
+        """Return its board events for a record; none where one of its looks stayed shut."""
+        return list(self._journalled()) if self.whole else []
 
     @property
     def whole(self) -> bool:
         """Whether every event of it can be told again."""
-        return all(map(_is_known, self._journalled()))
+        return all(map(_is_told, self._journalled()))
 
     def _journalled(self) -> Iterator[WireEvent]:
         unseal = None if self.key is None else self.key.unseal
@@ -121,8 +125,8 @@ def _release_ordered(entries: list[Entry], number: int) -> bool:
     return bool(orders) and "refused" not in orders[-1]
 
 
-def _is_known(event: WireEvent) -> bool:
-    return event.code != Code.READ or event.look is not None
+def _is_told(event: WireEvent) -> bool:
+    return event.told
 
 
 def _as_told(event: WireEvent) -> Event:

@@ -8,11 +8,13 @@ differ.
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
 from controller.config import Board as BoardConfig
 from controller.config import TableConfig
+from controller.heads import verify_key
 from controller.journal.errors import StorageFailed
 from controller.journal.fold import last_taken
 from controller.journal.journal import Journal
@@ -31,12 +33,13 @@ from controller.machine.order.opening import OpenedHands
 from controller.machine.order.transfers import Transfers
 from controller.machine.pace import Pace
 from controller.machine.patience import Limits, Waiting
+from controller.machine.phase_heads import PhaseHeads
 from controller.machine.public.state import About, public_state
 from controller.machine.publisher import Publisher
 from controller.machine.record import Record
 from controller.machine.table import Table
 from controller.machine.wire_log import WireLog
-from controller.messages import Command, Event, Phase, Reply, State
+from controller.messages import Command, Event, Phase, Release, Reply, State
 from controller.roster import Roster
 from controller.rules.profile import Profile
 from controller.vault.keyfile import KeyFile
@@ -55,7 +58,9 @@ class Surroundings:
     """What a machine is given: everything that differs between a table and a trial.
 
     `entropy` gives fresh bytes; `boot` names this run of the daemon (hex). `publish`
-    takes what is public, in order. `chief` is the key attempt keys are sealed to. What passes
+    takes what is public, in order. `chief` gives the key attempt keys are sealed to. `sign` is the
+    table's Ed25519 secret, with which heads are signed; None signs none. `release` is what the
+    program says it is; None for one without a manifest. What passes
     the ports of a table that is `testing` is seen by people: it says so, and opens no match.
     """
 
@@ -63,12 +68,14 @@ class Surroundings:
     ports: Mapping[Board, Port]
     roster: Roster
     table_key: str
-    chief: bytes
+    chief: Callable[[], bytes]
     key_file: KeyFile
     entropy: Callable[[int], bytes]
     wall: Callable[[], str]
     boot: str
     publish: Callable[[State | Event], None]
+    sign: bytes | None = field(default=None, repr=False)
+    release: Release | None = None
     meter: Meter = field(default_factory=Meter)
     testing: bool = False
 
@@ -86,9 +93,11 @@ class Machine:
             profile=profile.name,
             card_set=config.card_sets[0].id,
             mode="test" if given.testing else "play",
+            release=given.release,
         )
         self._seq = 0
         self._pace = Pace()
+        self._heads = PhaseHeads(given.table_key, given.sign)
         self._loop = asyncio.get_running_loop()
         self.publisher = Publisher(self.publish_state, given.meter.lag.add)
         self.record = Record(
@@ -120,6 +129,7 @@ class Machine:
             boot=given.boot,
             phase=lambda: self.table.phase,
             reading=self._reading(),
+            refused=given.meter.orders_refused,
         )
         self.table = Table(self.record, self.dealer, self._wire_log, self._changed)
         self.match = MatchDesk(self.record, profile, self.table.out.dealt)
@@ -178,15 +188,7 @@ class Machine:
 
         Raises StorageFailed.
         """
-        about = self._about
-        opened = {
-            "table": about.table,
-            "table_key": self._given.table_key,
-            "simulated": about.simulated,
-            "version": VERSION,
-            "sets": {each.id: each.back for each in self._config.card_sets},
-        }
-        self.record.write("opened", opened)
+        self.record.write("opened", self._opened())
         await self.record.sync()
         self._play_changed()
         parts = [self.deals.deal_on(), *(line.watch() for line in self._lines)]
@@ -206,6 +208,22 @@ class Machine:
                 part.close()
             self._counter.run(wanted=False)
 
+    def _opened(self) -> dict[str, Any]:
+        """Return what the journal says first of each run: whose it is, and by which program."""
+        about, given = self._about, self._given
+        opened = {
+            "table": about.table,
+            "table_key": given.table_key,
+            "simulated": about.simulated,
+            "version": VERSION,
+            "sets": {each.id: each.back for each in self._config.card_sets},
+        }
+        if given.sign is not None:
+            opened["verify"] = verify_key(given.sign).hex()
+        if given.release is not None:
+            opened["release"] = msgspec.to_builtins(given.release)
+        return opened
+
     async def order(self, command: Command) -> Reply:
         """Return the answer to a command, whoever sent it."""
         return await self.desk.submit(command)
@@ -223,6 +241,8 @@ class Machine:
             time=self._given.wall(),
             now_ms=self.record.clock(),
             head=self.record.head,
+            signed=self._heads.latest,
+            boards=self.table.firmware,
             fed=run.fed if run is not None else 0,
             counter=self._counter.shown,
             card_set=self.deals.loaded.id,
@@ -245,6 +265,7 @@ class Machine:
         self._counter.run(wanted=self.table.phase is Phase.COMMITTED)
         if (run := self.table.run) is not None:
             self._pace.see(run.number, run.fed, self._loop.time())
+        self._heads.see(self.table.phase, self.record.synced)
         self.publisher.changed()
         self.front.show()
 

@@ -77,6 +77,7 @@ class Meter:
     def __init__(self) -> None:
         self.route = Histogram(ROUTE_BOUNDS_S)
         self.lag = Histogram(LAG_BOUNDS_S)
+        self.orders_refused: Counter[str] = Counter(dict.fromkeys(_REFUSALS, 0))
         self._journal = {durable: Histogram(JOURNAL_BOUNDS_S) for durable in (False, True)}
         self._counts: Counter[tuple[str, tuple[str, ...]]] = Counter(_NONE_YET)
         self._behind: dict[int, list[Event]] = {}
@@ -127,6 +128,7 @@ class Meter:
         """Return all of it. `unsent`: bytes that wait for the gateways."""
         samples = [Sample(name, labels, n) for (name, labels), n in self._counts.items()]
         samples += self._of_lines()
+        samples += [Sample("orders_refused", (why,), n) for why, n in self.orders_refused.items()]
         samples += own_process()
         samples.append(Sample("gateway_unsent_bytes", (), unsent))
         if self._wire_log is not None:
@@ -244,6 +246,7 @@ _EVENTS: dict[Code, Callable[[Meter, Event], None]] = {
     Code.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),
     Code.RELEASED: lambda meter, _: meter._count("lifts"),
 }
+_REFUSALS = ("UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "BAD_SIGNATURE", "WRONG_ROLE")
 # Shown as 0 until there is one: who watches them must not take silence for none.
 _NONE_YET: dict[tuple[str, tuple[str, ...]], int] = {
     **{(name, ()): 0 for name in ("deals", "misreads", "tray_cards", "double_feeds", "strays")},

@@ -1,13 +1,12 @@
 """The machine's Unix socket: what is public goes out, commands come in.
 
-The only door of the machine process. Whoever connects must be the same user or
-root (the peer's uid is the kernel's word, not the peer's).
+The only door of the machine process. Whoever connects must be the gateway's user: the same
+one or root, or the one whom the configuration names (the peer's uid is the kernel's word, not
+the peer's).
 """
 
 import asyncio
 import os
-import socket
-import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -30,11 +29,11 @@ from controller.bridge import (
     to_line,
 )
 from controller.messages import Command, Event, Reply, State
+from controller.users import peer_uid, peers_of
 
 MOST_UNSENT = 1 << 22
 """Bytes a gateway may leave unread; one that does not keep up is let go and comes again."""
 
-_PEER = struct.Struct("3i")  # pid, uid, gid of SO_PEERCRED
 _log = structlog.get_logger("machine")
 
 
@@ -43,6 +42,7 @@ class Outlet:
 
     `order` answers commands; `state` gives the whole public state, for a gateway
     that has just come; `metrics` the machine's numbers, given the bytes that wait for gateways.
+    `peers` are the uids that a gateway may have.
     """
 
     def __init__(
@@ -52,22 +52,29 @@ class Outlet:
         order: Callable[[Command], Awaitable[Reply]],
         state: Callable[[], State],
         metrics: Callable[[int], MetricsMessage] | None = None,
+        peers: frozenset[int] | None = None,
     ) -> None:
         self._hello = hello
         self._order = order
         self._state = state
         self._metrics = metrics
+        self._peers = peers_of(None) if peers is None else peers
         self._gateways: set[_Gateway] = set()
 
     @asynccontextmanager
-    async def serving(self, runtime_dir: Path) -> AsyncIterator[None]:
-        """Listen in `runtime_dir` for the block; the socket's file goes too. Raises OSError."""
-        path = runtime_dir / SOCKET_NAME
+    async def serving(self, folder: Path, group: int | None = None) -> AsyncIterator[None]:
+        """Listen in `folder` for the block; the socket's file goes too. Raises OSError.
+
+        Where the gateway is another user, `group` is that user's, which may connect.
+        """
+        path = folder / SOCKET_NAME
         # A killed machine leaves its socket; the journal's lock says that there is only one of us.
         path.unlink(missing_ok=True)
         loop = asyncio.get_running_loop()
         server = await loop.create_unix_server(lambda: _Gateway(self), str(path))
-        path.chmod(0o600)
+        if group is not None and path.stat().st_gid != group:
+            os.chown(path, -1, group)
+        path.chmod(0o600 if group is None else 0o660)
         try:
             yield
         finally:
@@ -82,6 +89,10 @@ class Outlet:
             line = to_line(public(value))
             for gateway in list(self._gateways):
                 gateway.send(line)
+
+    def believes(self, uid: int) -> bool:
+        """Tell whether a gateway may be this user."""
+        return uid in self._peers
 
     def joined(self, gateway: "_Gateway") -> None:
         """Tell a new gateway who is here and how things stand."""
@@ -117,8 +128,8 @@ class _Gateway(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        uid = _peer_uid(transport.get_extra_info("socket"))
-        if uid not in (os.getuid(), 0):
+        uid = peer_uid(transport.get_extra_info("socket"))
+        if not self._outlet.believes(uid):
             _log.warning("stranger at the machine's socket", uid=uid)
             transport.abort()
             return
@@ -163,9 +174,3 @@ class _Gateway(asyncio.Protocol):
     def close(self) -> None:
         if self._transport is not None:
             self._transport.abort()
-
-
-def _peer_uid(peer: socket.socket) -> int:
-    raw = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
-    _, uid, _ = _PEER.unpack(raw)
-    return int(uid)

@@ -37,6 +37,8 @@ class Record:
     `on_public` gets every public entry once, in order, after its commit; `on_state`
     is called whenever the state has changed, `on_entry` with every committed entry, those of
     earlier runs first. `state` and `shown` are what is committed.
+    `synced`: number and head of the newest entry of this run that outlives a power cut, `head`
+    its head alone, or the last of earlier runs: what is told to people must not be taken back.
     `play` is ahead of that: the match with everything that was written, so that two
     people who act at once are not both told yes; `on_play` is called when it changed.
     """
@@ -58,6 +60,7 @@ class Record:
         self.state = TableState()
         self.play = self.shown = Play()
         self.head = bytes(32)
+        self.synced: tuple[int, bytes] | None = None
         self.on_play: Callable[[], None] = _nobody
         self._profile = profile
         self._table, self._simulated = table, simulated
@@ -66,6 +69,7 @@ class Record:
         self._plays: deque[tuple[int, Play]] = deque()
         for chained in journal.entries():
             self._fold(chained)
+            self.head = chained.head
             self._remember_fault(chained.entry)
             self.play = at_play.fold(self.play, chained.entry, profile)
         self.shown = self.play
@@ -163,7 +167,6 @@ class Record:
     def _fold(self, chained: Chained) -> None:
         self._on_entry(chained.entry)
         self.state = fold(self.state, chained.entry)
-        self.head = chained.head
 
     def _remember_fault(self, entry: Entry) -> None:
         """Take over what an earlier run of the daemon left up."""
@@ -177,6 +180,9 @@ class Record:
     def _committed(self, entries: Sequence[Chained]) -> None:
         for chained in entries:
             self._fold(chained)
+            if chained.entry.n <= self.journal.synced:
+                self.synced = chained.entry.n, chained.head
+                self.head = chained.head
             while self._plays and self._plays[0][0] <= chained.entry.n:
                 _, self.shown = self._plays.popleft()
             if chained.entry.public:

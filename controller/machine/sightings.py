@@ -31,13 +31,23 @@ _STOPS = {
 }
 
 
-def sighting(event: Event, doubled: bool) -> Seen | None:
-    """Return what an event of the dealer board tells the attempt; None: nothing.
+class Sightings:
+    """What the dealer board's events tell one attempt, in the order in which they came."""
 
-    `doubled`: a DOUBLE of the same index came before.
-    """
-    read = _MEANING.get(event.code)
-    return None if read is None else read(event, doubled)
+    def __init__(self, attempt: int) -> None:
+        self._attempt, self._doubled = attempt, 0
+
+    def of(self, event: Event) -> Seen | None:
+        """Return what an event tells the attempt; None: nothing, or it is another one's.
+
+        A DOUBLE says something of the card behind it.
+        """
+        if event.attempt != self._attempt:
+            return None
+        if event.code is Code.DOUBLE:
+            self._doubled = event.index
+        read = _MEANING.get(event.code)
+        return None if read is None else read(event, event.index == self._doubled)
 
 
 def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled:

@@ -37,11 +37,27 @@ FaultKey = tuple[str, str]
 
 
 class Opened(msgspec.Struct, frozen=True, gc=False):
-    """Somebody saw a hand of an attempt: whose key asked for it, and his name."""
+    """Somebody saw a hand of a match's deal: whose key asked for it, and his name."""
 
-    attempt: int | None
+    match: str | None
+    deal: int | None
     key: str
     by: str
+
+
+class Played(msgspec.Struct, frozen=True, gc=False):
+    """An attempt whose hands went out, and whose record is not open.
+
+    `match` is what it was dealt for, `rules` the hash of its profile (hex), `since` the number
+    of its first entry. `over`: its seed is out, so that its hands may be, when the profile says.
+    """
+
+    attempt: int
+    deal: int
+    match: str
+    rules: str
+    since: int
+    over: bool = False
 
 
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,7 +72,8 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     whose hands were the last to go out in the match `meeting` (None once somebody said which
     one is loaded), `out` whose hands the players hold, `waited` how long for; `dealt_with` the
     one of each attempt whose proof is shown. `pauses`: why the machine begins nothing, and who
-    stopped it. `opened`: hands that the chief looked at.
+    stopped it. `opened`: hands that the chief looked at. `seeded`: the entry of the newest seed;
+    `promised`: the newest attempt, if its hands go out; `played`: those whose did.
     """
 
     phase: Phase = Phase.EMPTY
@@ -85,6 +102,9 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     pauses: dict[str, str] = {}
     taken: frozenset[str] = frozenset()
     opened: tuple[Opened, ...] = ()
+    seeded: int = 0
+    promised: Played | None = None
+    played: tuple[Played, ...] = ()
     counters: Counters = Counters()
 
     @property
@@ -128,7 +148,19 @@ def _committed(state: TableState, entry: Entry) -> TableState:
         leader=None,
         turned_up=None,
         proofs=(*state.proofs, proof)[-SHOWN_PROOFS:],
+        promised=Played(
+            attempt=entry.attempt,
+            deal=entry.deal,
+            match=entry.data["match"],
+            rules=entry.data["profile_hash"],
+            since=state.seeded or entry.n,
+        ),
     )
+
+
+def _seed(state: TableState, entry: Entry) -> TableState:
+    """Use an attempt's number up, also where nothing was committed to with its seed."""
+    return _with(state, attempts=max(state.attempts, entry.attempt or 0), seeded=entry.n)
 
 
 def _cut(state: TableState, entry: Entry) -> TableState:
@@ -235,6 +267,7 @@ def _recalled(state: TableState, entry: Entry) -> TableState:
         sets=_judged(state, entry),
         misdeals_in_a_row=state.misdeals_in_a_row + now,
         out=_still_out(state, entry),
+        played=_not_shut(state, entry),
     )
 
 
@@ -274,6 +307,24 @@ def _released(state: TableState, entry: Entry) -> TableState:
         out=None if known is None else Out(entry.attempt or 0, known.id),
         used=state.loaded if state.meeting == state.match else state.used,
         waited=waited_in(entry.data),
+        played=_now_played(state, entry),
+    )
+
+
+def _now_played(state: TableState, entry: Entry) -> tuple[Played, ...]:
+    one = state.promised
+    return state.played if one is None or one.attempt != entry.attempt else (*state.played, one)
+
+
+def _not_shut(state: TableState, entry: Entry) -> tuple[Played, ...]:
+    """Return the played attempts without one that is open now, or is never opened here."""
+    return tuple(one for one in state.played if one.attempt != entry.attempt)
+
+
+def _is_over(state: TableState, entry: Entry) -> tuple[Played, ...]:
+    return tuple(
+        msgspec.structs.replace(one, over=True) if one.attempt == entry.attempt else one
+        for one in state.played
     )
 
 
@@ -293,11 +344,23 @@ def _revealed(state: TableState, entry: Entry) -> TableState:
         msgspec.structs.replace(proof, reveal=reveal) if proof.attempt == entry.attempt else proof
         for proof in state.proofs
     )
-    return _with(state, phase=_ended(state, entry), proofs=proofs, out=_still_out(state, entry))
+    return _with(
+        state,
+        phase=_ended(state, entry),
+        proofs=proofs,
+        out=_still_out(state, entry),
+        played=_is_over(state, entry),
+    )
 
 
 def _sealed(state: TableState, entry: Entry) -> TableState:
-    return _with(state, phase=_ended(state, entry), out=_still_out(state, entry))
+    """Take that an attempt is left to the chief: it is over, if it was not before."""
+    return _with(
+        state,
+        phase=_ended(state, entry),
+        out=_still_out(state, entry),
+        played=_not_shut(state, entry),
+    )
 
 
 def _opened_by_daemon(state: TableState, entry: Entry) -> TableState:
@@ -358,7 +421,7 @@ def _answer(state: TableState, entry: Entry) -> TableState:
 
 
 def _opened_hand(state: TableState, entry: Entry) -> TableState:
-    opened = Opened(entry.attempt, entry.data["key"], entry.data["by"])
+    opened = Opened(state.meeting, entry.deal, entry.data["key"], entry.data["by"])
     return _with(state, opened=(*state.opened, opened))
 
 
@@ -372,8 +435,8 @@ _CHANGES: dict[str, Callable[[TableState, Entry], TableState]] = {
     "withdrawn": _withdrawn,
     "released": _released,
     "revealed": _revealed,
-    # A seed that was never committed to uses its number up, too.
-    "seed": lambda state, entry: _with(state, attempts=max(state.attempts, entry.attempt or 0)),
+    "seed": _seed,
+    "record": lambda state, entry: _with(state, played=_not_shut(state, entry)),
     "sealed_to_chief": _sealed,
     "opened": _opened_by_daemon,
     "meeting": lambda state, entry: _with(state, meeting=entry.data["match"]),

@@ -15,7 +15,7 @@ from controller.machine.hands_out import HandsOut
 from controller.machine.record import Record
 from controller.machine.stops import shown_phase
 from controller.machine.wire_log import WireLog
-from controller.messages import Phase
+from controller.messages import Boards, Firmware, Phase
 from drivers.dealer import Dealer
 from drivers.errors import Refused
 from drivers.events import Board, Code, Event, StoppedBy
@@ -166,6 +166,15 @@ class Table:
     def attempts_known(self) -> list[int]:
         """The highest numbers of attempts that the boards have heard of."""
         return [welcome.attempt for welcome in self._up.values()]
+
+    @property
+    def firmware(self) -> Boards:
+        """What firmware the boards report that are there and right."""
+        told = {
+            board: Firmware(version=welcome.firmware, hash=welcome.firmware_hash)
+            for board, welcome in self._up.items()
+        }
+        return Boards(**told)
 
     @property
     def phase(self) -> Phase:

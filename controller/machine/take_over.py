@@ -47,7 +47,7 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
         dealer, reader = await run.unless_broken(_all_told(run, looks))
     except Ended:
         return
-    run.take_up(in_order(run.events))
+    run.take_up(in_order(run.told))
     reason = contradiction(run, dealer, reader)
     if reason is not None:
         run.broken(reason)

@@ -40,7 +40,7 @@ class WireLog:
         self._seal = seal
         self._kept = kept
         self._waiting: list[Event] = []
-        self._newest: dict[str, Event] = {}
+        self._newest: dict[str, tuple[int, int]] = {}  # boot and number, never a look
         self._unsynced = 0
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
@@ -68,7 +68,7 @@ class WireLog:
                 "wire", pack(group, self._seal(attempt)), attempt=attempt or None, public=False
             )
         self._unsynced += len(events)
-        self._newest |= {event.board: event for event in events}
+        self._newest |= {event.board: (event.boot, event.number) for event in events}
         self.on_written(events)
 
     async def sync(self) -> None:
@@ -77,8 +77,8 @@ class WireLog:
         newest = dict(self._newest)
         self._unsynced = 0
         await self._journal.sync()
-        for board, event in newest.items():
-            self._kept(board, event.boot, event.number)
+        for board, (boot, number) in newest.items():
+            self._kept(board, boot, number)
 
     async def close(self) -> None:
         """Leave no timer and no task behind; what waits is appended."""

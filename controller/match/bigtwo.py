@@ -67,6 +67,7 @@ def _row(match: BigTwoMatch, at_ms: int) -> BigTwoRow:
         at_ms=at_ms,
         deal=match.deal,
         by_hand=match.by_hand,
+        uncut=match.cut is None,
         leader=match.leader,
         left=match.left,
         opened=match.choices.open_hand.yes(),

@@ -145,12 +145,16 @@ class GuandanMatch(Match, frozen=True, kw_only=True):
 
 
 class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A deal of Big Two as played: cards left, who opened and doubled, scores."""
+    """A deal of Big Two as played: cards left, who opened and doubled, scores.
+
+    `uncut`: nobody had cut its set.
+    """
 
     row: int
     at_ms: int
     deal: int
     by_hand: bool
+    uncut: bool
     leader: Seat
     left: dict[Seat, int]
     opened: tuple[Seat, ...]

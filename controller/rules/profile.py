@@ -50,7 +50,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
 
     `hand`: cards a seat. `cut_margin`: a cut takes more cards than that from either
     end. `cutter_first` cuts the first deal, `cutter_later` the others. `shuffles_*`:
-    least and most passes. Every rule's dotted key stands in `sources`, with its article
+    least and most passes. `hands_opened`: when the record of a deal that was played is
+    published. Every rule's dotted key stands in `sources`, with its article
     or the event that settled it, or in `provisional`. `left_to_event`: the article that
     leaves a key to the event's regulations. `departs`: the article that a provisional
     value departs from, though it says something else. `like`: the profile that everything is from
@@ -70,6 +71,7 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
     cutter_later: Literal["UP"]
     shuffles_first: tuple[Count, Count]
     shuffles_later: tuple[Count, Count]
+    hands_opened: Literal["deal_end", "match_end", "never"]
     turnup: tables.Turnup
     provisional: tuple[str, ...]
     sources: dict[str, str]

@@ -1,6 +1,7 @@
 """What a hall costs: processor time and memory of its processes, by kind, from /proc."""
 
 import os
+import resource
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -84,7 +85,12 @@ def _cpu_s(pid: int) -> float:
 
 
 def _memory_mib(pid: int) -> tuple[float, float]:
-    rows = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    """Return RSS and PSS; where a machine hides from its own user, RSS twice."""
+    try:
+        rows = (_PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+    except PermissionError:
+        resident = int((_PROC / str(pid) / "statm").read_text().split()[1])
+        return (resident * resource.getpagesize() / _MIB / 1024,) * 2
     kib = {row.split()[0]: float(row.split()[1]) for row in rows[1:]}
     return kib["Rss:"] / _MIB, kib["Pss:"] / _MIB
 

@@ -26,7 +26,7 @@ from controller.journal.journal import Journal
 from controller.journal.store import Store
 from controller.machine.lasting import LastingMachine
 from controller.machine.machine import Machine, Surroundings
-from controller.messages import Command, Event, Phase, Reply, Role, State
+from controller.messages import Command, Event, Phase, Release, Reply, Role, State
 from controller.roster import Certificate, Roster
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
@@ -39,6 +39,8 @@ from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 
 TABLE_KEY = "T" * 40
+TABLE_SIGN = b"T" * 32
+"""The table's secret: what its machine signs heads with."""
 _BEGINNING = datetime(2027, 1, 1, tzinfo=UTC)
 """What a wall clock shows when virtual time begins."""
 
@@ -179,6 +181,7 @@ async def trial(
     told: Callable[[State | Event], bool] = lambda value: True,
     jumped_s: Callable[[], float] = lambda: 0.0,
     line: Callable[[BoardName, Port], Port] = lambda board, port: port,
+    release: Release | None = None,
 ) -> AsyncIterator[Trial]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
@@ -192,7 +195,7 @@ async def trial(
     its disk refused a write; `name` goes before the numbers of orders. `told` sees what is
     published before the trial does, and keeps it from the feed with False, as a daemon's death
     does. `jumped_s`: how far the wall's clock is off by now; `line` gives the host's end of a
-    line that the machine uses.
+    line that the machine uses; `release` is what its program says it is.
     """
     loop = asyncio.get_running_loop()
     chance = random.Random(f"machine {seed}")
@@ -236,7 +239,7 @@ async def trial(
         return reopen()
 
     seal = bytes(PrivateKey(chance.randbytes(32)).public_key)
-    chief = seal if chief is None else chief
+    sealed_to = seal if chief is None else chief
     key_file = KeyFile(runtime_dir, state_dir)
 
     def publish(value: State | Event) -> None:
@@ -251,7 +254,9 @@ async def trial(
             ports={board: line(board, table.port(board)) for board in BOARDS},
             roster=_roster(signers),
             table_key=TABLE_KEY,
-            chief=chief,
+            sign=TABLE_SIGN,
+            release=release,
+            chief=lambda: sealed_to,
             key_file=key_file,
             entropy=chance.randbytes,
             wall=wall,

@@ -10,6 +10,7 @@ import random
 from controller.deal.attempt import Attempt
 from controller.deal.sightings import Begun, Settled
 from controller.machine.dealing import Dealing
+from controller.machine.sightings import Sightings
 from controller.rules.profile import Profile
 from controller.vault.vault import Vault
 from drivers.dealer import Dealer
@@ -37,6 +38,7 @@ async def _attempt(settings: Settings, profile: Profile, sequence: str, seed: in
     dealer = Dealer(Link(table.port("dealer"), "dealer", session_ids=sessions))
     reader = Reader(Link(table.port("reader"), "reader", session_ids=sessions))
     vault = Vault(profile.deck.composition(), settings.sets[0].back)
+    sightings = Sightings(1)
     ended: asyncio.Future[Attempt] = loop.create_future()
     dealing = Dealing(
         1,
@@ -55,7 +57,11 @@ async def _attempt(settings: Settings, profile: Profile, sequence: str, seed: in
         if isinstance(event, Read):
             dealing.see(vault.read(event))
 
-    dealer.on_event, reader.on_event = dealing.on_event, on_read
+    def on_event(event: Event) -> None:
+        if (seen := sightings.of(event)) is not None:
+            dealing.told(seen)
+
+    dealer.on_event, reader.on_event = on_event, on_read
     try:
         for board in (reader, dealer):
             await board.link.open({}, {})

@@ -24,6 +24,10 @@ class DealtHands(NamedTuple):
     vault: Vault
     sequence: str
 
+    def __repr__(self) -> str:
+        """Hide whose they are."""
+        return f"DealtHands({self.vault!r})"
+
 
 def hand(vault: Vault, sequence: str, seat: Seat) -> bytes:
     """Return the faces that were dealt to a seat, a byte each, by place.

@@ -1,12 +1,13 @@
-"""The attempt key's file: in memory alone, for this user alone, gone at the attempt's end.
+"""The attempt key's file: in memory alone, for this user alone, gone when its attempt is open.
 
-With it a killed process takes its attempt up again; without it the disk holds
-nothing that anybody but the chief could read.
+With it a killed process takes its attempt up again, and shows hands that were played once
+their match is over; without it the disk holds nothing that anybody but the chief could read.
 """
 
 import contextlib
 import os
 import stat
+from collections.abc import Set
 from pathlib import Path
 
 from controller.vault.sealing import KEY_BYTES
@@ -72,6 +73,13 @@ class KeyFile:
     def remove(self, attempt: int) -> None:
         """Remove an attempt's key, if there is one."""
         self._path(attempt).unlink(missing_ok=True)
+
+    def keep_only(self, attempts: Set[int]) -> None:
+        """Remove every key but those of these attempts, and what a crash left half written."""
+        kept = {self._path(attempt) for attempt in attempts}
+        for path in (*self._folder.glob("attempt-*.key"), *self._folder.glob(".attempt-*.key")):
+            if path not in kept:
+                path.unlink(missing_ok=True)
 
     def _path(self, attempt: int) -> Path:
         return self._folder / f"attempt-{attempt}.key"

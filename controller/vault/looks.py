@@ -7,9 +7,7 @@ restart, lead to the same route.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
-
-import msgspec
+from typing import NamedTuple, NoReturn, Protocol
 
 from controller.cards import FACES, Face
 from controller.deal.sightings import Look
@@ -48,21 +46,25 @@ class Reading(Protocol):
         """0…255."""
 
 
-class Read(msgspec.Struct, frozen=True, gc=False):
-    """What the reader saw once; not for a log: `repr` tells nothing."""
+class Read:
+    """What the reader saw once. No log, no message and no copy of it can be made.
 
-    face: int
-    back: int
-    face_up: bool
-    confidence: int
+    It is no Struct: those write themselves out field by field for whoever encodes them.
+    """
+
+    __slots__ = ("back", "confidence", "face", "face_up")
+
+    def __init__(self, face: int, back: int, face_up: bool, confidence: int) -> None:
+        self.face, self.back = face, back
+        self.face_up, self.confidence = face_up, confidence
 
     def __repr__(self) -> str:
         """Hide the face."""
         return "Read(…)"
 
-    def __rich_repr__(self) -> list[tuple[str, object]]:
-        """Hide it from rich too, which asks every Struct field by field."""
-        return []
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled."""
+        raise TypeError("a look at a card is not copied")
 
 
 class Decision(NamedTuple):

@@ -6,6 +6,7 @@ box (X25519), the standard form, made here from entropy that was passed in.
 """
 
 from collections.abc import Callable
+from typing import NoReturn
 
 from nacl.bindings import crypto_box
 from nacl.encoding import RawEncoder
@@ -41,6 +42,10 @@ class AttemptKey:
     def __repr__(self) -> str:
         """Hide the key."""
         return "AttemptKey(…)"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled."""
+        raise TypeError("an attempt's key is not copied")
 
     def seal(self, plain: bytes) -> bytes:
         """Return a box of `plain`: 40 bytes longer."""

@@ -6,6 +6,7 @@ until the rules make it public.
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
 
 from controller.cards import FACES, Face
 from controller.deal.sightings import Look, Verdict
@@ -30,11 +31,16 @@ class Vault:
         self._back = back
         self._attempt: int | None = None
         self._reads: dict[int, list[Read]] = {}
+        self._told: list[Any] = []
         self._hands: bytes | None = None
 
     def __repr__(self) -> str:
         """Say how much it holds, never what."""
         return f"Vault(attempt={self._attempt}, cards={len(self._reads)})"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled."""
+        raise TypeError("a vault is not copied")
 
     @property
     def attempt(self) -> int | None:
@@ -43,15 +49,28 @@ class Vault:
 
     def begin(self, attempt: int) -> None:
         """Forget every face and take in those of this attempt."""
+        self.forget()
         self._attempt = attempt
-        self._reads = {}
-        self._hands = None
 
     def forget(self) -> None:
         """Forget every face: the attempt is over."""
         self._attempt = None
         self._reads = {}
+        self._told = []
         self._hands = None
+
+    def hear(self, event: Any) -> None:
+        """Keep a board's event for the record, whole: a READ of it has a face.
+
+        It is not looked at here, and not kept outside an attempt.
+        """
+        if self._attempt is not None:
+            self._told.append(event)
+
+    @property
+    def told(self) -> tuple[Any, ...]:
+        """The events that were heard of this attempt, in order."""
+        return tuple(self._told)
 
     def read(self, event: Reading) -> Verdict:
         """Take in a READ and return the verdict on its card.

@@ -56,6 +56,10 @@ TOLD = {
         "machine/test_redeal.py"
         "::test_a_set_in_the_hopper_before_the_result_is_confirmed_is_evidence_and_begins_nothing"
     ),
+    "RELEASE_OLDER": (
+        "release/test_installed.py"
+        "::test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_words"
+    ),
     "STALE": "machine/test_orders.py::test_an_order_about_another_attempt_is_stale",
     "WRONG_ROLE": "machine/test_orders.py::test_a_deal_is_started_by_a_referee_alone",
     "BAD_SIGNATURE": (
@@ -65,6 +69,13 @@ TOLD = {
     "UNKNOWN_KEY": (
         "machine/test_orders.py"
         "::test_an_order_signed_for_another_table_or_changed_on_its_way_is_refused"
+    ),
+    "KEY_REVOKED": (
+        "attacks/test_orders.py"
+        "::test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_him_through"
+    ),
+    "KEY_EXPIRED": (
+        "attacks/test_orders.py::test_a_key_that_expires_while_the_table_runs_gives_no_more_orders"
     ),
     "BAD_COMMAND": (
         "machine/test_orders.py"

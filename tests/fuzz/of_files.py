@@ -7,14 +7,19 @@ from pathlib import Path
 from controller.cli import LineError
 from controller.cli import sim as cli_sim
 from controller.cli import transfer as cli_transfer
+from controller.cli.heads_file import HeadsFile
+from controller.cli.installed import read_remembered
+from controller.cli.release_files import read_manifest
 from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
 from controller.gateway.endpoints import FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.journal.errors import JournalError
 from controller.journal.verify.heads import read_heads
+from controller.release import Manifest, decode, encode
 from controller.roster import Roster, RosterError, read_certificate
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import ProfileError, load_profile, with_event
+from controller.tomlfile import FileError
 from hil_tests.benchfile import Bench, BenchError, load_bench
 from tests.fuzz.folders import file
 from tests.fuzz.refusals import one_line
@@ -81,6 +86,27 @@ def kept_heads(data: bytes) -> None:
     """Heads that somebody kept of a journal."""
     with file("heads", data) as path:
         told(read_heads, path, JournalError)
+
+
+def heads_file(data: bytes) -> None:
+    """The file of `watch --heads`: taken as it is but for a half line, or left alone."""
+    with file("heads.jsonl", data) as path:
+        kept = told(HeadsFile, path, FileError)
+        if isinstance(kept, HeadsFile):
+            with kept:
+                assert data.startswith(path.read_bytes().removesuffix(b"\n"))
+        else:
+            assert path.read_bytes() == data
+
+
+def manifest(data: bytes) -> None:
+    """A release's manifest, and what a table remembers of the last one."""
+    with file("release.json", data) as path:
+        found = told(read_manifest, path, FileError)
+        if isinstance(found, Manifest):
+            assert decode(encode(found)) == found
+            assert len(found.release.hash) == 64
+        told(read_remembered, path.parent, FileError)
 
 
 def endpoints(data: bytes) -> None:

@@ -71,6 +71,8 @@ _ALL = (
     Target("spoilt_file", "of_journals", 8192),
     Target("wire_groups", "of_journals", 4096, lines=True, share=0.5),
     Target("kept_heads", "of_files", 4096, share=0.5),
+    Target("heads_file", "of_files", 4096, lines=True, share=0.5),
+    Target("manifest", "of_files", 4096, share=0.5),
     Target("table_toml", "of_files", 4096, words=_TOML + _TABLE),
     Target("sim_toml", "of_files", 4096, words=_TOML + _SIM),
     Target("event_toml", "of_files", 4096, words=_TOML + _EVENT),
@@ -80,6 +82,7 @@ _ALL = (
     Target("faults", "of_sim", 1024, words=_FAULTS, share=0.5),
     Target("bench_toml", "of_files", 4096, words=_TOML + _TABLE, share=0.5),
     Target("wear_toml", "of_sim", 2048, words=_TOML + _SIM + _FAULTS, share=0.5),
+    Target("deals_file", "of_lab", 4096, share=0.5, packages=("controller",)),
     Target("control", "of_sim", 4096, lines=True),
 )
 TARGETS = {target.name: target for target in _ALL}

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from controller.gateway import endpoints
-from controller.journal import verify
+from controller.journal.verify import one_attempt
 from controller.machine.acts import TableActs
 from drivers.firmware import codec, lock, wire
 from drivers.firmware.board import Board
@@ -115,7 +115,8 @@ def test_a_frame_that_raises_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_verifier_that_believes_a_form_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     data = (CORPUS / "entries" / "reasons-are-no-list").read_bytes()
     entries(data)
-    monkeypatch.setattr(verify, "_reasons", lambda data: list((data or {"reasons": []})["reasons"]))
+    monkeypatch.setattr(one_attempt, "guarded", lambda checks, n, what: checks)
+    monkeypatch.setattr(one_attempt, "_reasons", lambda progress: list(progress.reasons))
     with pytest.raises((TypeError, KeyError)):
         entries(data)
 

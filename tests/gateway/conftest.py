@@ -13,6 +13,7 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import SOCKET_NAME
+from controller.cli.wall import wall
 from controller.config import TableConfig
 from controller.gateway.certificates import create_keys
 from controller.gateway.client import Client, Identity
@@ -117,7 +118,7 @@ ANSWER_S = 30.0
 @pytest.fixture
 async def endpoints(config: TableConfig, machine: ScriptedMachine) -> AsyncIterator[Endpoints]:
     """Where a running gateway serves; its machine is connected."""
-    async with open_gateway(config, ANSWER_S) as where:
+    async with open_gateway(config, wall, ANSWER_S) as where:
         await machine.connected.wait()
         yield where
 

@@ -8,9 +8,16 @@ import zmq.auth
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.gateway.certificates import admit, create_client, create_keys
+from controller.gateway.certificates import create_client, create_keys
+from controller.gateway.enrolment import admit
 from controller.messages import Role
-from controller.roster import ADMITTED, Roster, RosterError, read_certificate
+from controller.roster import (
+    ADMITTED,
+    Roster,
+    RosterError,
+    read_certificate,
+    read_sign_secret,
+)
 
 
 @pytest.fixture
@@ -34,9 +41,82 @@ def test_a_pair_fits_together_for_zeromq_and_for_us(files: Path, name: str) -> N
     assert (ours.curve.encode(), (ours.curve_secret or "").encode()) == theirs
     assert zmq.curve_public(theirs[1] or b"") == theirs[0]
     assert zmq.auth.load_certificate(public) == (theirs[0], None)
-    assert ours.sign is not None
-    assert bytes(SigningKey(ours.sign).verify_key) == ours.verify
     assert read_certificate(public).verify == ours.verify
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_a_client_signs_with_its_secret_file(files: Path, role: Role) -> None:
+    secret = read_certificate(files / "clients" / f"{role}.key_secret")
+
+    assert secret.sign is not None
+    assert bytes(SigningKey(secret.sign).verify_key) == secret.verify
+
+
+def test_the_tables_two_secrets_lie_apart(files: Path) -> None:
+    signs, encrypts = files / "keys" / "table.sign", files / "keys" / "table.key_secret"
+    verify = bytes(SigningKey(read_sign_secret(files)).verify_key)
+
+    assert read_certificate(encrypts).sign is None
+    assert (read_certificate(encrypts).curve_secret or "?") not in signs.read_text()
+    assert verify == read_certificate(files / "keys" / "table.key").verify
+
+
+def test_a_gateway_with_a_folder_of_its_own_cannot_sign_for_the_table(tmp_path: Path) -> None:
+    state_dir, gateway_dir = tmp_path / "state", tmp_path / "gateway"
+    create_keys(state_dir, gateway_dir)
+
+    assert {str(path.relative_to(gateway_dir)) for path in contents(gateway_dir)} == {
+        "keys/table.key",
+        "keys/table.key_secret",
+        *(f"admitted/{role}.key" for role in Role),
+    }
+    assert sorted(path.name for path in (state_dir / "keys").iterdir()) == [
+        "table.key",
+        "table.sign",
+    ]
+    assert not (state_dir / ADMITTED).exists()
+    same = {(folder / "keys" / "table.key").read_text() for folder in (state_dir, gateway_dir)}
+    assert len(same) == 1
+    assert read_sign_secret(state_dir)
+    before = contents(tmp_path)
+    create_keys(state_dir, gateway_dir)
+    assert contents(tmp_path) == before
+
+
+def test_a_table_of_an_older_version_gets_a_new_secret_to_sign_with(files: Path) -> None:
+    public, secret = files / "keys" / "table.key", files / "keys" / "table.key_secret"
+    (files / "keys" / "table.sign").unlink()
+    old = SigningKey.generate()
+    verify, sign = bytes(old.verify_key).hex(), bytes(old).hex()
+    fresh = read_certificate(public).verify.hex()
+    for path in (public, secret):
+        path.write_text(path.read_text().replace(fresh, verify))
+    secret.write_text(secret.read_text().replace("curve\n", f"    sign = {sign}\ncurve\n"))
+    curve = read_certificate(secret)
+    assert curve.sign == bytes(old)
+
+    create_keys(files)
+
+    assert read_sign_secret(files) != bytes(old)
+    assert sign not in secret.read_text()
+    assert read_certificate(secret).curve_secret == curve.curve_secret
+    assert read_certificate(public).curve == curve.curve
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600
+
+
+def test_a_lost_curve_secret_is_not_silently_another_table(files: Path) -> None:
+    (files / "keys" / "table.key_secret").unlink()
+
+    with pytest.raises(RosterError, match=r"table\.key_secret is missing"):
+        create_keys(files)
+
+
+def test_a_secret_of_another_table_is_not_signed_with(files: Path, tmp_path: Path) -> None:
+    create_keys(tmp_path / "other")
+    (files / "keys" / "table.sign").write_text((tmp_path / "other/keys/table.sign").read_text())
+
+    with pytest.raises(RosterError, match=r"table\.sign: its verify is not that of"):
+        read_sign_secret(files)
 
 
 def test_a_public_file_holds_no_secret(files: Path) -> None:
@@ -57,7 +137,7 @@ def test_secrets_and_their_folders_are_for_their_owner_alone(files: Path) -> Non
     modes = {path: stat.S_IMODE(path.stat().st_mode) for path in files.rglob("*")}
 
     assert {modes[path] for path in modes if path.is_dir()} == {0o700}
-    assert {modes[path] for path in modes if path.suffix == ".key_secret"} == {0o600}
+    assert {modes[path] for path in modes if path.suffix in (".key_secret", ".sign")} == {0o600}
 
 
 def test_keys_that_are_there_stay(files: Path) -> None:
@@ -69,22 +149,22 @@ def test_keys_that_are_there_stay(files: Path) -> None:
     assert contents(files) == before
 
 
-@pytest.mark.parametrize("done", range(0, 17, 4))
+@pytest.mark.parametrize("done", range(0, 18, 4))
 def test_an_interrupted_call_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: int
 ) -> None:
     left = iter(range(done))
 
-    def write_some(path: Path, text: str, mode: int) -> None:
+    def write_some(path: Path, text: str, mode: int) -> str:
         if next(left, None) is None:
             raise OSError("no space left")
-        write_new(path, text, mode)
+        return write_part(path, text, mode)
 
-    from controller.gateway import certificates
+    from controller.gateway import key_files
 
-    write_new = certificates._write_new
+    write_part = key_files._part
     with monkeypatch.context() as broken:
-        broken.setattr(certificates, "_write_new", write_some)
+        broken.setattr(key_files, "_part", write_some)
         with pytest.raises(OSError, match="no space"):
             create_keys(tmp_path)
     before = contents(tmp_path)
@@ -92,7 +172,7 @@ def test_an_interrupted_call_is_finished_by_the_next(
     create_keys(tmp_path)
 
     assert before.items() <= contents(tmp_path).items()
-    assert len(contents(tmp_path)) == 17
+    assert len(contents(tmp_path)) == 18
     assert len(Roster.load(tmp_path).clients) == len(Role)
 
 
@@ -100,7 +180,7 @@ def test_nothing_is_ever_overwritten(files: Path) -> None:
     guest = create_client(files / "elsewhere", "chief", Role.REFEREE)
     before = contents(files)
 
-    with pytest.raises(FileExistsError):
+    with pytest.raises(RosterError, match="has the same name here"):
         admit(files, guest)
 
     assert contents(files) == before
@@ -120,4 +200,4 @@ def test_neither_a_secret_nor_the_tables_own_key_is_admitted(files: Path) -> Non
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*.key*")}
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import bridge, signing
+from controller.cli.wall import wall
 from controller.config import TableConfig
 from controller.gateway.client import Client, NoAnswer
 from controller.gateway.commands import MOST_WAITING
@@ -142,7 +143,7 @@ async def test_a_machine_that_is_late_is_called_late(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     machine.script = lambda message: []
-    async with open_gateway(config, answer_s=0.05) as endpoints:
+    async with open_gateway(config, wall, answer_s=0.05) as endpoints:
         await machine.connected.wait()
         async with Client(
             endpoints, identity(config.table.state_dir, "referee"), lambda: "1"

@@ -9,11 +9,12 @@ import zmq
 import zmq.asyncio
 
 from controller.config import TableConfig
-from controller.gateway.certificates import admit, create_client
+from controller.counting import REFUSALS_WINDOW_S, REFUSED_KEYS, Refusals
+from controller.gateway.certificates import create_client
 from controller.gateway.client import Identity, NoAnswer
 from controller.gateway.endpoints import Endpoints
+from controller.gateway.enrolment import admit
 from controller.gateway.line import LineState
-from controller.gateway.refusals import KEYS_PER_WINDOW, WINDOW_S, Refusals
 from controller.messages import Role
 from controller.roster import ADMITTED
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, code
@@ -36,6 +37,7 @@ async def test_a_strangers_feed_is_refused_and_both_sides_are_told(
             "event": "key refused",
             "key": stranger.public,
             "peer": "127.0.0.1",
+            "why": "UNKNOWN_KEY",
             "log_level": "warning",
         }
     ]
@@ -89,7 +91,7 @@ async def test_a_certificate_that_cannot_be_read_leaves_the_list_as_it_was(
         with pytest.raises(NoAnswer, match="key refused"):
             await connect(stranger).ask("snapshot")
 
-    assert [log["event"] for log in logs].count("allow-list not changed") == 1
+    assert [log["event"] for log in logs].count("a key file admits nobody") == 1
 
 
 async def test_another_table_in_its_place_is_seen_as_a_different_key(
@@ -138,7 +140,7 @@ def test_a_key_that_knocks_and_knocks_is_told_once_a_minute() -> None:
     refusals = Refusals()
 
     assert [refusals.note("k", now_s) for now_s in (1.0, 1.1, 30.0)] == [0, None, None]
-    assert refusals.note("k", 1.0 + WINDOW_S) == 2
+    assert refusals.note("k", 1.0 + REFUSALS_WINDOW_S) == 2
 
 
 def test_ever_new_keys_are_told_of_up_to_a_bound_and_then_counted() -> None:
@@ -146,5 +148,5 @@ def test_ever_new_keys_are_told_of_up_to_a_bound_and_then_counted() -> None:
 
     told = [refusals.note(str(number), 1.0) for number in range(1000)]
 
-    assert told.count(0) == KEYS_PER_WINDOW
-    assert refusals.note("later", 2.0 + WINDOW_S) == 1000 - KEYS_PER_WINDOW
+    assert told.count(0) == REFUSED_KEYS
+    assert refusals.note("later", 2.0 + REFUSALS_WINDOW_S) == 1000 - REFUSED_KEYS

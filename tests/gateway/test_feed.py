@@ -8,6 +8,7 @@ import pytest
 
 from controller import bridge
 from controller.bridge import FeedMessage, HelloMessage
+from controller.cli.wall import wall
 from controller.config import TableConfig
 from controller.gateway.client import Heard
 from controller.gateway.endpoints import Endpoints
@@ -101,7 +102,7 @@ async def test_the_gateway_waits_for_a_machine_that_starts_later(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     await machine.stop()
-    async with open_gateway(config):
+    async with open_gateway(config, wall):
         await machine.start()
         await machine.connected.wait()
 
@@ -136,7 +137,7 @@ async def test_another_tables_machine_is_not_published(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     machine.hello = HelloMessage("T02", simulated=True)
-    async with open_gateway(config):
+    async with open_gateway(config, wall):
         await machine.connected.wait()
         await machine.left.wait()
 
@@ -146,7 +147,7 @@ async def test_endpoints_name_the_real_ports_as_long_as_the_gateway_is_open(
 ) -> None:
     file = config.table.state_dir / "endpoints.json"
 
-    async with open_gateway(config) as endpoints:
+    async with open_gateway(config, wall) as endpoints:
         written = msgspec.json.decode(file.read_bytes(), type=Endpoints)
         assert written == endpoints
         assert not endpoints.feed.endswith((":0", ":*"))

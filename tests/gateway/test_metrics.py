@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from controller.bridge import HelloMessage, MetricsMessage
+from controller.cli.wall import wall
 from controller.config import ConfigError, TableConfig, load_table
 from controller.counting import Histogram, Sample
 from controller.gateway.endpoints import Endpoints
@@ -110,7 +111,7 @@ async def test_a_machine_of_an_older_version_is_never_asked(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     machine.hello = HelloMessage("T01", simulated=True)
-    async with open_gateway(config) as endpoints:
+    async with open_gateway(config, wall) as endpoints:
         await machine.connected.wait()
         await scrape(endpoints)
 
@@ -121,7 +122,7 @@ async def test_without_its_machine_the_gateway_still_tells_of_itself(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     await machine.stop()
-    async with open_gateway(config) as endpoints:
+    async with open_gateway(config, wall) as endpoints:
         assert 'dealtable_machine_up{simulated="true",table="T01"} 0.0' in await scrape(endpoints)
 
 
@@ -151,7 +152,7 @@ async def test_where_metrics_are_off_nothing_listens(
     quiet = msgspec.structs.replace(
         config, gateway=msgspec.structs.replace(config.gateway, metrics="off")
     )
-    async with open_gateway(quiet) as endpoints:
+    async with open_gateway(quiet, wall) as endpoints:
         assert endpoints.metrics is None
 
 
@@ -163,7 +164,7 @@ async def test_a_port_that_is_taken_is_named_in_one_line(
     taken = msgspec.structs.replace(config.gateway, metrics=f"tcp://127.0.0.1:{port}")
 
     with pytest.raises(GatewayError, match=r"\[gateway\] metrics = .*in use; stop what listens"):
-        async with open_gateway(msgspec.structs.replace(config, gateway=taken)):
+        async with open_gateway(msgspec.structs.replace(config, gateway=taken), wall):
             pass
 
 

@@ -1,5 +1,6 @@
 """A table that deals by script and writes the journal of it; and somebody who spoils that."""
 
+import base64
 import hashlib
 import random
 import sqlite3
@@ -9,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from nacl.secret import SecretBox
 
 from controller.cards import composition
 from controller.deal import sequence as fair
@@ -24,8 +27,10 @@ from controller.journal.wire_group import (
     HOPPER_EMPTY,
     LANDED,
     READ,
+    SHUFFLED,
     Look,
     WireEvent,
+    course_of,
     groups,
     opened,
     pack,
@@ -51,6 +56,8 @@ class ScriptedTable:
         self.deal = 0
         self.attempt = 0
         self.numbers = {"dealer": 0, "reader": 0}
+        self.first: list[WireEvent] = []
+        self.key = bytes(32)
 
     def open(self) -> None:
         self.write("opened", table="T01", table_key=TABLE_KEY, **ABOUT)
@@ -68,7 +75,8 @@ class ScriptedTable:
         context = fair.context(TABLE_KEY, "cup/1", self.deal, self.attempt, hashed, "S1")
         self.commitment = fair.commitment(context, self.seed)
         deck = {"packs": 2, "jokers": True, "cards": CARDS}
-        self.step("seed", public=False, box="c2VhbGVk", for_chief="c2VhbGVk")
+        self.key = self.rng.randbytes(32)
+        self.step("seed", public=False, box=_text(self.seal(self.seed)), for_chief="c2VhbGVk")
         self.step(
             "committed",
             commitment=self.commitment.hex(),
@@ -81,10 +89,24 @@ class ScriptedTable:
             deck=deck,
             passes=3,
         )
-        self.step("cut", cut=cut)
+        self.take_cut(cut)
         self.step("begun")
-        self.step("shuffled", passes=2)
+        self.step("shuffled", passes=3)
+        self.first = [self.event("dealer", SHUFFLED, 3, 0)]
         return fair.sequence(self.commitment, self.seed, cut, CARDS)
+
+    def take_cut(self, cut: int | None) -> None:
+        """The players' number, and the command that it came with."""
+        if cut is None:
+            self.step("cut", cut=None, reason="nobody is there")
+        else:
+            self.step("cut", cut=cut)
+        cmd, role = ("cut", "table") if cut is not None else ("start_deal", "referee")
+        self.command(cmd, role, cut=cut)
+
+    def command(self, cmd: str, role: str, **result: Any) -> None:
+        said: dict[str, Any] = {"key": "ab" * 32, "role": role, "who": role, "cmd": cmd}
+        self.write("command", bound=True, id=f"c{self.journal.last}", result=result, **said)
 
     def step(self, kind: str, *, public: bool = True, **data: Any) -> None:
         if "at_ms" in KINDS[kind].always:
@@ -118,8 +140,16 @@ class ScriptedTable:
         return faces
 
     def record_wire(self, events: Sequence[WireEvent]) -> None:
-        for group in groups(events):
-            self.step("wire", public=False, **pack(group, lambda plain: bytes(40) + plain))
+        for group in groups(self.seen(events)):
+            self.step("wire", public=False, **pack(group, self.seal))
+
+    def seal(self, plain: bytes) -> bytes:
+        """Return a box under the attempt's key."""
+        return bytes(SecretBox(self.key).encrypt(plain, self.rng.randbytes(24)))
+
+    def seen(self, events: Sequence[WireEvent]) -> list[WireEvent]:
+        """What the boards say of the attempt: first of all that they shuffled."""
+        return [*self.first, *events]
 
     def verdict(self, outcome: str, *reasons: str, tray: int = 0, **landed: int) -> None:
         counts = dict.fromkeys("NWSE", CARDS // 4) | landed | {"tray": tray}
@@ -151,10 +181,11 @@ class ScriptedTable:
             for index, (letter, face) in enumerate(zip(order, faces, strict=True), start=1)
             for event in self.card(index, "NWSE".index(letter), face)
         ]
-        self.record_wire([*events, self.event("dealer", HOPPER_EMPTY, 0, 0)])
+        events.append(self.event("dealer", HOPPER_EMPTY, 0, 0))
+        self.record_wire(events)
         nonce, record = self.rng.randbytes(32), bytes(faces)
         self.step("dealt", fed=CARDS, refed=0)
-        self.step("hands_box", public=False, box="c2VhbGVk")
+        self.step("hands_box", public=False, box=_text(self.seal(nonce + record)))
         self.step("held", hands=fair.hands(self.commitment, nonce, record).hex())
         self.verdict("ok")
         self.step("released")
@@ -163,17 +194,22 @@ class ScriptedTable:
             self.step("sealed_to_chief", reason="POWER")
             return
         if recalled is not None:
+            self.write("match", bound=True, event="Recounted", at_ms=1000 * self.attempt)
             self.step("recalled", reasons=[recalled])
-        self.step("revealed", seed=self.seed.hex(), cut=cut)
+        course: dict[str, Any] = {} if recalled else {"course": course_of(self.seen(events))}
+        self.step("revealed", **course, seed=self.seed.hex(), cut=cut)
         if open_hands:
-            self.step("record", nonce=nonce.hex(), hands=record.hex())
+            self.step("record", nonce=nonce.hex(), hands=record.hex(), key=self.key.hex())
 
-    def give_up(self, events: Sequence[WireEvent], reason: str, **landed: int) -> None:
+    def give_up(
+        self, events: Sequence[WireEvent], reason: str, landed: dict[str, int], outcome: str
+    ) -> None:
         """The end of an attempt that gave no hands, and its opened record."""
         self.record_wire(events)
-        self.verdict("misdeal", reason, **landed)
+        self.verdict(outcome, reason, **landed)
         self.step("revealed", seed=self.seed.hex(), cut=self.cut)
-        self.step("record", nonce=None, hands=None, events=opened(events))
+        told = opened(self.seen(events))
+        self.step("record", nonce=None, hands=None, events=told, key=self.key.hex())
 
     def missing_card(self) -> None:
         """An attempt whose set lacks a card: 107 land, as the sequence says."""
@@ -185,9 +221,8 @@ class ScriptedTable:
             for event in self.card(index, "NWSE".index(order[index - 1]), face)
         ]
         short = order[-1]
-        self.give_up(
-            [*events, self.event("dealer", HOPPER_EMPTY, 0, 0)], "MISSING_CARD", **{short: 26}
-        )
+        ended = self.event("dealer", HOPPER_EMPTY, 0, 0)
+        self.give_up([*events, ended], "MISSING_CARD", {short: 26}, "misdeal")
 
     def void(self, reason: str) -> None:
         """An attempt that ended after ten cards for a reason outside the cards."""
@@ -198,11 +233,16 @@ class ScriptedTable:
             for index in range(1, 11)
             for event in self.card(index, "NWSE".index(order[index - 1]), faces[index])
         ]
-        self.give_up(events, reason, **{seat: order[:10].count(seat) for seat in "NWSE"})
+        landed = {seat: order[:10].count(seat) for seat in "NWSE"}
+        self.give_up(events, reason, landed, "void")
 
     def redeal(self) -> None:
         """The next attempt is one of the same deal."""
         self.deal -= 1
+
+
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
 
 
 Script = Callable[[ScriptedTable], None]

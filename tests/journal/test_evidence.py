@@ -3,7 +3,7 @@
 import pytest
 
 from controller.journal.verify.course import course
-from controller.journal.verify.evidence import Evidence, disproved
+from controller.journal.verify.evidence import Evidence, rulings
 from controller.journal.wire_group import AT_READER, GATE, LANDED, OUTLETS, STRAY, WireEvent
 
 NORTH, WEST = OUTLETS.index("N"), OUTLETS.index("W")
@@ -43,4 +43,5 @@ def evidence(*events: tuple[int, int, int]) -> Evidence:
 def test_a_double_feed_is_shown_by_a_landing_right_behind_another_alone(
     events: tuple[tuple[int, int, int], ...], shown: bool
 ) -> None:
-    assert disproved(["DOUBLE_FEED"], evidence(*events)) == ([] if shown else ["DOUBLE_FEED"])
+    (ruling,) = rulings(["DOUBLE_FEED"], evidence(*events))
+    assert ruling.says == ("follows" if shown else "disproved")

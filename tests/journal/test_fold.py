@@ -31,6 +31,6 @@ def test_attempts_know_how_they_ended_and_why(good_rows: list[Row]) -> None:
         (1, Outcome.OK, []),
         (2, Outcome.MISDEAL, ["MISSING_CARD"]),
         (2, Outcome.OK, []),
-        (3, Outcome.MISDEAL, ["LID_OPENED"]),
+        (3, Outcome.VOID, ["LID_OPENED"]),
         (3, Outcome.OK, []),
     ]

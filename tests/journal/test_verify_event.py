@@ -49,7 +49,7 @@ async def test_a_journal_dealt_under_an_event_is_compared_with_its_file(
     report = verify(state_dir, events=[event_file(tmp_path, margin=9, title="Other"), event])
 
     assert what(report) == ""
-    assert [(each.grade, each.unknown_rules) for each in report.attempts] == [("sequence", None)]
+    assert [(each.grade, each.unknown_rules) for each in report.attempts] == [("hands", None)]
 
 
 @pytest.mark.virtual

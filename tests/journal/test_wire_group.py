@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +14,13 @@ from controller.journal.committer import InlineCommitter
 from controller.journal.journal import Journal
 from controller.journal.store import Store
 from controller.journal.wire_group import (
+    OF_POCKETS,
     OUTLETS,
     READ,
+    UNTOLD,
     Look,
     WireEvent,
+    course_of,
     groups,
     opened,
     pack,
@@ -85,24 +89,50 @@ def test_a_record_opened_to_everybody_says_the_same(events: list[WireEvent]) -> 
 
 
 @given(events=runs())
-def test_without_the_key_only_the_faces_are_missing(events: list[WireEvent]) -> None:
-    for group in groups(events):
-        shut = unpack(pack(group, key().seal), group[0].attempt)
-        assert [(e.board, e.number, e.index, e.place) for e in shut] == [
-            (e.board, e.number, e.index, e.place) for e in group
-        ]
-        assert all(event.look is None for event in shut)
+def test_a_course_has_every_pocket_and_no_look(events: list[WireEvent]) -> None:
+    one = [event for event in events if event.attempt == 1]
+    blind = [msgspec.structs.replace(event, look=None) for event in one]
+    assert unpack_opened(course_of(one), 1) == blind
+
+
+@given(events=runs())
+def test_without_the_key_only_faces_and_pockets_are_missing(events: list[WireEvent]) -> None:
+    shut = [
+        event
+        for group in groups(events)
+        for event in unpack(pack(group, key().seal), group[0].attempt)
+    ]
+    hidden = OF_POCKETS | {READ}
+    assert shut == [
+        msgspec.structs.replace(
+            event, look=None, place=UNTOLD if event.code in OF_POCKETS else event.place
+        )
+        for event in events
+    ]
+    assert not any(event.told for event in shut if event.code in hidden)
 
 
 @given(face=byte, other=byte)
 def test_no_byte_outside_the_sealed_part_depends_on_a_face(face: int, other: int) -> None:
     def outside(seen: int) -> bytes:
-        read = board_read(face=seen)
-        return canonical(
-            {name: v for name, v in pack([read], key().seal).items() if name != "sealed"}
-        )
+        return open_part([board_read(face=seen)])
 
     assert outside(face) == outside(other)
+
+
+@given(code=st.sampled_from(sorted(OF_POCKETS)), pocket=byte, other=byte)
+def test_no_byte_outside_the_sealed_part_depends_on_a_pocket(
+    code: int, pocket: int, other: int
+) -> None:
+    def outside(place: int) -> bytes:
+        return open_part([BoardEvent("dealer", 7, 1, 3, Code(code), 1, 0, 1, place)])
+
+    assert outside(pocket) == outside(other)
+
+
+def open_part(events: Sequence[BoardEvent]) -> bytes:
+    data = pack(events, key().seal)
+    return canonical({name: value for name, value in data.items() if name != "sealed"})
 
 
 def test_a_read_of_an_attempt_without_a_key_loses_its_face_and_keeps_its_place() -> None:

@@ -89,7 +89,7 @@ async def _over_two_lives(ground: Ground, trouble: Trouble, stage: str) -> Seen:
     assert trouble.away is not None
     boots = count(1)
     packed = tuple(PhysicalSet(each.id, BACKS[each.back]) for each in SETS)
-    sim = InprocTable(Settings(sets=packed), random.Random(1), boots=lambda: next(boots))
+    sim = InprocTable(Settings(sets=packed), random.Random(2), boots=lambda: next(boots))
     journal = f"{trouble.reason} {stage}".replace(",", "")
     try:
         async with ground.table(sim=sim, journal=journal) as trial:

@@ -77,8 +77,8 @@ async def test_a_card_that_went_to_the_tray_without_a_look_had_waited_for_it_in_
     boards: Boards,
 ) -> None:
     dealing = boards.dealing()
-    dealing.on_event(event("dealer", Code.GATE, 1, TRAY))
-    dealing.on_event(event("dealer", Code.LANDED, 1, TRAY))
+    dealing.told(Gated(1, "tray"))
+    dealing.told(LandedIn(1, "tray"))
     assert dealing.attempt.stage is Stage.DEALING
     assert dealing.attempt.ledger.aside == (1,)
 

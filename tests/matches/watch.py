@@ -16,7 +16,7 @@ _MACHINE_WORKS = frozenset({Phase.CUT, Phase.SHUFFLING, Phase.DEALING})
 def leaks(profile: Profile, states: Sequence[State], events: Sequence[Event]) -> list[str]:
     """Return every face, card or answer that was told, or told too early."""
     found = [f"state {state.seq}: {what}" for state in states for what in _of_state(state)]
-    return found + list(_of_events(profile, events))
+    return found + list(_of_events(profile, events)) + list(_of_records(profile, states, events))
 
 
 def standstills(states: Sequence[State]) -> list[str]:
@@ -56,14 +56,11 @@ def _of_tribute(match: Match) -> Iterator[str]:
 
 
 def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
-    given_up = {event.attempt for event in events if _gives_up(event)}
     laid: set[Any] = set()
     for event in events:
-        if event.kind == "record" and event.attempt not in given_up:
-            yield f"event {event.n}: hands of a deal that was played"
         if event.kind == "released":
             laid = set()
-        if event.kind in ("released", "record"):  # a card may be turned up; hands given up are open
+        if event.kind in ("released", "record"):  # a card may be turned up; see _of_records
             continue
         if faces := _FACE.findall(msgspec.json.encode(event.data).decode()):
             yield f"event {event.n} ({event.kind}): faces {faces}"
@@ -76,6 +73,32 @@ def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
             yield from _of_return(profile, event)
     for attempt in {event.attempt for event in events}:
         yield from _of_answers([event for event in events if event.attempt == attempt])
+
+
+def _of_records(
+    profile: Profile, states: Sequence[State], events: Sequence[Event]
+) -> Iterator[str]:
+    """Yield hands of deals that were played and are shown before the profile says."""
+    given_up = {event.attempt for event in events if _gives_up(event)}
+    dealt_for = {e.attempt: e.data["match"] for e in events if e.kind == "committed"}
+    matches = {event.data["match"] for event in events if event.kind == "meeting"}
+    revealed: set[int | None] = set()
+    for event in events:
+        if event.kind == "revealed":
+            revealed.add(event.attempt)
+        if event.kind != "record" or event.attempt in given_up:
+            continue
+        match = dealt_for.get(event.attempt)
+        at_end = match not in matches or profile.hands_opened == "deal_end"
+        shown = profile.hands_opened != "never" and event.attempt in revealed
+        if not shown or not (at_end or _is_over(states, event, match)):
+            yield f"event {event.n}: hands of a deal that was played"
+
+
+def _is_over(states: Sequence[State], event: Event, match: str | None) -> bool:
+    # A state of the same moment may be the one before what the event followed from.
+    after = next((state for state in states if state.time > event.time), states[-1])
+    return after.match.match != match or after.match.phase in ("over", "signed")
 
 
 def _gives_up(event: Event) -> bool:

@@ -18,7 +18,7 @@ from controller.config import CardSet
 from controller.journal.entries import Entry
 from controller.journal.store import Store
 from controller.machine.lasting import LastingMachine
-from controller.messages import Command, Event, Phase, Reply, Role, State
+from controller.messages import Command, Event, Phase, Release, Reply, Role, State
 from controller.rules.rulebooks import load_profile
 from controller.trials.inproc import Trial, trial
 from sim.inproc import InprocTable
@@ -28,6 +28,7 @@ from sim.virtual import VirtualLoop
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at
 from tests.machine.stages import STAGES, all_press, deal_two_due, opened, ordered
 
+RELEASE = Release(version="0.1.0", serial=7, hash="5a" * 32)
 SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 CHIEF, REFEREE, TABLE, OBSERVER = Role.CHIEF, Role.REFEREE, Role.TABLE, Role.OBSERVER
 Does = Callable[[Trial], Awaitable[None]]
@@ -79,7 +80,9 @@ def _run(does: Does, *, profile: str = "international-000") -> Run:
     async def run(runtime_dir: Path, said: Said) -> None:
         rules = load_profile(profile)
         settings = Settings()
-        async with trial(settings, runtime_dir, profile=rules, card_sets=SETS) as at:
+        async with trial(
+            settings, runtime_dir, profile=rules, card_sets=SETS, release=RELEASE
+        ) as at:
             await does(at)
             await _read_all(at)
             said.states += at.states

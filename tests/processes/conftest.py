@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from controller.trials.hall import HallPlan, RunningTable, simulator
-from tests.processes.people import People
+from tests.processes.people import FAST, People
 from tests.processes.processes import marked
 from tests.processes.program import DEALTABLE, Done, Program
 
-SPEED = 20.0
+SPEED = FAST
 
 Start = Callable[..., Awaitable[Program]]
 Dealtable = Callable[..., Awaitable[Done]]

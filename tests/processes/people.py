@@ -8,12 +8,15 @@ from typing import Self
 import msgspec
 
 from controller.gateway.client import Client
-from controller.messages import Event, Phase, Reply, Role, State
+from controller.gateway.endpoints import NoEndpoints, read_endpoints
+from controller.messages import Event, Outcome, Phase, Reply, Role, State
 from controller.trials.hall import RunningTable
+from tests.processes.processes import LOOK_S
 
 PATIENCE_S = 30.0
 CUT = 40
 SLOW = 1.0
+FAST = 20.0
 
 
 class People:
@@ -91,3 +94,26 @@ class People:
             self.states.append(msgspec.json.decode(heard.body, type=State))
         else:
             self.events.append(msgspec.json.decode(heard.body, type=Event))
+
+
+async def another_gateway(table: RunningTable) -> None:
+    """Wait until a gateway says where it listens."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                read_endpoints(table.state_dir)
+            except NoEndpoints:
+                await asyncio.sleep(LOOK_S)
+            else:
+                return
+
+
+async def held_after_all(people: People, before: State) -> State:
+    """See the attempt of `before` through to held hands, at full speed again."""
+    await people.table.control.do("speed", value=FAST)
+    held = await people.held()
+    (proof,) = held.fairness
+    assert (proof.attempt, proof.outcome) == (1, Outcome.OK)
+    assert proof.commitment == before.fairness[-1].commitment
+    assert await people.pockets() == [27, 27, 27, 27, 0]
+    return held

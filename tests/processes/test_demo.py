@@ -49,7 +49,7 @@ async def test_verify_finds_nothing_wrong_with_what_a_demo_leaves(
     checked = await dealtable("verify", demo.state_dir, "--json")
     report = json.loads(checked.out)
     assert (checked.code, checked.err, report["findings"]) == (0, "", [])
-    assert [attempt["grade"] for attempt in report["attempts"]] == ["sequence"] * 3
+    assert [attempt["grade"] for attempt in report["attempts"]] == ["hands"] * 3
     assert all(attempt["gates"] for attempt in report["attempts"])
 
 

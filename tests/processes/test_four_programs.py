@@ -60,4 +60,4 @@ async def test_a_deal_goes_from_start_to_reveal_by_orders_and_is_seen_by_watcher
     for what in (table.state_dir, kept):
         checked = await dealtable("verify", what)
         assert (checked.code, checked.err) == (0, "")
-        assert "attempt 1, deal 1: ok; grade sequence" in checked.out
+        assert "grade hands: sequence (every gate) and opened hands hold" in checked.out

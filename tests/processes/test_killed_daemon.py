@@ -7,11 +7,10 @@ import signal
 
 import pytest
 
-from controller.gateway.endpoints import NoEndpoints, read_endpoints, remove_endpoints
-from controller.messages import Outcome, State
+from controller.gateway.endpoints import remove_endpoints
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import SPEED, Dealtable
-from tests.processes.people import PATIENCE_S, People
+from tests.processes.conftest import Dealtable
+from tests.processes.people import People, another_gateway, held_after_all
 from tests.processes.processes import LOOK_S, children
 
 
@@ -21,29 +20,6 @@ def part_of(table: RunningTable, part: str) -> int:
     parts = children(table.daemon.pid)
     (pid,) = [pid for words, pid in parts.items() if f"run {part}" in words]
     return pid
-
-
-async def another_gateway(table: RunningTable) -> None:
-    """Wait until a gateway says where it listens."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            try:
-                read_endpoints(table.state_dir)
-            except NoEndpoints:
-                await asyncio.sleep(LOOK_S)
-            else:
-                return
-
-
-async def held_after_all(people: People, before: State) -> State:
-    """See the attempt of `before` through to held hands, at full speed again."""
-    await people.table.control.do("speed", value=SPEED)
-    held = await people.held()
-    (proof,) = held.fairness
-    assert (proof.attempt, proof.outcome) == (1, Outcome.OK)
-    assert proof.commitment == before.fairness[-1].commitment
-    assert await people.pockets() == [27, 27, 27, 27, 0]
-    return held
 
 
 async def nothing_is_found(table: RunningTable, dealtable: Dealtable) -> None:

@@ -1,15 +1,26 @@
 """Who may give orders: certificates, roles, and the table of commands."""
 
+import re
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 import zmq.auth
-from click.testing import CliRunner
+from msgspec.structs import replace
 
-from controller.cli.keys import command
 from controller.gateway.certificates import create_client, create_keys
+from controller.gateway.enrolment import revoke
 from controller.messages import Role
-from controller.roster import ADMITTED, Roster, RosterError, read_certificate
+from controller.roster import (
+    ADMITTED,
+    Certificate,
+    NotAdmitted,
+    Roster,
+    RosterError,
+    fingerprint,
+    moment,
+    read_certificate,
+)
 
 
 @pytest.fixture
@@ -107,47 +118,135 @@ def test_a_table_nobody_is_admitted_to_obeys_nobody(tmp_path: Path) -> None:
     assert Roster.load(tmp_path).clients == ()
 
 
-# The command line.
+@pytest.mark.parametrize("name", ["../table", "a/b", "", ".hidden", "a b", "a\x1b[2J", "x" * 41])
+def test_a_name_that_is_no_files_name_is_refused(state_dir: Path, name: str) -> None:
+    path = state_dir / ADMITTED / "referee.key"
+    path.write_text(path.read_text().replace("name = referee", f"name = {name}"))
+    with pytest.raises(RosterError) as refused:
+        Roster.load(state_dir)
+    assert "\x1b" not in str(refused.value)
 
 
-def run(*args: object) -> tuple[int, str]:
-    result = CliRunner().invoke(command, [str(arg) for arg in args])
-    return result.exit_code, result.output
+def test_a_name_may_be_of_any_script(state_dir: Path) -> None:
+    path = state_dir / ADMITTED / "referee.key"
+    path.write_text(path.read_text().replace("name = referee", "name = 裁判长-2"), encoding="utf-8")
+    assert "裁判长-2" in {client.name for client in Roster.load(state_dir).clients}
 
 
-def test_keys_are_made_once_and_listed(tmp_path: Path) -> None:
-    code, listed = run("create", tmp_path)
-    assert code == 0
-    assert [line.split()[0] for line in listed.splitlines()] == sorted(role.value for role in Role)
-    assert run("create", tmp_path) == (0, listed)
-    assert run("list", tmp_path) == (0, listed)
+# Fingerprints.
 
 
-def test_a_client_is_made_admitted_and_listed(state_dir: Path) -> None:
-    code, said = run("client", state_dir, "console-2", "--role", "referee")
-    assert code == 0
-    assert "console-2.key_secret" in said
-    assert "console-2" in run("list", state_dir)[1]
+def test_a_fingerprint_is_sixteen_digits_in_fours_and_the_same_for_both_files(
+    state_dir: Path,
+) -> None:
+    public = read_certificate(state_dir / "clients" / "chief.key")
+    secret = read_certificate(state_dir / "clients" / "chief.key_secret")
+    assert re.fullmatch("(-[0-9a-f]{4}){4}", f"-{fingerprint(public)}")
+    assert fingerprint(public) == fingerprint(secret)
 
 
-def test_a_client_of_that_name_and_another_role_is_refused(state_dir: Path) -> None:
-    code, said = run("client", state_dir, "referee", "--role", "chief")
-    assert (code, said.count("\n")) == (2, 1)
-    assert "exists already, as referee" in said
+@pytest.mark.parametrize("key", ["curve", "verify", "seal"])
+def test_no_key_of_a_certificate_can_be_exchanged_under_its_fingerprint(
+    state_dir: Path, key: str
+) -> None:
+    chief = read_certificate(state_dir / "clients" / "chief.key")
+    other = {"curve": "T" * 40, "verify": bytes(32), "seal": bytes(32)}[key]
+    assert fingerprint(replace(chief, **{key: other})) != fingerprint(chief)
 
 
-def test_a_certificate_from_elsewhere_is_admitted(tmp_path: Path, state_dir: Path) -> None:
-    public = create_client(tmp_path / "elsewhere", "hall-display", Role.OBSERVER)
-    assert run("admit", state_dir, public)[0] == 0
-    assert "hall-display" in run("list", state_dir)[1]
+# Time.
 
 
-def test_no_secret_is_admitted_by_mistake(tmp_path: Path, state_dir: Path) -> None:
-    public = create_client(tmp_path / "elsewhere", "hall-display", Role.OBSERVER)
-    assert run("admit", state_dir, public.with_suffix(".key_secret"))[0] == 2
+def at(text: str) -> datetime:
+    return moment(text)
 
 
-def test_a_table_without_keys_says_what_to_do(tmp_path: Path) -> None:
-    code, said = run("list", tmp_path)
-    assert code == 2
-    assert "dealtable keys create" in said
+def expiring(state_dir: Path, when: str, now: str) -> tuple[Roster, Certificate]:
+    """The roster at a time, with a referee's certificate that has an end."""
+    there = Roster.load(state_dir)
+    referee = next(each for each in there.clients if each.role is Role.REFEREE)
+    ending = replace(referee, expires=moment(when))
+    clients = [ending if each is referee else each for each in there.clients]
+    return Roster(clients, (), lambda: at(now)), ending
+
+
+@pytest.mark.parametrize(
+    ("end", "now", "valid"),
+    [
+        ("2027-03-01", "2027-03-01T23:59:59.999Z", True),
+        ("2027-03-01", "2027-03-02T00:00:00.000Z", False),
+        ("2027-03-01T12:00:00Z", "2027-03-01T11:59:59.999Z", True),
+        ("2027-03-01T12:00:00Z", "2027-03-01T12:00:00.000Z", False),
+        ("2027-03-01T12:00:00+08:00", "2027-03-01T04:00:00.000Z", False),
+    ],
+)
+def test_a_key_is_good_to_the_end_of_its_last_day_in_utc(
+    state_dir: Path, end: str, now: str, valid: bool
+) -> None:
+    roster, referee = expiring(state_dir, end, now)
+    assert (roster.client(referee.verify) is referee) == valid
+    assert isinstance(roster.by_curve(referee.curve), Certificate) == valid
+
+
+def test_who_expired_is_told_when(state_dir: Path) -> None:
+    roster, referee = expiring(state_dir, "2027-03-01", "2028-01-01T00:00:00Z")
+    assert roster.by_curve(referee.curve) == NotAdmitted(
+        "KEY_EXPIRED", "referee", "2027-03-02 00:00 UTC"
+    )
+
+
+def test_a_chief_who_expired_is_not_sealed_to(state_dir: Path) -> None:
+    there = Roster.load(state_dir)
+    clients = [replace(each, expires=at("2027-03-01")) for each in there.clients]
+    assert Roster(clients, (), lambda: at("2027-03-01T00:00:00Z")).chief_seals()
+    assert not Roster(clients, (), lambda: at("2027-04-01T00:00:00Z")).chief_seals()
+
+
+@pytest.mark.parametrize(
+    ("now", "soon"), [("2027-02-22T00:00:00Z", 0), ("2027-02-24T00:00:00Z", 1), ("2027-04-01", 0)]
+)
+def test_a_week_before_its_end_a_key_is_about_to_expire(
+    state_dir: Path, now: str, soon: int
+) -> None:
+    assert len(expiring(state_dir, "2027-03-01", now)[0].expiring()) == soon
+
+
+@pytest.mark.parametrize("text", ["tomorrow", "2027-13-01", "2027-03-01T12:00", "", "9999-12-31"])
+def test_what_is_no_date_is_one_line(state_dir: Path, text: str) -> None:
+    path = state_dir / ADMITTED / "referee.key"
+    path.write_text(path.read_text().replace("curve\n", f"    expires = {text}\ncurve\n"))
+    with pytest.raises(RosterError) as refused:
+        Roster.load(state_dir)
+    assert str(path) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+# Renewal and revocation.
+
+
+def test_one_name_may_have_two_keys_while_one_of_them_ends(state_dir: Path) -> None:
+    path = state_dir / ADMITTED / "referee.key"
+    second = create_client(state_dir / "elsewhere", "referee", Role.REFEREE).read_text()
+    (state_dir / ADMITTED / "referee-2.key").write_text(second)
+    with pytest.raises(RosterError, match="the same name"):
+        Roster.load(state_dir)
+    path.write_text(path.read_text().replace("curve\n", "    expires = 2027-03-01\ncurve\n"))
+    assert [each.name for each in Roster.load(state_dir).clients].count("referee") == 2
+
+
+def test_a_key_in_revoked_is_refused_also_where_its_file_is_back_in_admitted(
+    state_dir: Path,
+) -> None:
+    path = state_dir / ADMITTED / "chief.key"
+    text = path.read_text()
+    chief = read_certificate(path)
+    revoke(state_dir, "chief", "laptop lost", at("2027-03-01T12:00:00Z"))
+    path.write_text(text)
+
+    roster = Roster.load(state_dir)
+
+    assert roster.client(chief.verify) is None
+    assert roster.chief_seals() == ()
+    assert roster.by_signature(chief.verify) == NotAdmitted(
+        "KEY_REVOKED", "chief", "2027-03-01 12:00 UTC, laptop lost"
+    )

@@ -46,7 +46,8 @@ MATRIX = (
     *("clock overruns", "rank order", "single, pair, triple", "pair of jokers", "triple + pair"),
     *("straight", "tube", "plate", "level card in sequences", "compare sequences", "bombs"),
     *("straight flush", "joker bomb", "bomb v ordinary", "full hierarchy", "wild card"),
-    *("Big Two ranking", "signatures", "regulations of the event"),
+    *("Big Two ranking", "signatures", "hands opened"),
+    "regulations of the event",
 )
 
 

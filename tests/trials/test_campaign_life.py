@@ -275,9 +275,9 @@ def _told_twice(monkeypatch: pytest.MonkeyPatch) -> None:
 def _another_cut_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     reveal = AttemptBook.reveal
 
-    def other(self: AttemptBook) -> None:
+    def other(self: AttemptBook, *told: Any) -> None:
         self.cut = (self.cut or 0) + 1
-        reveal(self)
+        reveal(self, *told)
 
     monkeypatch.setattr(AttemptBook, "reveal", other)
 

@@ -17,51 +17,71 @@ from controller.journal.wire_group import (
     LANDED,
     OUTLETS,
     READ,
+    SHUFFLED,
     STRAY,
     Look,
     WireEvent,
 )
 
 TRAY = "tray"
+MOTION = frozenset({AT_READER, GATE, LANDED})
+"""Codes of events that say where a card went."""
 SEATS = OUTLETS[:4]
 _HOPPER = 0
+# Where a JAM is one of a card that crossed the gate and did not land (PROTOCOL.md).
+_AT_LANDING = 3
+
+Counts = tuple[int, ...]
+"""What a verdict counts: fed, refed, the landings in N, W, S, E, and what lies in the tray."""
 
 
 class Card(msgspec.Struct):
-    """What the boards saw of one feed index; `place` is null where none was left for it."""
+    """What the boards saw of one feed index; `place` is null where none was left for it.
+
+    `looks` are all at it, `before` how many of them came before its gate. Boards that repeat what
+    a daemon missed do so one after the other: then looks stand behind the gates.
+    """
 
     index: int
     place: int | None
     from_tray: bool
+    doubled: bool = False
     gate: str | None = None
     landed: str | None = None
+    looks: list[Look] = []
+    before: int = 0
+
+    @property
+    def in_time(self) -> list[Look]:
+        """The looks that it can have been routed by."""
+        return self.looks if self.gate is None else self.looks[: self.before]
 
 
 class Course(msgspec.Struct):
     """An attempt's cards by index, and what happened beside them.
 
     `followers` are those strays that fell where the last card had just landed, with no other on
-    its way: the second of two that left as one.
+    its way: the second of two that left as one. `blind` are looks at a card that cannot have been
+    there; `jams` and `not_landed` those anywhere, and those behind the gate; `odd` events that no
+    right attempt has at that point. `passed` are the counts behind so many events, from none on;
+    `codes` those events'.
     """
 
+    set_of: int
     cards: dict[int, Card] = {}
-    doubled: set[int] = set()
     looks: dict[int, list[Look]] = {}
+    early: bool = False
     strays: int = 0
     followers: int = 0
     jams: int = 0
+    not_landed: int = 0
+    blind: int = 0
+    ran_out: bool = False
     odd: list[str] = []
-    pulses: int = 0
-
-    @property
-    def fed(self) -> int:
-        """Cards from the hopper."""
-        return sum(not card.from_tray for card in self.cards.values())
-
-    @property
-    def refed(self) -> int:
-        """Cards from the tray."""
-        return sum(card.from_tray for card in self.cards.values())
+    counts: Counts = (0,) * 7
+    passed: list[Counts] = []
+    codes: list[int] = []
+    shuffled: bool = False
 
     def landed(self, outlet: str) -> int:
         """Return the landings in an outlet."""
@@ -69,54 +89,107 @@ class Course(msgspec.Struct):
 
     def placed(self) -> dict[int, Card]:
         """Return the cards in seats' pockets by their place."""
-        return {card.place: card for card in self.cards.values() if card.place and self._in(card)}
+        return {
+            card.place: card
+            for card in self.cards.values()
+            if card.place is not None and card.landed in SEATS
+        }
 
-    def _in(self, card: Card) -> bool:
-        return card.landed in SEATS
+    def under_way(self) -> bool:
+        """Tell whether a card came to the window and was not seen to land."""
+        return any(card.landed is None for card in self.cards.values())
+
+    def rounds(self, card: Card) -> int:
+        """Return how often a card for its place was fed from the tray."""
+        refed = (one for one in self.cards.values() if one.from_tray)
+        return sum(one.place == card.place for one in refed)
 
 
 def course(events: Sequence[WireEvent], cards: int) -> Course:
     """Return the course of a set of `cards` cards through these events, in their order."""
-    seen = Course()
+    seen = Course(cards)
     aside: list[int] = []
-    from_tray = False
+    doubled: set[int] = set()
+    refeeding = False
+    seen.passed.append(seen.counts)
     for event in events:
+        _in_turn(seen, event)
         card = seen.cards.get(event.index)
         if event.code == AT_READER and card is None:
-            if not from_tray and seen.fed == cards:
-                from_tray = True
-            place = (aside.pop() if aside else None) if from_tray else event.index
-            seen.cards[event.index] = Card(event.index, place, from_tray)
-        elif event.code == GATE and card is not None:
-            card.gate = _outlet(event)
-        elif event.code == LANDED and card is not None and card.landed is None:
+            refeeding = refeeding or _fed(seen) == cards
+            place = (aside.pop() if aside else None) if refeeding else event.index
+            if event.index != len(seen.cards) + 1:
+                seen.odd.append(f"index {event.index} follows {len(seen.cards)}")
+            looks = seen.looks.setdefault(event.index, [])
+            card = Card(event.index, place, refeeding, event.index in doubled, looks=looks)
+            seen.cards[event.index], seen.early = card, False
+        elif event.code == GATE and card is not None and card.gate is None:
+            card.gate, card.before = _outlet(event), len(card.looks)
+        elif event.code == LANDED and card is not None and card.gate and card.landed is None:
             card.landed = _outlet(event)
             if card.landed == TRAY and card.place is not None:
                 aside.append(card.place)
-        elif event.code == HOPPER_EMPTY and event.place == _HOPPER and not from_tray:
-            from_tray = True
-            aside[:0] = range(cards, seen.fed, -1)
+        elif event.code == HOPPER_EMPTY and event.place == _HOPPER:
+            if not refeeding:
+                aside[:0] = range(cards, _fed(seen), -1)
+            refeeding = seen.ran_out = True
+        elif event.code == DOUBLE:
+            doubled.add(event.index)
         elif event.code in (AT_READER, GATE, LANDED):
             seen.odd.append(f"index {event.index} out of order")
         else:
             _beside(seen, event)
+        _count(seen, event)
+    seen.ran_out = seen.ran_out or _fed(seen) >= cards
     return seen
+
+
+def _in_turn(seen: Course, event: WireEvent) -> None:
+    """Note an event for which the attempt is not far enough, or too far."""
+    moves = event.code in MOTION or (event.code == JAM and event.place == _AT_LANDING)
+    if event.code == SHUFFLED:
+        seen.shuffled = True
+    elif moves and not seen.shuffled:
+        seen.odd.append("a card moved before the set was shuffled")
+    elif moves and seen.counts[-1] == 0 and sum(seen.counts[2:6]) >= seen.set_of:
+        seen.odd.append("a card moved behind the last one")
+
+
+def _fed(seen: Course) -> int:
+    return sum(not card.from_tray for card in seen.cards.values())
+
+
+def _count(seen: Course, event: WireEvent) -> None:
+    """Count anew behind an event that may have changed a count."""
+    if event.code in (AT_READER, LANDED):
+        fed = _fed(seen)
+        refed = len(seen.cards) - fed
+        doubles = sum(card.doubled for card in seen.cards.values())
+        in_tray = seen.landed(TRAY) + min(doubles, max(0, seen.set_of - fed)) - refed
+        seen.counts = (fed, refed, *map(seen.landed, SEATS), in_tray)
+    seen.passed.append(seen.counts)
+    seen.codes.append(event.code)
 
 
 def _beside(seen: Course, event: WireEvent) -> None:
     if event.code == READ:
-        looks = seen.looks.setdefault(event.index, [])
-        if event.look is not None:
-            looks.append(event.look)
-    elif event.code == DOUBLE:
-        seen.doubled.add(event.index)
+        _look(seen, event)
     elif event.code == STRAY:
         seen.strays += 1
         seen.followers += _follows(seen, event)
     elif event.code == JAM:
         seen.jams += 1
-    if event.board == "reader":
-        seen.pulses = event.seen
+        seen.not_landed += event.place == _AT_LANDING
+
+
+def _look(seen: Course, event: WireEvent) -> None:
+    """Take a look: at a card that is there, or at the next one, whose window comes later."""
+    if event.look is not None:
+        seen.looks.setdefault(event.index, []).append(event.look)
+    if event.index not in seen.cards:
+        next_one = event.index == len(seen.cards) + 1 and not seen.early
+        seen.early = seen.early or next_one
+        seen.blind += not next_one
 
 
 def _follows(seen: Course, event: WireEvent) -> bool:

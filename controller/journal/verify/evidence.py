@@ -1,28 +1,46 @@
 """Whether the reasons of an attempt that was given up follow from its opened record.
 
-A record shows what boards and reader saw. Some reasons leave no trace in it (a
-jam, the power, the lid, a person's order): they are told apart, not disproved.
+A record shows what boards and reader saw. PROOF.md §7 says for each reason what must be in it,
+so that a machine cannot stop a deal it does not like and call it anything. Some reasons leave
+no trace there (a jam, the power, the lid, a person's order): they are told apart, not disproved.
 """
 
 from collections import Counter
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from controller.cards import FACES
-from controller.journal.verify.course import SEATS, TRAY, Course
+from controller.faults import catalogue
+from controller.journal.verify.course import SEATS, TRAY, Card, Course
 from controller.journal.wire_group import Look
 
-# At most so many cards may go to the tray; a sure reading, as the vault takes it.
+Says = Literal["follows", "disproved", "not shown"]
+
+# At most so many cards may go to the tray, so often (seed 000 A10); provisional numbers.
 _TRAY_CARDS = 6
+_TRAY_ROUNDS = 2
+# A sure reading, and how often the reader looks, as the vault takes it.
 _SURE = 128
+_LOOKS = 3
 _BACKS = {"A": 0, "B": 1}
+
+
+class Ruling(msgspec.Struct, frozen=True, gc=False):
+    """A reason that an attempt was given up for, and what its opened record says to it."""
+
+    reason: str
+    says: Says
 
 
 class Evidence(NamedTuple):
     """An opened record: the course, the set it should be, the last look at the sensors.
 
     `settled` is what the sensors said when they were last asked, at the count or at a
-    refused beginning; empty where they never were.
+    refused beginning; empty where they never were. `forgotten`: a daemon that died had asked
+    them, and the next one wrote the record. `withdrawn`: right hands had been counted, and what
+    was seen of them afterwards is not in `settled`.
     """
 
     course: Course
@@ -30,27 +48,69 @@ class Evidence(NamedTuple):
     composition: tuple[int, ...]
     back: int
     settled: dict[str, Any]
+    forgotten: bool = False
+    withdrawn: bool = False
+
+    @property
+    def hand(self) -> int:
+        """Cards that belong into one pocket."""
+        return len(self.sequence) // len(SEATS)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the hopper gave all it had, and every card came to lie somewhere."""
+        return self.course.ran_out and not self.course.under_way()
 
     def faces(self) -> Counter[int]:
         """Return how many of each face lie in the seats' pockets."""
-        looks = [self.course.looks.get(card.index, []) for card in self.course.placed().values()]
-        return Counter(face for card in looks if (face := self._face(card)) is not None)
+        looks = (self.accepted(card) for card in self.course.placed().values())
+        return Counter(look.face for look in looks if look is not None)
 
-    def _face(self, looks: list[Look]) -> int | None:
-        return next((look.face for look in looks if self.good(look)), None)
+    def accepted(self, card: Card) -> Look | None:
+        """Return the look that a card was accepted for: the first that does."""
+        return self._good(card.looks)
 
-    def good(self, look: Look) -> bool:
-        """Tell whether a look does: a sure face, the set's back, face down."""
-        sure = 0 <= look.face < FACES and look.confidence >= _SURE
-        return sure and look.back == self.back and not look.face_up
+    def _good(self, looks: Sequence[Look]) -> Look | None:
+        return next((look for look in looks[:_LOOKS] if self.flaw(look) is None), None)
 
-    def any_look(self, wrong: Callable[[Look], bool]) -> bool:
-        """Tell whether any look at any card was wrong in this way."""
-        return any(wrong(look) for looks in self.course.looks.values() for look in looks)
+    def flaw(self, look: Look) -> str | None:
+        """Return why a look does not do; None for a sure face on the set's back, face down."""
+        if look.face_up:
+            return "FACE_UP"
+        if not 0 <= look.face < FACES:
+            return "UNREADABLE"
+        if look.back != self.back:
+            return "FOREIGN_BACK"
+        return None if look.confidence >= _SURE else "UNREADABLE"
+
+    def flaw_of(self, card: Card) -> str | None:
+        """Return why a card could not be accepted, as its last look says; None: it could.
+
+        One whose look did not come in time is not readable.
+        """
+        looks = card.in_time[:_LOOKS]
+        if self._good(looks) is not None:
+            return None
+        return self.flaw(looks[-1]) if looks else "UNREADABLE"
+
+    def turned_away(self) -> int:
+        """Count the cards in the tray that had a good look, and neither doubled nor jammed."""
+        cards = self.course.cards.values()
+        good = sum(c.gate == TRAY and not c.doubled and self.flaw_of(c) is None for c in cards)
+        return max(0, good - self.course.jams)
+
+    def to_the_end(self, card: Card) -> bool:
+        """Tell whether a card had all its chances: two rounds, or no other card came after it."""
+        course = self.course
+        if course.rounds(card) >= _TRAY_ROUNDS:
+            return True
+        placed = course.placed()
+        last = max((one.index for one in placed.values()), default=0)
+        return course.ran_out and card.index > last and len(placed) < len(self.sequence)
 
     def says(self, name: str, value: object) -> bool:
-        """Tell whether the count at the end said so."""
-        return bool(self.settled.get(name) == value)
+        """Tell whether the last look at the sensors said so."""
+        return name in self.settled and bool(self.settled[name] == value)
 
 
 def back_number(text: object) -> int:
@@ -58,73 +118,87 @@ def back_number(text: object) -> int:
     return _BACKS.get(str(text), -1)
 
 
-def unshown(reasons: list[str], evidence: Evidence | None) -> list[str]:
-    """Return the reasons that no record can show, or that this one has no last look for."""
-    if evidence is None:
-        return list(reasons)
-    blind = frozenset() if evidence.settled else _BY_SENSORS
-    return [r for r in reasons if r not in _SHOWN_BY or (r in blind and not _SHOWN_BY[r](evidence))]
+def is_misdeal(reasons: Sequence[str]) -> bool:
+    """Tell whether these reasons make a misdeal: one at least that cards prove (faults.toml)."""
+    rows = (catalogue().get(reason) for reason in reasons)
+    return any(row is not None and row.misdeal for row in rows)
 
 
-def disproved(reasons: list[str], evidence: Evidence) -> list[str]:
-    """Return the reasons that the record should show and does not."""
-    apart = unshown(reasons, evidence)
-    return [r for r in reasons if r not in apart and not _SHOWN_BY[r](evidence)]
+def rulings(reasons: Sequence[str], evidence: Evidence | None) -> list[Ruling]:
+    """Return what a record says to each reason; None for `evidence`: it is not open."""
+    return [Ruling(reason, _ruling(reason, evidence)) for reason in reasons]
+
+
+def _ruling(reason: str, evidence: Evidence | None) -> Says:
+    shown_by = _SHOWN_BY.get(reason)
+    if evidence is None or shown_by is None:
+        return "not shown"
+    if shown_by(evidence):
+        return "follows"
+    asked = _ASKED.get(reason)
+    if asked is not None and evidence.withdrawn:
+        return "not shown"
+    if asked is not None:
+        return "disproved" if asked in evidence.settled else "not shown"
+    lost = evidence.forgotten and not evidence.settled
+    return "not shown" if reason in _SEEN_LAST and lost else "disproved"
 
 
 def _count_short(evidence: Evidence) -> bool:
-    hand = len(evidence.sequence) // len(SEATS)
-    return any(evidence.course.landed(seat) < hand for seat in SEATS)
+    short = any(evidence.course.landed(seat) < evidence.hand for seat in SEATS)
+    return evidence.stopped and short
 
 
 def _count_over(evidence: Evidence) -> bool:
-    hand = len(evidence.sequence) // len(SEATS)
     course = evidence.course
     return (
-        any(course.landed(seat) > hand for seat in SEATS)
+        any(course.landed(seat) > evidence.hand for seat in SEATS)
         or any(card.place is None for card in course.cards.values())
-        or course.fed > len(evidence.sequence)
-        or course.landed(TRAY) > course.refed
-        or course.strays > 0
+        or any(index != n for n, index in enumerate(course.cards, start=1))
         or evidence.says("tray_empty", False)
     )
 
 
-def _wrong_pocket(evidence: Evidence) -> bool:
-    course, sequence = evidence.course, evidence.sequence
-    return course.strays > 0 or any(
-        card.landed not in (None, card.gate)
-        or (
-            card.place is not None
-            and card.gate not in (None, TRAY, *sequence[card.place - 1 : card.place])
-        )
+def astray(course: Course, sequence: str) -> list[Card]:
+    """Return the cards whose gate was not their place's nor the tray, or that fell elsewhere."""
+    return [
+        card
         for card in course.cards.values()
-    )
+        if card.landed not in (None, card.gate)
+        or card.gate not in (None, TRAY, *sequence[(card.place or 1) - 1 : card.place or 0])
+    ]
 
 
-def _not_landed(evidence: Evidence) -> bool:
-    cards = evidence.course.cards.values()
-    return evidence.course.jams > 0 or any(card.gate and not card.landed for card in cards)
+def _wrong_pocket(evidence: Evidence) -> bool:
+    course = evidence.course
+    return course.strays > course.followers or bool(astray(course, evidence.sequence))
 
 
 def _tray_full(evidence: Evidence) -> bool:
-    course = evidence.course
-    return course.landed(TRAY) + len(course.doubled) - course.refed > _TRAY_CARDS
+    fullest = max(counts[-1] for counts in evidence.course.passed)
+    return fullest - evidence.turned_away() > _TRAY_CARDS
 
 
-def _unreadable(evidence: Evidence) -> bool:
-    """A card in the tray that no look showed; also one whose look never came."""
-    course = evidence.course
-    return any(
-        not any(evidence.good(look) for look in course.looks.get(index, []))
-        for index, card in course.cards.items()
-        if card.landed == TRAY or card.gate is None
-    ) or evidence.any_look(lambda look: not 0 <= look.face < FACES or look.confidence < _SURE)
+def _double_feed(evidence: Evidence) -> bool:
+    cards = evidence.course.cards.values()
+    often = (c for c in cards if c.doubled and evidence.course.rounds(c) >= _TRAY_ROUNDS)
+    return evidence.course.followers > 0 or any(often)
+
+
+def _flawed(name: str) -> Callable[[Evidence], bool]:
+    """Return whether a card had all its chances, and this is what was wrong with it."""
+
+    def shown(evidence: Evidence) -> bool:
+        cards = evidence.course.cards.values()
+        return any(evidence.flaw_of(c) == name and evidence.to_the_end(c) for c in cards)
+
+    return shown
 
 
 def _missing_card(evidence: Evidence) -> bool:
     have = evidence.faces()
-    return any(have[face] < due for face, due in enumerate(evidence.composition))
+    lacking = any(have[face] < due for face, due in enumerate(evidence.composition))
+    return evidence.stopped and evidence.course.counts[-1] == 0 and lacking
 
 
 def _third_copy(evidence: Evidence) -> bool:
@@ -133,32 +207,51 @@ def _third_copy(evidence: Evidence) -> bool:
 
 
 def _pulse_count(evidence: Evidence) -> bool:
-    course = evidence.course
-    unseen = set(course.looks) - set(course.cards)
-    return bool(unseen) or {
-        course.pulses,
-        evidence.settled.get("reader_pulses", course.pulses),
-    } != {len(course.cards)}
+    counted = evidence.settled.get("reader_pulses")
+    other = counted is not None and counted != len(evidence.course.cards)
+    return other or evidence.course.blind > 0
+
+
+def _event_lost(evidence: Evidence) -> bool:
+    course, settled = evidence.course, evidence.settled
+    unasked = any(card.gate is not None and not card.in_time for card in course.cards.values())
+    fed, landed = settled.get("board_fed"), settled.get("board_landed")
+    other = fed is not None and (fed, landed) != (len(course.cards), list(course.counts[2:6]))
+    return bool(course.odd) or unasked or other
+
+
+def _sensor_stuck(evidence: Evidence) -> bool:
+    unseen = not all(evidence.settled.get("pockets_seen", ()))
+    return unseen or evidence.says("lift_down", False)
 
 
 _SHOWN_BY: dict[str, Callable[[Evidence], bool]] = {
     "COUNT_SHORT": _count_short,
     "COUNT_OVER": _count_over,
     "WRONG_POCKET": _wrong_pocket,
-    "NOT_LANDED": _not_landed,
+    "NOT_LANDED": lambda evidence: evidence.course.not_landed > 0,
     "TRAY_FULL": _tray_full,
-    "DOUBLE_FEED": lambda evidence: bool(evidence.course.doubled or evidence.course.followers),
-    "UNREADABLE": _unreadable,
-    "FACE_UP": lambda evidence: evidence.any_look(lambda look: bool(look.face_up)),
-    "FOREIGN_BACK": lambda evidence: evidence.any_look(lambda look: look.back != evidence.back),
+    "DOUBLE_FEED": _double_feed,
+    "UNREADABLE": _flawed("UNREADABLE"),
+    "FACE_UP": _flawed("FACE_UP"),
+    "FOREIGN_BACK": _flawed("FOREIGN_BACK"),
     "MISSING_CARD": _missing_card,
     "THIRD_COPY": _third_copy,
     "PULSE_COUNT": _pulse_count,
+    "EVENT_LOST": _event_lost,
+    "SENSOR_STUCK": _sensor_stuck,
+    "BOARD_REFUSED": lambda evidence: evidence.says("board_locked", False),
     "HOPPER_NOT_EMPTY": lambda evidence: evidence.says("hopper_empty", False),
     "PATH_NOT_CLEAR": lambda evidence: evidence.says("path_empty", False),
     "POCKET_NOT_EMPTY": lambda evidence: evidence.says("pockets_empty", False),
 }
+# What the last look alone can disprove, by the field that it has where that was asked.
+_ASKED = {
+    "EVENT_LOST": "board_fed",
+    "SENSOR_STUCK": "pockets_seen",
+    "BOARD_REFUSED": "board_locked",
+}
 # What the last look at the sensors may show although the events do not.
-_BY_SENSORS = frozenset(
+_SEEN_LAST = frozenset(
     {"COUNT_OVER", "PULSE_COUNT", "HOPPER_NOT_EMPTY", "PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"}
 )

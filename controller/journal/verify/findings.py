@@ -1,9 +1,11 @@
 """What `verify` says: findings, one attempt's standing, the whole report."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import msgspec
 
+from controller.journal.verify.evidence import Ruling
 from controller.tomlwords import printable
 
 Grade = Literal["sequence", "hands"]
@@ -22,16 +24,40 @@ class Finding(msgspec.Struct, frozen=True):
         return printable(f"{where}: {self.what}: {self.means}")
 
 
+def guarded(checks: Iterator[Finding], n: int | None, what: str) -> Iterator[Finding]:
+    """Yield what checks yield; where they fall over entries that nobody's machine wrote, that."""
+    try:
+        yield from checks
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        yield Finding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
+
+
+class Context(msgspec.Struct, frozen=True, kw_only=True):
+    """The six fields that a commitment is bound to, as `committed` says them (PROOF.md §1)."""
+
+    table_key: str
+    match: str
+    deal: int | None
+    attempt: int
+    profile_hash: str
+    set: str
+
+
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What holds of one attempt.
 
-    `grade` is null while its seed is not revealed. `gates` says whether single
-    cards were compared with the sequence, or only counts. `unshown` are its
-    reasons that no record can show: such attempts are counted apart. `withdrawn`:
-    its hands were held, and then not released; `recalled`: they were released, and dealt
-    again. `sealed`: the machine could not open it, for its key went with the power; the
-    chief can. `unknown_rules` names the rules that it
+    `context`, `commitment`, `seed`, `cut`, `sequence` (a pocket letter a place) and `hands` (the
+    32 bytes that bind them) are those of the file, hex where they are bytes; null while they are
+    not public. `grade` is null while its seed is not revealed. `gates` says whether single
+    cards were compared with the sequence, or only counts. `verdicts` says for each of its
+    reasons what the opened record says to it; those that it cannot show are counted apart.
+    `withdrawn`: its hands were held, and then not released; `recalled`: they were released, and
+    dealt again. `sealed`: the machine could not open it, for its key went with the power; the
+    chief can. `missing`: steps that an attempt behind it says there were, and that this file
+    has not. `turned_away`: cards that went to the tray after a good look, for no reason in the
+    record. `unknown_rules` names the rules that it
     was dealt under where they are not at hand, so that deck and cut were not compared with them.
+    `findings` are those of this attempt alone; they stand among the report's as well.
     """
 
     attempt: int
@@ -39,44 +65,71 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str | None
     withdrawn: bool
     reasons: list[str]
-    unshown: list[str]
+    verdicts: list[Ruling] = []
     uncut: bool
     grade: Grade | None
     gates: bool
+    context: Context | None = None
+    commitment: str | None = None
+    seed: str | None = None
+    cut: int | None = None
+    sequence: str | None = None
+    hands: str | None = None
+    missing: list[str] = []
+    turned_away: int = 0
     unknown_rules: str | None = None
     recalled: bool = False
     sealed: bool = False
+    findings: list[Finding] = []
+
+    @property
+    def unshown(self) -> list[str]:
+        """The reasons that no record can show, or that this file has no record for."""
+        return [each.reason for each in self.verdicts if each.says == "not shown"]
 
     def __str__(self) -> str:
         """One line for a person."""
         end = "withdrawn" if self.withdrawn else self.outcome or "not over"
         end = "recalled" if self.recalled else end
-        reasons = f" ({', '.join(self.reasons)})" if self.reasons else ""
-        uncut = ", uncut" if self.uncut else ""
-        uncut += f"; {self._grade()}"
-        return printable(f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}")
+        words = (each.reason + _SAYS[each.says] for each in self.verdicts)
+        reasons = f" ({', '.join(words)})" if self.verdicts else ""
+        uncut = ", uncut" if self.uncut else f", cut {self.cut}" if self.cut is not None else ""
+        away = f"; {self.turned_away} turned away without a reason" if self.turned_away else ""
+        found = len(self.findings)
+        wrong = f"; {found} finding{'s' * (found != 1)}" if found else ""
+        told = f"attempt {self.attempt}, deal {self.deal}: {end}{reasons}{uncut}; {self._grade()}"
+        return printable(told + away + wrong)
 
     def _grade(self) -> str:
-        if self.sealed:
+        if self.sealed and self.grade is None:
             return "sealed to the chief: its key went with the power"
+        lacks = f"; not in this file: {', '.join(self.missing)}" if self.missing else ""
+        lacks = "; its hands are sealed to the chief" if self.sealed else lacks
         if self.grade is None:
-            return "nothing to check yet: its seed is not revealed"
+            return (lacks and lacks[2:]) or "nothing to check yet: its seed is not revealed"
         cards = "every gate" if self.gates else "counts only, no gates in this file"
+        holds = "" if self.findings else " holds"
         if self.grade == "hands":
-            return f"grade hands: sequence ({cards}) and opened hands hold"
-        return f"grade sequence: {cards}"
+            holds = "" if self.findings else " hold"
+            return f"grade hands: sequence ({cards}) and opened hands{holds}{lacks}"
+        return f"grade sequence: {cards}{holds}{lacks}"
+
+
+_SAYS = {"follows": "", "disproved": ": disproved", "not shown": ": no record shows it"}
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What `verify` found.
 
-    `head` is the last head (hex); `whole`: of a journal, not of a feed's events.
+    `head` is the last head (hex); `whole`: of a journal, not of a feed's events. `signed_heads`:
+    how many signed heads of this table were compared; null: none were given.
     """
 
     table: str | None
     whole: bool
     entries: int
     head: str
+    signed_heads: int | None = None
     attempts: list[Standing]
     findings: list[Finding]
 

@@ -1,61 +1,149 @@
-"""Heads that somebody kept: each must still lie in the chain, at its own number."""
+"""Heads that somebody kept: each must still lie in the chain, at its own number.
 
-from collections.abc import Iterator
+Signed ones bear the table's own signature (controller/heads.py): whoever has one that is not
+in this journal can show to others that the table wrote its past anew.
+"""
+
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
+from controller import heads
 from controller.journal.chain import HEAD_BYTES, ZERO
+from controller.journal.entries import Entry
 from controller.journal.errors import JournalError
 from controller.journal.verify.findings import Finding
 from controller.journal.verify.sources import Source
+from controller.messages import SignedHead
+from controller.roster import read_certificate
+
+_FORMS = "64 hex digits, an event or state of the feed, or lines of `watch --heads`"
 
 
 class Kept(NamedTuple):
-    """A head from elsewhere, and the number of its entry where that is known."""
+    """A head from elsewhere, and the number of its entry where that is known.
+
+    `sig` is hex where it is signed; `table_key` the key of its table where it says one.
+    """
 
     n: int | None
     head: bytes
+    sig: str | None = None
+    table_key: str | None = None
+
+
+class Whose(NamedTuple):
+    """The table that a journal must be of: its keys, where they are known.
+
+    `sure`: they come from a certificate, not from the journal itself.
+    """
+
+    table_key: str | None
+    verify: bytes | None
+    sure: bool
+    findings: tuple[Finding, ...] = ()
 
 
 def read_heads(path: Path) -> list[Kept]:
-    """Read kept heads: lines of hex, or of events and states from the feed.
+    """Read kept heads: lines of hex, of events and states from the feed, or of signed heads.
 
     Raises JournalError for a file that holds anything else, or nothing.
     """
     try:
         text = path.read_text(encoding="utf-8")
-        heads = [head for line in _messages(text) for head in _heads_in(line)]
+        kept = [head for line in _messages(text) for head in _heads_in(line)]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise JournalError(
-            f"{path} holds no head: expected 64 hex digits, or an event or state of the feed"
-        ) from error
-    if not heads:
-        raise JournalError(f"{path} is empty: expected 64 hex digits, or an event or state")
-    return heads
+        raise JournalError(f"{path} holds no head: expected {_FORMS}") from error
+    if not kept:
+        raise JournalError(f"{path} is empty: expected {_FORMS}")
+    return kept
 
 
-def check_heads(kept: list[Kept], source: Source) -> Iterator[Finding]:
-    """Yield what is missing or different behind each kept head."""
+def table_of(entries: Sequence[Entry], certificate: Path | None) -> Whose:
+    """Return whose journal it is: as a certificate says, else as its own `opened` rows do.
+
+    Raises RosterError for a file that is no certificate.
+    """
+    told = [entry for entry in entries if entry.kind == "opened"]
+    if certificate is None:
+        named = [entry.data.get("verify") for entry in told if entry.data.get("verify")]
+        key = next((entry.data.get("table_key") for entry in told), None)
+        return Whose(key if isinstance(key, str) else None, _key(named), sure=False)
+    table = read_certificate(certificate)
+    wrong = []
+    for entry in entries:
+        key = entry.data.get("table_key") if entry.kind in ("opened", "committed") else None
+        verify = entry.data.get("verify", table.verify.hex()) if entry.kind == "opened" else None
+        if key is not None and key != table.curve:
+            what = f"{entry.kind} names another table's key than {table.name}'s"
+            wrong.append(Finding(entry.n, what, "these are rows of another table"))
+        elif verify is not None and verify != table.verify.hex():
+            what = f"opened names another signing key than {table.name}'s"
+            wrong.append(Finding(entry.n, what, "its heads are signed by somebody else"))
+    return Whose(table.curve, table.verify, sure=True, findings=tuple(wrong))
+
+
+def check_heads(kept: list[Kept], source: Source, table_key: str | None) -> Iterator[Finding]:
+    """Yield what is missing or different behind each kept head of this table."""
     numbers = {chained.head: chained.entry.n for chained in source.entries}
     # A head before an entry is the head of the entry before it.
     numbers |= {chained.prev: chained.entry.n - 1 for chained in source.entries}
-    heads = {n: head for head, n in numbers.items()}
-    last = max(heads, default=0)
-    for n, head in kept:
+    at = {n: head for head, n in numbers.items()}
+    last = max(at, default=0)
+    for n, head, *_ in _of_table(kept, table_key):
         if head == ZERO or numbers.get(head, -1) == (numbers.get(head) if n is None else n):
             continue
         if n is not None and n > last:
             what = f"the kept head is that of entry {n}, but entry {last} is the last here"
             yield Finding(None, what, "the journal's last rows are missing")
-        elif n is not None and n in heads:
+        elif n is not None and n in at:
             what = f"the kept head {head.hex()[:16]}… is not the one here"
             yield Finding(n, what, "the rows up to here were written anew")
         elif source.whole:
             what = f"no entry has the kept head {head.hex()[:16]}…"
             means = "the journal's last rows are missing, or it was written anew"
             yield Finding(n, what, means)
+
+
+def check_signed(kept: list[Kept], whose: Whose) -> tuple[int, list[Finding]]:
+    """Return how many heads this table signed, and what is wrong with signatures and numbers."""
+    findings: list[Finding] = []
+    signed: dict[int, str] = {}
+    for one in _of_table(kept, whose.table_key):
+        if one.sig is None or one.n is None:
+            continue
+        if whose.verify is None or whose.table_key is None:
+            what = "there are signed heads, and no key that they could be checked with"
+            findings.append(Finding(None, what, "name the table's certificate with --table"))
+            break
+        told = SignedHead(n=one.n, head=one.head.hex(), sig=one.sig)
+        if not heads.fits(told, whose.table_key, whose.verify):
+            what = f"the signed head of entry {one.n} does not bear this table's signature"
+            means = "somebody else made it, or changed it" if whose.sure else _UNSURE
+            findings.append(Finding(one.n, what, means))
+        elif signed.setdefault(one.n, told.head) != told.head:
+            what = f"the table signed two heads of entry {one.n}"
+            findings.append(Finding(one.n, what, "it told two stories of its past"))
+    return len(signed), findings
+
+
+_UNSURE = "it is not this table's, or the journal names another key than it had"
+
+
+def _of_table(kept: list[Kept], table_key: str | None) -> list[Kept]:
+    """Return the heads that may be this table's: one file may hold those of a whole hall."""
+    return [one for one in kept if table_key is None or one.table_key in (None, table_key)]
+
+
+def _key(named: Sequence[object]) -> bytes | None:
+    """Return the key that all rows name."""
+    try:
+        keys = {bytes.fromhex(str(each)) for each in named}
+    except ValueError:
+        return None
+    return keys.pop() if len(keys) == 1 and all(len(key) == HEAD_BYTES for key in keys) else None
 
 
 def _messages(text: str) -> Iterator[str]:
@@ -71,10 +159,24 @@ def _heads_in(text: str) -> Iterator[Kept]:
         yield Kept(None, _head(text))
         return
     message: dict[str, Any] = msgspec.json.decode(text)
+    if "sig" in message:
+        key = message.get("table_key")
+        yield Kept(_number(message), _head(message["head"]), str(message["sig"]), key and str(key))
+        return
     is_event = "prev" in message
-    yield Kept(int(message["n"]) if is_event else None, _head(message["head"]))
+    yield Kept(_number(message) if is_event else None, _head(message["head"]))
     if is_event:
-        yield Kept(int(message["n"]) - 1, _head(message["prev"]))
+        yield Kept(_number(message) - 1, _head(message["prev"]))
+    signed = message.get("signed")
+    if isinstance(signed, dict):
+        yield Kept(_number(signed), _head(signed["head"]), str(signed["sig"]))
+
+
+def _number(message: dict[str, Any]) -> int:
+    n = message["n"]
+    if type(n) is not int or n < 0:
+        raise ValueError("an entry's number is a whole number")
+    return n
 
 
 def _head(text: str) -> bytes:

@@ -2,63 +2,62 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
-from typing import Any
 
-from controller.cards import composition, face_text, parse_face
-from controller.deal.sequence import commitment, context, hands, sequence, turned_up
+from controller.cards import composition, face_text
+from controller.deal.sequence import commitment, context, hands, sequence
 from controller.journal.fold import Progress
-from controller.journal.verify.course import SEATS, Course
+from controller.journal.verify.course import SEATS, TRAY, Course
+from controller.journal.verify.evidence import Evidence, astray
 from controller.journal.verify.findings import Finding
+from controller.journal.verify.parts import Unproved, context_of, cut_of, deck, raw, text
 from controller.journal.verify.rulebooks import Rulebooks
+from controller.journal.wire_group import AT_READER, LANDED
 
-# A rulebook turns again for a handful of faces: the tenth draw in a row is one in thousands.
-_REDRAWS = 10
 # Digits of a hash that people compare.
 _SHOWN = 16
-
-
-class Unproved(Exception):
-    """An entry does not hold what a proof is made of; `n` is its number."""
-
-    def __init__(self, n: int, what: str) -> None:
-        super().__init__(what)
-        self.n = n
+# Which reasons come of an event that was refused, by its code (PROOF.md, 7).
+_REFUSED = {
+    LANDED: frozenset(
+        {
+            *("WRONG_POCKET", "TRAY_FULL", "EVENT_LOST", "JAM"),
+            *("DOUBLE_FEED", "UNREADABLE", "FACE_UP", "FOREIGN_BACK"),
+        }
+    ),
+    AT_READER: frozenset({"COUNT_OVER", "EVENT_LOST"}),
+}
 
 
 def cards_of(progress: Progress) -> int:
     """Return how many cards the attempt's set has. Raises Unproved."""
-    deck = _field(progress, "committed", "deck", dict)
-    return _deck(progress, deck)[2]
+    return deck(progress)[2]
 
 
 def drawn_sequence(progress: Progress) -> str:
     """Return the sequence that the revealed seed and the cut give. Raises Unproved."""
-    seed = _hex(progress, "revealed", "seed")
-    committed = _hex(progress, "committed", "commitment")
-    cut = _cut(progress)
+    seed, committed = raw(progress, "revealed", "seed"), raw(progress, "committed", "commitment")
     try:
-        return sequence(committed, seed, cut, cards_of(progress))
+        return sequence(committed, seed, cut_of(progress), cards_of(progress))
     except ValueError as error:
         raise Unproved(progress.steps["committed"].n, str(error)) from error
 
 
 def check_commitment(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding]:
     """Yield what does not fit between what was promised and what was revealed."""
-    promised, revealed = progress.steps["committed"], progress.steps["revealed"]
+    revealed, bound = progress.steps["revealed"], context_of(progress)
     bound_to = context(
-        _field(progress, "committed", "table_key", str),
-        _field(progress, "committed", "match", str),
-        promised.deal or 0,
-        progress.attempt,
-        _hex(progress, "committed", "profile_hash"),
-        _field(progress, "committed", "set", str),
+        bound.table_key,
+        bound.match,
+        bound.deal or 0,
+        bound.attempt,
+        bytes.fromhex(bound.profile_hash),
+        bound.set,
     )
-    seed = _hex(progress, "revealed", "seed")
-    if commitment(bound_to, seed) != _hex(progress, "committed", "commitment"):
+    given = commitment(bound_to, raw(progress, "revealed", "seed"))
+    if given != raw(progress, "committed", "commitment"):
         what = "the revealed seed does not give the published commitment"
         yield Finding(revealed.n, what, "this deal was not the one that was committed to")
-    if "cut" in progress.steps and revealed.data.get("cut") != progress.steps["cut"].data["cut"]:
+    cut = progress.steps.get("cut")
+    if cut is not None and revealed.data.get("cut") != cut.data["cut"]:
         what = f"the revealed cut {revealed.data.get('cut')} is not the players' own"
         yield Finding(revealed.n, what, "the players' cut did not go into this deal")
     yield from _check_profile(progress, rulebooks)
@@ -69,8 +68,10 @@ def unknown_rules(progress: Progress, rulebooks: Rulebooks) -> str | None:
 
     Raises Unproved.
     """
-    name = _field(progress, "committed", "profile", str)
-    hashed = _hex(progress, "committed", "profile_hash")
+    name, hashed = (
+        text(progress, "committed", "profile"),
+        raw(progress, "committed", "profile_hash"),
+    )
     if rulebooks.find(name, hashed) is not None:
         return None
     return f"{name} {hashed.hex()[:_SHOWN]}…"
@@ -80,132 +81,134 @@ def check_gates(progress: Progress, seen: Course, drawn: str) -> Iterator[Findin
     """Yield every card that went elsewhere than the sequence says."""
     verdict = progress.steps["verdict"]
     right = verdict.data["outcome"] == "ok"
-    placed = seen.placed()
-    for place, card in sorted(placed.items()):
-        if not 1 <= place <= len(drawn):
-            what = f"card {card.index} has place {place}, and there are {len(drawn)}"
-            yield Finding(verdict.n, what, "more cards were dealt than the set has")
-        elif right and not card.gate == card.landed == drawn[place - 1]:
-            what = (
-                f"card {card.index} (place {place}) crossed the gate to {card.gate} and landed in "
-                f"{card.landed}; the sequence says {drawn[place - 1]}"
-            )
-            yield Finding(verdict.n, what, "this hand is not the one that was committed to")
-    missing = len(drawn) - len(placed)
+    reasons = set(verdict.data["reasons"])
+    # The first card that goes astray, or falls where none was due, ends the attempt.
+    excused = "WRONG_POCKET" in reasons and not right and not seen.strays
+    for card in astray(seen, drawn)[excused:]:
+        due = drawn[card.place - 1 : card.place] if card.place else "nothing"
+        what = (
+            f"card {card.index} (place {card.place}) crossed the gate to {card.gate} and landed in "
+            f"{card.landed}; the sequence says {due or 'nothing'}"
+        )
+        yield Finding(verdict.n, what, "this hand is not the one that was committed to")
+    for what in [] if "EVENT_LOST" in reasons else seen.odd["COUNT_OVER" in reasons :]:
+        yield Finding(verdict.n, what, "no card can have gone this way")
+    missing = len(drawn) - len(seen.placed())
     if right and missing > 0:
         what = f"{missing} places have no card that was seen to land"
         yield Finding(verdict.n, what, "the verdict does not follow from what the boards saw")
 
 
+def check_looks(progress: Progress, evidence: Evidence) -> Iterator[Finding]:
+    """Yield every card that went into a pocket without a look that does, or doubled.
+
+    Of an attempt that outlived its daemon and was given up, looks may be lost.
+    """
+    verdict = progress.steps["verdict"]
+    if verdict.data["outcome"] != "ok" and verdict.boot != progress.boot:
+        return
+    for card in evidence.course.cards.values():
+        if card.gate in SEATS and (card.doubled or evidence.accepted(card) is None):
+            what = f"card {card.index} went to {card.gate} without a look that does"
+            yield Finding(verdict.n, what, "nobody knew what this card was")
+
+
 def check_counts(progress: Progress, seen: Course | None, drawn: str | None) -> Iterator[Finding]:
     """Yield totals of the verdict that differ from the sequence or from the boards' events.
 
-    An attempt that was given up stopped counting while its last cards still moved.
+    An attempt that was given up stopped counting while its last cards still moved: its counts
+    are those behind as many events as its record says, else those of some moment.
     """
     verdict = progress.steps["verdict"]
-    landed = verdict.data["landed"]
-    if verdict.data["outcome"] == "ok" and drawn is not None:
-        due: dict[str, int] = dict(Counter(drawn)) | {"tray": 0}
+    right, landed = verdict.data["outcome"] == "ok", verdict.data["landed"]
+    if right and drawn is not None:
+        due: dict[str, int] = dict(Counter(drawn)) | {TRAY: 0}
         if landed != due:
             what = f"landed {_counts(landed)}, and a right deal is {_counts(due)}"
             yield Finding(verdict.n, what, "these hands were not right")
+    said = [verdict.data["fed"], verdict.data["refed"], *(landed[o] for o in (*SEATS, TRAY))]
+    dealt = progress.data("dealt")
+    # With the power the daemon's ledger goes: its next run counts nothing.
+    lost = not right and not any(said)
+    if dealt is not None and [dealt["fed"], dealt["refed"]] != said[:2] and not lost:
+        what = f"dealt says {dealt['fed']} and {dealt['refed']} fed, its verdict {said[:2]}"
+        yield Finding(verdict.n, what, "one of the two was changed")
     if seen is None:
         return
-    pairs = {"fed": seen.fed, "refed": seen.refed} | {s: seen.landed(s) for s in SEATS}
-    said = {"fed": verdict.data["fed"], "refed": verdict.data["refed"], **landed}
-    for name, count in pairs.items():
-        short = verdict.data["outcome"] != "ok" and said[name] <= count
-        if said[name] != count and not short:
-            what = f"the verdict says {name} {said[name]}, the boards' events say {count}"
+    counted = (progress.data("record") or {}).get("counted")
+    if type(counted) is int and not 0 <= counted < len(seen.passed):
+        what = f"its record has no {counted} events"
+        yield Finding(verdict.n, what, "the counts were not taken from what the boards saw")
+        return
+    exact = right or type(counted) is int
+    counts = seen.counts
+    if type(counted) is int and not right:
+        counts = seen.passed[counted]
+        if _refused(progress, seen, counted) and tuple(said) == seen.passed[counted - 1]:
+            return
+    for name, count, had in zip(("fed", "refed", *SEATS, TRAY), said, counts, strict=True):
+        if count != had and (exact or tuple(said) not in seen.passed):
+            what = f"the verdict says {name} {count}, the boards' events say {had}"
             yield Finding(verdict.n, what, "the counts were not taken from what the boards saw")
 
 
-def check_hands(progress: Progress) -> Iterator[Finding]:
-    """Yield what does not fit between the bound hands and the opened ones."""
+def _refused(progress: Progress, seen: Course, counted: int) -> bool:
+    """Tell whether the event that ended an attempt may have been refused, and so is not counted.
+
+    Not where the count at the end decided: all that it is of had been taken.
+    """
+    reasons = set(progress.steps["verdict"].data["reasons"])
+    settled = (progress.data("record") or {}).get("settled") or {}
+    if counted == 0 or "hopper_empty" in settled or "COUNT_SHORT" in reasons:
+        return False
+    return bool(reasons & _REFUSED.get(seen.codes[counted - 1], frozenset()))
+
+
+def check_hands(progress: Progress, evidence: Evidence | None) -> Iterator[Finding]:
+    """Yield what does not fit between the bound hands and the opened ones.
+
+    `evidence`: the opened record, where there are looks to compare them with.
+    """
     opened = progress.steps["record"]
-    nonce, record = _hex(progress, "record", "nonce"), _hex(progress, "record", "hands")
-    committed = _hex(progress, "committed", "commitment")
-    if hands(committed, nonce, record) != _hex(progress, "held", "hands"):
+    nonce, record = raw(progress, "record", "nonce"), raw(progress, "record", "hands", None)
+    if hands(raw(progress, "committed", "commitment"), nonce, record) != raw(
+        progress, "held", "hands"
+    ):
         what = "the opened hands are not those that were bound when they were held"
         yield Finding(opened.n, what, "hands were exchanged, or are not shown as they were")
-    if progress.outcome == "ok":
-        packs, jokers, _ = _deck(progress, _field(progress, "committed", "deck", dict))
+    if progress.steps["verdict"].data["outcome"] == "ok":
+        packs, jokers, _ = deck(progress)
         have, due = Counter(record), composition(packs, jokers)
         wrong = sorted(face for face in range(len(due)) if have[face] != due[face])
         if wrong or sum(have.values()) != sum(due):
             shown = ", ".join(f"{face_text(face)} × {have[face]}" for face in wrong) or "a blank"
             yield Finding(opened.n, f"the opened hands have {shown}", "the set was not right")
-
-
-def check_turned_up(progress: Progress, drawn: str) -> Iterator[Finding]:
-    """Yield a turned-up card that lies elsewhere than the draws behind the sequence say.
-
-    Which draw it was depends on the faces a rulebook turns again; without opened
-    hands any of the first few may be it.
-    """
-    released = progress.steps.get("released")
-    if released is None or not released.data.get("turned_up"):
-        return
-    seed, committed = _hex(progress, "revealed", "seed"), _hex(progress, "committed", "commitment")
-    draws = turned_up(committed, seed, _cut(progress), len(drawn))
-    places = list(islice(draws, _REDRAWS))
-    if _opened(progress):
-        record, shown = _hex(progress, "record", "hands"), parse_face(released.data["turned_up"])
-        places = [place for place in places if record[place - 1] == shown][:1]
-    if released.data.get("leader") not in {drawn[place - 1] for place in places}:
-        what = f"the turned-up card {released.data['turned_up']} was not drawn"
-        yield Finding(released.n, what, "another seat should have led")
-
-
-def _opened(progress: Progress) -> bool:
-    return bool((progress.data("record") or {}).get("hands"))
+    for place, card in sorted(evidence.course.placed().items() if evidence else ()):
+        look = evidence.accepted(card) if evidence else None
+        if look is not None and record[place - 1 : place] != bytes([look.face]):
+            told = face_text(record[place - 1]) if record[place - 1 : place] else "nothing"
+            what = f"place {place} is opened as {told}, the reader saw {face_text(look.face)} there"
+            yield Finding(opened.n, what, "hands were exchanged before they were bound")
 
 
 def _check_profile(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding]:
     """Deck and cut follow from the profile, where it is at hand."""
-    promised = progress.steps["committed"]
-    name = _field(progress, "committed", "profile", str)
-    profile = rulebooks.find(name, _hex(progress, "committed", "profile_hash"))
+    promised, cards = progress.steps["committed"], deck(progress)
+    cut = progress.steps.get("cut", progress.steps["revealed"])
+    number = cut.data["cut"]
+    if number is not None and not 1 <= number < cards[2]:
+        yield Finding(cut.n, f"the cut {number} is none of {cards[2]} cards", "nobody cut there")
+    hashed = raw(progress, "committed", "profile_hash")
+    profile = rulebooks.find(text(progress, "committed", "profile"), hashed)
     if profile is None:
         return
-    deck = _deck(progress, _field(progress, "committed", "deck", dict))
-    if deck != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
+    if cards != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
         what = f"its set is not the one of profile {profile.name}"
         yield Finding(promised.n, what, "other cards were dealt than the rulebook says")
-    cut = progress.steps.get("cut", progress.steps["revealed"])
-    if cut.data["cut"] is not None and cut.data["cut"] not in profile.cuts():
-        what = f"the cut {cut.data['cut']} is not one that profile {profile.name} allows"
+    if number is not None and number not in profile.cuts():
+        what = f"the cut {number} is not one that profile {profile.name} allows"
         yield Finding(cut.n, what, "the cut was not taken from the players")
 
 
-def _deck(progress: Progress, deck: dict[str, Any]) -> tuple[int, bool, int]:
-    match deck:
-        case {"packs": int(packs), "jokers": bool(jokers), "cards": int(cards)}:
-            return packs, jokers, cards
-    raise Unproved(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
-
-
-def _cut(progress: Progress) -> int | None:
-    cut = progress.steps["revealed"].data.get("cut")
-    if cut is None or (isinstance(cut, int) and cut >= 0):
-        return cut
-    raise Unproved(progress.steps["revealed"].n, "its cut is no number")
-
-
-def _hex(progress: Progress, kind: str, name: str) -> bytes:
-    try:
-        return bytes.fromhex(_field(progress, kind, name, str))
-    except ValueError as error:
-        raise Unproved(progress.steps[kind].n, f"its {name} is no hex") from error
-
-
-def _field(progress: Progress, kind: str, name: str, form: type) -> Any:
-    entry = progress.steps[kind]
-    value = entry.data.get(name)
-    if not isinstance(value, form):
-        raise Unproved(entry.n, f"{kind} has no {name}")
-    return value
-
-
 def _counts(landed: dict[str, int]) -> str:
-    return " ".join(f"{outlet} {landed.get(outlet)}" for outlet in (*SEATS, "tray"))
+    return " ".join(f"{outlet} {landed.get(outlet)}" for outlet in (*SEATS, TRAY))

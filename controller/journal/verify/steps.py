@@ -1,15 +1,35 @@
-"""The order of steps: what must stand before what, and that nothing was dropped in silence."""
+"""The order of steps: what must stand before what, and that each is what such a step is."""
 
 from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.kinds import KINDS
+from controller.journal.verify.evidence import is_misdeal
 from controller.journal.verify.findings import Finding
-from controller.journal.wire_group import AT_READER, GATE, LANDED, unpack
 
 _ORDER = "a step is missing, or the steps were not taken in this order"
-_MOTION = frozenset({AT_READER, GATE, LANDED})
+STEPS = (
+    "seed",
+    "committed",
+    "cut",
+    "begun",
+    "shuffled",
+    "dealt",
+    "held",
+    "verdict",
+    "released",
+    "withdrawn",
+    "recalled",
+    "revealed",
+    "sealed_to_chief",
+    "record",
+)
+"""An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
+_NTH = {kind: number for number, kind in enumerate(STEPS)}
+_CLOCKED = frozenset({"cut", "verdict", "released", "withdrawn"})
 
 
 def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
@@ -17,33 +37,47 @@ def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]
 
     Where not `whole`, steps may be missing, but not stand in another order.
     """
-    seen: dict[int, dict[str, int]] = {}
+    seen: dict[int, dict[str, Entry]] = {}
     for entry in entries:
         yield from _shape(entry)
         if entry.attempt is None:
             continue
         steps = seen.setdefault(entry.attempt, {})
         yield from _place(entry, steps, whole)
-        steps.setdefault(entry.kind, entry.n)
+        if entry.kind in _NTH:
+            yield from _deal(entry, steps)
+        steps.setdefault(entry.kind, entry)
 
 
-def check_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[Finding]:
-    """Yield what is wrong with the course of attempts, given in the order of their beginning."""
-    highest = 0
-    for number, progress in enumerate(progresses):
-        if progress.attempt <= highest:
-            yield Finding(
-                _first(progress),
-                f"attempt {progress.attempt} begins after attempt {highest}",
-                "numbers of attempts only rise: an attempt was hidden or done twice",
-            )
-        highest = max(highest, progress.attempt)
-        later = progresses[number + 1 :]
-        yield from _end(progress)
-        yield from _sealed(progress)
-        if whole:
-            yield from _motion(progress)
-            yield from _left_open(progress, later)
+def check_end(progress: Progress) -> Iterator[Finding]:
+    """Yield a right attempt with a reason, and any other that has none, or none that fits it."""
+    verdict = progress.steps.get("verdict")
+    if verdict is None or "outcome" not in verdict.data:
+        return
+    outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
+    if outcome == "ok" and reasons:
+        yield Finding(verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed")
+    if outcome == "ok" and progress.data("committed") and "cut" in progress.steps:
+        lacks = [kind for kind in ("dealt", "held") if kind not in progress.steps]
+        between = any(kind in progress.steps for kind in ("dealt", "held"))
+        if lacks and between:
+            what = f"attempt {progress.attempt} is right without {' and '.join(lacks)}"
+            yield Finding(verdict.n, what, _ORDER)
+    if outcome != "ok" and not reasons:
+        what = f"attempt {progress.attempt} was given up without a reason"
+        yield Finding(verdict.n, what, "nobody may deal again because he likes to")
+    elif outcome != "ok" and isinstance(reasons, list):
+        due = "misdeal" if is_misdeal(reasons) else "void"
+        if outcome != due:
+            what = f"{', '.join(map(str, reasons))} makes a {due}, and it is called {outcome}"
+            yield Finding(verdict.n, what, "the verdict was changed")
+    for kind in ("held", "released", "withdrawn", "recalled"):
+        if outcome != "ok" and kind in progress.steps:
+            what = f"attempt {progress.attempt} was {kind} with the verdict {outcome}"
+            yield Finding(progress.steps[kind].n, what, "these hands were not right")
+    yield from _sealed(progress)
+    yield from _clock(progress)
+    yield from _passes(progress)
 
 
 def _shape(entry: Entry) -> Iterator[Finding]:
@@ -53,87 +87,73 @@ def _shape(entry: Entry) -> Iterator[Finding]:
     if entry.public is not kind.public:
         said, due = ("public", "private") if entry.public else ("private", "public")
         yield Finding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
+    means = "this program did not write it"
     lacking = [field for field in kind.always if field not in entry.data]
     if lacking:
-        means = "this program did not write it"
         yield Finding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
+        return
+    try:
+        msgspec.convert(entry.data, kind.data)
+    except (msgspec.ValidationError, RecursionError) as error:
+        yield Finding(entry.n, f"{entry.kind} is not of its form: {error}", means)
 
 
-def _place(entry: Entry, steps: dict[str, int], whole: bool) -> Iterator[Finding]:
+def _place(entry: Entry, steps: dict[str, Entry], whole: bool) -> Iterator[Finding]:
     kind = KINDS.get(entry.kind)
     if kind is None:
         return
     if kind.once and entry.kind in steps:
         what = f"attempt {entry.attempt} has a second {entry.kind}"
-        yield Finding(entry.n, what, f"the first stands at entry {steps[entry.kind]}")
+        yield Finding(entry.n, what, f"the first stands at entry {steps[entry.kind].n}")
     missing = [step for step in kind.after if step not in steps] if whole else []
     if missing:
         what = f"{entry.kind} of attempt {entry.attempt} without {' and '.join(missing)} before it"
         yield Finding(entry.n, what, _ORDER)
-    overtaken = [later for later in steps if later in KINDS and entry.kind in KINDS[later].after]
-    if overtaken and not whole:
+    nth = _NTH.get(entry.kind)
+    overtaken = [] if nth is None else [step for step in steps if _NTH.get(step, -1) > nth]
+    if overtaken:
         what = f"{entry.kind} of attempt {entry.attempt} stands behind {' and '.join(overtaken)}"
         yield Finding(entry.n, what, _ORDER)
 
 
-def _end(progress: Progress) -> Iterator[Finding]:
-    """A right attempt was held and has no reason; any other has one."""
-    verdict = progress.steps.get("verdict")
-    if verdict is None or "outcome" not in verdict.data:
-        return
-    outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
-    if outcome == "ok" and reasons:
-        yield Finding(verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed")
-    if outcome != "ok" and not reasons:
-        what = f"attempt {progress.attempt} was given up without a reason"
-        yield Finding(verdict.n, what, "nobody may deal again because he likes to")
-    if outcome != "ok" and "released" in progress.steps:
-        what = f"attempt {progress.attempt} was released with the verdict {outcome}"
-        yield Finding(progress.steps["released"].n, what, "these hands were not right")
+def _deal(entry: Entry, steps: dict[str, Entry]) -> Iterator[Finding]:
+    """A held deal never gets another deal's number."""
+    first = next((step for kind, step in steps.items() if kind in _NTH), entry)
+    if entry.deal != first.deal:
+        what = f"{entry.kind} of attempt {entry.attempt} is of deal {entry.deal}, not {first.deal}"
+        yield Finding(entry.n, what, "hands of one deal were given for another")
 
 
 def _sealed(progress: Progress) -> Iterator[Finding]:
     """Keys go with the power, and the power takes the daemon along: another one runs since."""
     sealed = progress.steps.get("sealed_to_chief")
-    if sealed is not None and sealed.boot == progress.boot:
+    if sealed is None:
+        return
+    if sealed.boot == progress.boot:
         what = f"the key of attempt {progress.attempt} is said to be gone, and its daemon ran on"
         yield Finding(sealed.n, what, "this attempt was hidden: only the chief can open it now")
+    if "record" in progress.steps:
+        what = f"attempt {progress.attempt} is sealed to the chief, and its record is open"
+        yield Finding(sealed.n, what, "one of the two is not so")
 
 
-def _motion(progress: Progress) -> Iterator[Finding]:
-    cut = progress.steps.get("cut")
-    for entry in progress.wire:
-        if cut is not None and entry.n > cut.n:
-            return
-        try:
-            moved = any(event.code in _MOTION for event in unpack(entry.data, entry.attempt))
-        except ValueError as error:
-            yield Finding(entry.n, str(error), "these board events cannot be read")
+def _clock(progress: Progress) -> Iterator[Finding]:
+    """The table's clock only goes forward, over restarts too."""
+    before = 0
+    for step in sorted(progress.steps.values(), key=lambda entry: entry.n):
+        at_ms = step.data.get("at_ms") if step.kind in _CLOCKED else None
+        if type(at_ms) is not int:
             continue
-        if moved:
-            what = f"cards of attempt {progress.attempt} moved before its cut"
-            yield Finding(entry.n, what, "the players had no share in this deal")
-            return
+        if at_ms < before:
+            what = f"{step.kind} at {at_ms} ms is earlier than what stands before it ({before} ms)"
+            yield Finding(step.n, what, "its time was changed")
+        before = at_ms
 
 
-def _left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Finding]:
-    """What must have happened to an attempt by the time that others followed it."""
-    steps = progress.steps
-    n, attempt = _first(progress), f"attempt {progress.attempt}"
-    if later and "committed" in steps and "verdict" not in steps:
-        yield Finding(n, f"{attempt} has no end", "a deal was dropped in silence")
-    taken_back = "withdrawn" in steps or "recalled" in steps
-    given_up = "verdict" in steps and (taken_back or steps["verdict"].data.get("outcome") != "ok")
-    sealed = "sealed_to_chief" in steps
-    is_open = sealed or {"record", "revealed"} <= set(steps)
-    if later and given_up and "cut" in steps and not is_open:
-        what = f"{attempt} was given up and its record is not open"
-        yield Finding(steps["verdict"].n, what, "nobody can check the reason")
-    followed = any("released" in progress.steps for progress in later)
-    if followed and "released" in steps and not (sealed or "revealed" in steps):
-        what = f"{attempt} was played and its seed is not revealed"
-        yield Finding(steps["released"].n, what, "nobody can check the sequence")
-
-
-def _first(progress: Progress) -> int:
-    return min(entry.n for entry in progress.steps.values())
+def _passes(progress: Progress) -> Iterator[Finding]:
+    promised, done = progress.data("committed"), progress.steps.get("shuffled")
+    if promised is None or done is None:
+        return
+    if done.data.get("passes") != promised.get("passes"):
+        said = f"{promised.get('passes')} passes were promised, {done.data.get('passes')} were done"
+        yield Finding(done.n, said, "the set was not shuffled as it was said")

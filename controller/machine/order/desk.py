@@ -6,20 +6,34 @@ the effect into the journal before it answers.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol
 
 import msgspec
+import structlog
 
 from controller.commands import COMMANDS, BadArgs, parse_args, refusal
+from controller.counting import Refusals
 from controller.faults import fault
 from controller.machine.order.who import Who
 from controller.machine.record import Record
 from controller.match.refusals import Refusal
 from controller.messages import Command, Failure, Phase, Reply, Role
-from controller.roster import Roster
+from controller.roster import NotAdmitted, Roster
 from controller.signing import BadSignature, check
 from controller.tomlwords import printable, short
+
+_log = structlog.get_logger("machine")
+_LONGEST_KEY = 64
+"""Characters of a key that the log shows: all of one that could be one."""
+
+SHOWN = frozenset(
+    {"start_deal", "cut", "release", "void", "redeal", "recount", "open_hand", "dealt_by_hand"}
+)
+"""Commands that stand in the journal with arguments and signature: what a deal's proof turns on.
+
+None of their arguments is a card."""
 
 PANEL = "panel"
 """Stands for the signer's key in an order that a button of the table gave."""
@@ -92,13 +106,16 @@ class Order:
 
     def _write(self, how: dict[str, Any]) -> None:
         command, state = self.command, self._record.state
-        data = {
+        data: dict[str, Any] = {
             "id": command.id,
             "key": command.key,
             "cmd": command.cmd,
             "role": self.who.role.value,
             "who": self.who.name,
         }
+        if command.cmd in SHOWN and command.sig is not None:
+            of = [command.deal, command.attempt]
+            data |= {"args": dict(command.args), "of": of, "sig": command.sig}
         self._record.write("command", data | how, deal=state.deal, attempt=state.attempt)
 
 
@@ -125,7 +142,8 @@ class OrderDesk:
 
     `boot` names this run of the daemon, in the ids of orders by button.
     `phase` is the phase that people see. `reading` are the commands that change
-    nothing, by name. `acts` is set before the first command comes.
+    nothing, by name. `refused` counts the signed commands that are refused for their key,
+    signature or role, whoever let them through. `acts` is set before the first command comes.
     """
 
     acts: Acts
@@ -139,6 +157,7 @@ class OrderDesk:
         boot: str,
         phase: Callable[[], Phase],
         reading: Mapping[str, Reading],
+        refused: Counter[str] | None = None,
     ) -> None:
         self._record = record
         self._roster = roster
@@ -146,6 +165,8 @@ class OrderDesk:
         self._phase = phase
         self._reading = reading
         self._boot = boot
+        self._refused = Counter() if refused is None else refused
+        self._refusals = Refusals()
         self._pressed = 0
         self._takers: dict[str, asyncio.Future[Order]] = {}
         self._open: dict[tuple[str, str], Order] = {}
@@ -215,14 +236,30 @@ class OrderDesk:
         return await asyncio.shield(order.answer)
 
     def _signer(self, command: Command) -> Who:
-        client = self._roster.client(command.key)
-        if client is None or client.role is None:
-            raise OrderRefused(failure("UNKNOWN_KEY"))
+        """Return who gives a command: the roster as it is now and his signature say so."""
+        client = self._roster.by_signature(command.key)
+        if isinstance(client, NotAdmitted):
+            raise self._turned_away(command, failure(client.code, **client.evidence), client.name)
+        assert client.role is not None  # nobody is admitted without one
         try:
             check(command, self._table_key)
         except BadSignature:
-            raise OrderRefused(failure("BAD_SIGNATURE")) from None
+            raise self._turned_away(command, failure("BAD_SIGNATURE"), client.name) from None
+        if client.role not in COMMANDS[command.cmd].roles:
+            why = refusal(command.cmd, client.role, self._phase())
+            raise self._turned_away(command, why or failure("WRONG_ROLE"), client.name)
         return Who(client.name, client.role)
+
+    def _turned_away(self, command: Command, why: Failure, name: str) -> OrderRefused:
+        """Count and log a command that its giver may not give; return its refusal."""
+        self._refused[why.code] += 1
+        key = printable(short(command.key or "(none)", _LONGEST_KEY))
+        unsaid = self._refusals.note(key, asyncio.get_running_loop().time())
+        if unsaid is not None:
+            more = {"name": name} if name else {}
+            more |= {"refused_meanwhile": str(unsaid)} if unsaid else {}
+            _log.warning("order refused", key=key, why=why.code, cmd=command.cmd, **more)
+        return OrderRefused(why)
 
     def _check_time(self, command: Command, who: Who) -> None:
         refused = refusal(command.cmd, who.role, self._phase())

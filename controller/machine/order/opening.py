@@ -4,11 +4,12 @@ Only while a count is claimed, or after the first lead.
 """
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from controller.cards import face_text
 from controller.machine.order.desk import Order, OrderRefused, failure
 from controller.machine.record import Record
+from controller.machine.state import Opened
 from controller.roster import Roster
 from controller.vault.exchange import DealtHands, hand
 from controller.vault.sealing import seal_to
@@ -26,6 +27,7 @@ class OpenedHands:
     ) -> None:
         self._record, self._roster = record, roster
         self._dealt, self._entropy = dealt, entropy
+        self._now: list[Opened] = []
 
     async def open(self, order: Order) -> None:
         """Answer with a hand as it was dealt, for the asker alone. Raises OrderRefused."""
@@ -36,13 +38,16 @@ class OpenedHands:
             raise OrderRefused(failure("HAND_CLOSED"))
         if dealt is None or match.by_hand:
             raise OrderRefused(failure("HANDS_UNKNOWN"))
-        if asker is None or asker.seal is None:
+        if asker is None or asker.seal is None or order.command.key is None:
             raise OrderRefused(failure("UNKNOWN_KEY"))
         faces = hand(*dealt, args.seat)
         plain = " ".join(face_text(face) for face in faces).encode()
         box = base64.b64encode(seal_to(asker.seal, plain, self._entropy)).decode()
         said = {"seat": args.seat, "reason": args.reason, "by": order.who.name}
         opened = said | {"key": order.command.key}
+        # At once: what is written and not committed yet has been ordered all the same.
+        who = Opened(match.meeting.match_id, match.deal, order.command.key, order.who.name)
+        self._now.append(who)
         self._record.write("opened_hand", opened, deal=match.deal, attempt=play.attempt)
         order.write(said)
         self._record.write(
@@ -51,15 +56,30 @@ class OpenedHands:
             public=False,
         )
         await self._record.sync()
+        self._now.remove(who)
         order.done({"sealed": box})
 
     def forbid(self, order: Order) -> None:
         """Refuse an order to deal again by somebody who saw a hand of this deal.
 
-        Raises OrderRefused.
+        Nor may it be given by word: nobody could tell whose word it is. Raises OrderRefused.
         """
-        attempt = self._record.play.attempt
-        decides = {order.command.key, order.args.by or order.who.name}
-        for opened in self._record.state.opened:
-            if opened.attempt == attempt and decides & {opened.key, opened.by}:
-                raise OrderRefused(failure("OPENED_BY_YOU"))
+        match = self._record.play.match
+        if match is None:
+            return
+        seen = tuple(self._of(match.meeting.match_id, match.deal))
+        by_word = bool(getattr(order.args, "verbal", False))
+        deciding = {_plain(order.who.name), order.command.key}
+        if any(by_word or deciding & {_plain(one.by), one.key} for one in seen):
+            raise OrderRefused(failure("OPENED_BY_YOU"))
+
+    def _of(self, match_id: str, deal: int) -> Iterator[Opened]:
+        """Yield who saw hands of a deal, in whichever of its attempts."""
+        for one in (*self._record.state.opened, *self._now):
+            if (one.match, one.deal) == (match_id, deal):
+                yield one
+
+
+def _plain(name: str) -> str:
+    """Return a person's name without what makes two spellings of it."""
+    return " ".join(name.split()).casefold()

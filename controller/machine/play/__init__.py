@@ -13,6 +13,7 @@ from controller.machine.play.of_machine import MEANINGS, by_machine
 from controller.machine.play.questions import (
     awaits_cut,
     dealt_again,
+    match_over,
     needed,
     over,
     wanted,
@@ -42,6 +43,7 @@ __all__ = [
     "dealt_again",
     "fold",
     "happened",
+    "match_over",
     "needed",
     "over",
     "tried",

@@ -4,7 +4,7 @@ import msgspec
 
 from controller.machine.play.values import Play, Wanted
 from controller.match.judging import no_more_deals
-from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
+from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, ENDED, Phase
 
 BEFORE_NEXT = AT_THE_TABLE | {Phase.FORFEIT, Phase.MATCH_CHECK}
 """While a match is in these phases its next deal may be on its way."""
@@ -53,6 +53,21 @@ def awaits_cut(play: Play, deal: Wanted) -> bool:
     """
     at_cut = play.match is not None and play.match.phase is Phase.CUT
     return at_cut and play.ahead is None and wanted(play) == deal
+
+
+def match_over(play: Play, match_id: str) -> bool:
+    """Tell whether a match has ended: by its verdict, or because another one began at its table.
+
+    One that went to another table is played on there, until another one begins here.
+    """
+    if play.coming is not None:
+        return False  # it may be this one, and tells when it is whole
+    match = play.match
+    if match is None and play.sent is not None:
+        match = play.sent.match
+    if match is None or match.meeting.match_id != match_id:
+        return True
+    return match.phase in ENDED
 
 
 def over(play: Play, deal: Wanted) -> bool:

@@ -78,7 +78,7 @@ def _turnup(match: Match) -> Words:
 
 def _dealing(match: Match) -> Words:
     if not match.by_hand:
-        return Words("the machine deals, please wait", "发牌中，请稍候")
+        return _marked(match, "the machine deals, please wait", "发牌中，请稍候")
     first = match.first_drawer or (match.duties.first_drawer if match.duties else None)
     if first is None:
         return Words("the hands are drawn", "人工发牌，请抓牌")
@@ -94,9 +94,16 @@ def _held(match: Match) -> Words:
         return Words(
             "time is up: a referee says how much time is added", "时间到，请裁判员决定是否补时"
         )
-    return Words(
-        "the hands are ready: any player confirms to take them", "牌已备好，任一家按确认取牌"
+    return _marked(
+        match, "the hands are ready: any player confirms to take them", "牌已备好，任一家按确认取牌"
     )
+
+
+def _marked(match: Match, en: str, zh: str) -> Words:
+    """Return what is to be done, and that nobody cut where the deal goes on without."""
+    if match.cut is None and not match.by_hand:
+        return Words(f"uncut deal; {en}", f"本副未切牌；{zh}")
+    return Words(en, zh)
 
 
 def _count(match: Match) -> Words:

@@ -13,11 +13,11 @@ from controller.machine.play import Play
 from controller.machine.public.calls import public_calls
 from controller.machine.public.match import public_match
 from controller.machine.state import TableState
-from controller.messages import Machine, Phase, Seat, State
+from controller.messages import Boards, Machine, Phase, Release, Seat, SignedHead, State
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
-    """What never changes while the daemon runs."""
+    """What never changes while the daemon runs; `release`: None where it has no manifest."""
 
     table: str
     boot: str
@@ -25,6 +25,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     card_set: str
     mode: Literal["play", "test"] = "play"
+    release: Release | None = None
 
 
 def public_state(
@@ -37,6 +38,8 @@ def public_state(
     time: str,
     now_ms: int,
     head: bytes,
+    signed: SignedHead | None = None,
+    boards: Boards | None = None,
     fed: int,
     counter: int | None,
     card_set: str | None = None,
@@ -45,7 +48,8 @@ def public_state(
 ) -> State:
     """Return the whole public state.
 
-    `phase` is the one that people see (stops.py). `fed` runs live while cards are dealt,
+    `phase` is the one that people see (stops.py). `head` is the journal's, `signed` the last one
+    that was signed; `boards` say which firmware they run. `fed` runs live while cards are dealt,
     `counter` while a cut is waited for; `now_ms` is the table's clock. `card_set` is dealt with
     next or now, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt.
     """
@@ -84,6 +88,9 @@ def public_state(
         match=match,
         fairness=list(state.proofs),
         head=head.hex(),
+        signed=signed,
+        release=about.release,
+        boards=boards or Boards(),
         alerts=list(state.faults.values()),  # in the order in which they came: the cause first
         calls=public_calls(state.calls, play.needs),
         sets=list(state.sets.values()),

@@ -61,7 +61,7 @@ class DealLine(Part, frozen=True, kw_only=True):
 
     `gain`: levels that the winners really climbed; `levels`, `points`: of the sides behind
     it, null where it does not count any more. `written`: the levels that were written at the
-    time, where a correction has changed them.
+    time, where a correction has changed them. `uncut`: it was dealt, and nobody had cut.
     """
 
     row: int
@@ -81,6 +81,7 @@ class DealLine(Part, frozen=True, kw_only=True):
     by_hand: bool
     cutter: Seat | None
     cut: int | None
+    uncut: bool = False
     first_drawer: Seat | None
     leader: Seat | None
     turned_up: str | None
@@ -106,6 +107,7 @@ class BigTwoLine(Part, frozen=True, kw_only=True):
     scores: dict[Seat, int]
     totals: dict[Seat, int]
     by_hand: bool
+    uncut: bool = False
     misdeals: int
     ended_ms: int
 

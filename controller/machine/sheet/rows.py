@@ -72,6 +72,7 @@ def _deal(
         by_hand=row.by_hand,
         cutter=row.cutter,
         cut=row.cut,
+        uncut=row.cut is None and row.began_ms is not None,
         first_drawer=row.first_drawer,
         leader=row.leader,
         turned_up=row.turned_up,
@@ -147,6 +148,7 @@ def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
                 scores=row.scores,
                 totals=totals,
                 by_hand=row.by_hand,
+                uncut=row.uncut,
                 misdeals=row.misdeals,
                 ended_ms=row.at_ms,
             )

@@ -163,7 +163,12 @@ class _Page:
             told.append(
                 self._pair("cut", f"{self._seats([line.cutter] if line.cutter else [])} {line.cut}")
             )
-        flags = {"by_hand": line.by_hand, "extra": line.extra, "void": not line.counts}
+        flags = {
+            "uncut": line.uncut,
+            "by_hand": line.by_hand,
+            "extra": line.extra,
+            "void": not line.counts,
+        }
         told += [self._(name) for name, holds in flags.items() if holds]
         if line.misdeals:
             told.append(self._pair("misdeals", line.misdeals))
@@ -193,6 +198,7 @@ class _Page:
         told = [self._pair("leader", self._seat(line.leader))]
         told += [self._pair("opened", self._seats(line.opened))] if line.opened else []
         told += [self._pair("doubled", self._seats(line.doubled))] if line.doubled else []
+        told += [self._("uncut")] if line.uncut else []
         told += [self._("by_hand")] if line.by_hand else []
         told += [self._pair("misdeals", line.misdeals)] if line.misdeals else []
         return self._("comma").join(told)

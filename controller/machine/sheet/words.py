@@ -35,6 +35,7 @@ LABELS: dict[str, Words] = {
     "leader": Words("leads:", "领出"),
     "turned_up": Words("turned up", "翻牌"),
     "cut": Words("cut:", "切牌"),
+    "uncut": Words("uncut", "未切牌"),
     "by_hand": Words("dealt by hand", "人工发牌"),
     "extra": Words("extra deal", "加打一副"),
     "void": Words("does not count", "作废"),

@@ -147,7 +147,7 @@ class Hearing:
                 self._found("wrong_released", told, notes.attempt)
 
     def _judge_words(self, entries: list[Entry]) -> None:
-        boots, journal = self._house.sim.boots, list(_wire(entries))
+        boots, journal = self._house.sim.boots, list(_wire(entries, self._house))
         feeds = [(feed.numbers, feed.wrote) for feed in self._house.feeds]
         public = [entry.n for entry in entries if entry.public]
         lost = (*hearsay.lost_events(boots, journal), *hearsay.lost_public(public, feeds))
@@ -163,10 +163,15 @@ def _entries(house: House) -> Iterator[Entry]:
         yield from (decode(row.body) for row in rows)
 
 
-def _wire(entries: Iterable[Entry]) -> Iterator[WireEvent]:
+def _wire(entries: Iterable[Entry], house: House) -> Iterator[WireEvent]:
+    """Yield the boards' events of a journal, with their pockets, as the chief can read them."""
+    keys: dict[int | None, SecretBox] = {}
     for entry in entries:
-        if entry.kind == "wire":
-            yield from unpack(entry.data, entry.attempt)
+        if entry.kind == "seed":
+            keys[entry.attempt] = _chiefs_key(entry, house)
+        elif entry.kind == "wire":
+            key = keys.get(entry.attempt)
+            yield from unpack(entry.data, entry.attempt, None if key is None else key.decrypt)
 
 
 def _promise(of: Mapping[str, Entry], key: SecretBox) -> judge.Promise:

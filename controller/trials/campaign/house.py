@@ -52,6 +52,11 @@ class Feed:
 Told = Callable[[State | Event], None]
 
 
+def chief_of(seed: str) -> PrivateKey:
+    """Return the chief's key of the life with this seed: what attempts are sealed to."""
+    return PrivateKey(random.Random(f"chief {seed}").randbytes(32))
+
+
 class House:
     """One table's house. `at` is the daemon's table while it runs; None: its screen is dark.
 
@@ -74,7 +79,7 @@ class House:
         self.feeds: list[Feed] = []
         self.state_dir = state_dir
         self.crashes: list[str] = []
-        self.chief = PrivateKey(self._chance(plan.seed, "chief").randbytes(32))
+        self.chief = chief_of(plan.seed)
         self.waits_for_hand: set[str] = set()
         self._seed, self._profile = plan.seed, profile
         self._runtime_dir = runtime_dir

@@ -17,15 +17,13 @@ from typing import NoReturn
 import msgspec
 
 from controller.trials.campaign.values import Finding, FindingKind, LifePlan, LifeReport
+from controller.trials.workers import end_workers, settle_in
 
 LIFE_CPU_S = 600.0
 """CPU time in which one life must come to its end; a hundred times what one takes."""
 
 _AGAIN_S = 10.0
 """CPU time after which one that clears up for too long is ended again."""
-
-_LOOK_S = 1.0
-"""How often a worker looks whether the process that started it is still there."""
 
 Run = Callable[[LifePlan], LifeReport]
 
@@ -58,13 +56,13 @@ def run_lives(
     queue = _Queue(iter(enumerate(plans)), run, jobs, stop, saw)
     interrupted = idle = False
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, _settle_in, (os.getpid(),)) as pool:
+    with ProcessPoolExecutor(jobs, context, settle_in, (os.getpid(),)) as pool:
         try:
             idle = queue.work(pool)
         except KeyboardInterrupt:
             interrupted = True
         if not idle:
-            _end_workers()
+            end_workers()
     return Ran(tuple(queue.reports()), interrupted)
 
 
@@ -151,22 +149,5 @@ def _failed(plan: LifePlan, kind: FindingKind, words: str) -> LifeReport:
     return LifeReport(plan.seed, 0, (), (finding,), 0.0)
 
 
-def _settle_in(parent: int) -> None:
-    """Prepare a worker: Ctrl-C is its parent's business, and its parent's end is its own."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def look(number: int, frame: FrameType | None) -> None:
-        if os.getppid() != parent:
-            os._exit(1)
-
-    signal.signal(signal.SIGALRM, look)
-    signal.setitimer(signal.ITIMER_REAL, _LOOK_S, _LOOK_S)
-
-
 def _too_long(number: int, frame: FrameType | None) -> NoReturn:
     raise LifeTooLong
-
-
-def _end_workers() -> None:
-    for worker in multiprocessing.active_children():
-        worker.terminate()

@@ -1,0 +1,77 @@
+"""The tables that a command follows: where they are, whom to come as, whose word to believe."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from controller.cli import LineError
+from controller.cli.reach import client_in, endpoints_in, identity_in, table_key
+from controller.gateway.client import Identity
+from controller.gateway.endpoints import Endpoints
+from controller.messages import Role
+from controller.roster import KEYS, TABLE, RosterError, read_certificate
+
+
+class Table(NamedTuple):
+    """Where a table is, whom we come as, and the key its heads are signed with, if known."""
+
+    endpoints: Endpoints
+    identity: Identity
+    verify: bytes | None
+
+
+def followed(
+    feeds: Sequence[str],
+    state_dirs: Sequence[Path],
+    server_keys: Sequence[str],
+    key_file: Path | None,
+) -> list[Table]:
+    """Return every table that is meant. Raises LineError or UsageError.
+
+    `feeds` are addresses, with a key of `server_keys` for each of them or one for all; or the
+    `state_dirs` say where their tables are. `key_file` is whom to come as.
+    """
+    if not feeds:
+        if not state_dirs:
+            raise click.UsageError("name an ENDPOINT or a --state-dir")
+        return [
+            Table(
+                endpoints_in(folder),
+                _identity(key_file, folder),
+                _verify(folder / KEYS / f"{TABLE}.key"),
+            )
+            for folder in state_dirs
+        ]
+    if len(state_dirs) > 1:
+        raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
+    folder = state_dirs[0] if state_dirs else None
+    identity = _identity(key_file, folder)
+    keys = [(table_key(key), _verify(Path(key))) for key in server_keys]
+    if not keys and folder is not None:
+        file = folder / KEYS / f"{TABLE}.key"
+        keys = [(table_key(str(file)), _verify(file))]
+    if len(keys) not in (1, len(feeds)):
+        raise click.UsageError("an ENDPOINT needs its table's --server-key, or its --state-dir")
+    keys *= len(feeds) // len(keys)
+    return [
+        Table(Endpoints(table=feed, feed=feed, commands="", server_key=key), identity, verify)
+        for feed, (key, verify) in zip(feeds, keys, strict=True)
+    ]
+
+
+def _verify(file: Path) -> bytes | None:
+    """Return the key that a table's heads are signed with, out of its table.key; None without."""
+    try:
+        return read_certificate(file).verify if file.is_file() else None
+    except RosterError as error:
+        raise LineError(str(error)) from error
+
+
+def _identity(key_file: Path | None, folder: Path | None) -> Identity:
+    if key_file is not None:
+        return identity_in(key_file)
+    if folder is None:
+        raise click.UsageError("an ENDPOINT needs a --key to come with, or its --state-dir")
+    return client_in(folder, Role.OBSERVER)

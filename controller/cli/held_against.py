@@ -1,0 +1,109 @@
+"""What a table's state is held against by `watch`: heads that were kept, and a release."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+from controller.cli.changes import BAD, CALLS, GOOD, Line
+from controller.cli.heads_file import HeadsFile
+from controller.heads import KeptHead, fits
+from controller.messages import Boards, Firmware, Release, SignedHead, State
+from controller.release import Compared, Likeness, Manifest, compare_state
+from controller.tomlfile import FileError
+
+UNSIGNED: Final = 10
+"""States in a row without a signed head, as a table that begins has a few of."""
+_STYLES: Final[Mapping[Likeness, str]] = {"same": GOOD, "unknown": "yellow", "other": BAD}
+"""What stands behind is worse."""
+
+
+class TableKeys(NamedTuple):
+    """A table's public keys: CURVE in Z85, and Ed25519 (32 bytes) where that is known."""
+
+    curve: str
+    verify: bytes | None
+
+
+class HeldAgainst:
+    """Says of one table's states where they do not agree with what was kept or released.
+
+    `heads` may serve several tables. `manifest` is what the table should run.
+    """
+
+    def __init__(self, keys: TableKeys, heads: HeadsFile | None, manifest: Manifest | None) -> None:
+        self._keys, self._heads, self._manifest = keys, heads, manifest
+        self._refused: SignedHead | None = None
+        self._unsigned = 0
+        self._told: tuple[Release | None, Boards] | None = None
+
+    def lines(self, state: State) -> Iterator[Line]:
+        """Yield what is new."""
+        if self._heads is not None:
+            yield from self._of_signed(state, self._heads)
+        if self._manifest is not None and self._told != (state.release, state.boards):
+            self._told = state.release, state.boards
+            yield release_line(compare_state(self._manifest, state), self._manifest, state)
+
+    def _of_signed(self, state: State, heads: HeadsFile) -> Iterator[Line]:
+        if state.signed is not None:
+            self._unsigned = 0
+            yield from self._of_head(state, state.signed, heads)
+            return
+        self._unsigned += 1
+        if self._unsigned == UNSIGNED:
+            yield Line("shows no signed head: nothing is kept of this table", CALLS)
+
+    def _of_head(self, state: State, signed: SignedHead, heads: HeadsFile) -> Iterator[Line]:
+        curve, verify = self._keys
+        one = KeptHead(
+            table=state.table,
+            table_key=curve,
+            n=signed.n,
+            head=signed.head,
+            sig=signed.sig,
+            time=state.time,
+        )
+        if heads.repeats(one) or signed == self._refused:
+            return
+        if verify is not None and not fits(signed, curve, verify):
+            self._refused = signed
+            yield Line(
+                f"the head of entry {signed.n} is not signed by this table: it is not kept "
+                "(another table.sign, or somebody on the way)",
+                BAD,
+            )
+            return
+        self._refused = None
+        wrong = heads.see(one)
+        if wrong is not None:
+            yield Line(f"ANOTHER PAST 日志不符  {wrong.en} / {wrong.zh}", BAD)
+        try:
+            heads.keep()
+        except FileError as failed:
+            yield Line(f"heads are not kept: {failed}", BAD)
+
+
+def release_line(compared: Compared, manifest: Manifest, state: State) -> Line:
+    """Return the line that says how what a table reports is like a manifest."""
+    boards = state.boards
+    parts = (
+        _part("program", compared.program, _program(state.release)),
+        _part("dealer", compared.dealer, _firmware(boards.dealer)),
+        _part("reader", compared.reader, _firmware(boards.reader)),
+    )
+    worst = max((compared.program, compared.dealer, compared.reader), key=list(_STYLES).index)
+    named = f"{manifest.version} ({manifest.serial})"
+    return Line(f"reports, beside release {named}: {', '.join(parts)}", _STYLES[worst])
+
+
+def _part(name: str, likeness: Likeness, reported: str) -> str:
+    return f"{name} {likeness}" if likeness == "same" else f"{name} {likeness} ({reported})"
+
+
+def _program(reported: Release | None) -> str:
+    if reported is None:
+        return "no manifest"
+    return f"{reported.version} ({reported.serial}) {reported.hash[:16]}…"
+
+
+def _firmware(reported: Firmware | None) -> str:
+    return "not there" if reported is None else f"{reported.version} {reported.hash}"

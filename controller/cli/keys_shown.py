@@ -1,0 +1,122 @@
+"""What `dealtable keys` shows of certificates, and how a fingerprint is compared."""
+
+import shutil
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from controller.gateway.key_files import date_text
+from controller.roster import (
+    ADMITTED,
+    KEYS,
+    TABLE,
+    Certificate,
+    Roster,
+    RosterError,
+    fingerprint,
+    read_certificate,
+)
+from controller.roster.members import when
+
+_NARROWEST = 30
+
+
+class KeysError(click.ClickException):
+    """A key that cannot be made, read or admitted: one line, exit 2."""
+
+    exit_code = 2
+
+
+class OtherFingerprint(KeysError):
+    """A key that is not the one whose fingerprint was read out: a finding, exit 1."""
+
+    exit_code = 1
+
+
+def shown(certificate: Certificate) -> str:
+    """Return a certificate in lines: name, role, fingerprint, its end where it has one."""
+    return "\n".join(f"{what + ':':<13}{said}" for what, said in _about(certificate))
+
+
+def confirm(certificate: Certificate, mark: str | None) -> None:
+    """Return if the certificate is the one that its owner means.
+
+    `mark` is its whole fingerprint; None asks for the last group of it, which is not shown, so
+    that only who has it from its owner can say it. Raises OtherFingerprint, or KeysError where
+    nobody answers.
+    """
+    whole = fingerprint(certificate)
+    if mark is None:
+        *first, last = whole.split("-")
+        hidden = "-".join((*first, "?" * len(last)))
+        for what, said in _about(certificate):
+            click.echo(f"{what + ':':<13}{hidden if said == whole else said}")
+        try:
+            said = click.prompt("Its owner reads the fingerprint out; the last group is")
+        except click.Abort:
+            raise KeysError(
+                "nobody said its fingerprint, nothing is admitted; scripts say --fingerprint"
+            ) from None
+        fits = _plain(said) in (_plain(last), _plain(whole))
+    else:
+        fits = _plain(mark) == _plain(whole)
+    if not fits:
+        raise OtherFingerprint(
+            f"{certificate.name}: that is not this key's fingerprint: nothing is admitted. "
+            "Somebody else's file, or a slip: let its owner show it again (keys fingerprint)"
+        )
+
+
+def listed(folder: Path, now: datetime) -> list[str]:
+    """Return a line for each client and the table's own key. Raises RosterError, KeysError."""
+    there = Roster.load(folder)
+    roster = Roster(there.clients, there.revoked, lambda: now)
+    if not roster.clients:
+        raise KeysError(f"{folder / ADMITTED}: nobody is admitted; run `dealtable keys create`")
+    widest = max(shutil.get_terminal_size().columns, _NARROWEST)
+    return [line.rstrip()[:widest] for line in (*_lines(roster), *_own(folder))]
+
+
+def _lines(roster: Roster) -> Iterator[str]:
+    soon = roster.expiring()
+    for each in roster.clients:
+        if roster.has_expired(each):
+            how = f"EXPIRED {_end(each)}"
+        elif each.expires is not None:
+            how = f"{'ENDS SOON' if each in soon else 'until'} {_end(each)}"
+        else:
+            how = "no end"
+        yield _line(each.name, each.role, each, how)
+    for each in roster.revoked:
+        yield _line(each.name, each.role, each, f"REVOKED {when(each.revoked)}: {each.reason}")
+
+
+def _own(folder: Path) -> Iterator[str]:
+    try:
+        table = read_certificate(folder / KEYS / f"{TABLE}.key")
+    except RosterError:
+        return
+    yield _line("(this table)", None, table, f"{KEYS}/{TABLE}.key")
+
+
+def _line(name: str, role: object, certificate: Certificate, how: str) -> str:
+    return f"{name:<14} {role or '':<11} {fingerprint(certificate)} {how}"
+
+
+def _about(certificate: Certificate) -> Iterator[tuple[str, str]]:
+    yield "name", certificate.name
+    if certificate.role is not None:
+        yield "role", certificate.role.value
+    yield "fingerprint", fingerprint(certificate)
+    if certificate.expires is not None:
+        yield "until", _end(certificate)
+
+
+def _end(certificate: Certificate) -> str:
+    return "" if certificate.expires is None else date_text(certificate.expires)
+
+
+def _plain(mark: str) -> str:
+    return mark.strip().lower().replace("-", "").replace(" ", "")

@@ -1,0 +1,356 @@
+"""`dealtable lab`: deals by the thousand, and the tests that a test house asks of them.
+
+NumPy, SciPy and Matplotlib are the extra `lab`: they are imported when something is counted.
+"""
+
+import hashlib
+import importlib.util
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from controller.cli import LineError
+
+if TYPE_CHECKING:
+    from controller.trials.lab.collect import Collected, Plan
+    from controller.trials.lab.data import Deals
+    from controller.trials.lab.family import Judgement
+    from controller.trials.lab.report import LabReport, Round
+
+PATHS = ("sequence", "full")
+METHODS = ("fair", "naive-pocket", "riffles", "reject-shift")
+
+_NEEDS = ("numpy", "scipy", "matplotlib")
+_INTERRUPTED = 128 + 2
+"""What a shell says of a program that Ctrl-C ended."""
+
+EPILOG = """\b
+Examples:
+  dealtable lab collect --deals 100000 --out deals.npz      deals of the production sequence
+  dealtable lab collect --deals 1000 --path full --out full.npz
+  dealtable lab report deals.npz --html report.html         judge them, with pictures
+  dealtable lab report --deals 1000 --seed 1                collect and judge
+  dealtable lab report --deals 1000 --method naive-pocket   what the tests catch
+
+The tests, their figures and the form of the file stand in controller/trials/LAB.md.
+"""
+
+
+@click.group("lab", epilog=EPILOG)
+def command() -> None:
+    """Collect deals, and test them as a test house does."""
+
+
+def _source_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in (
+        click.option("--jobs", type=click.IntRange(1, 512), help="Processes; else one a core."),
+        click.option(
+            "--seed",
+            type=click.IntRange(0),
+            help="Deals that can be collected again; else the system's entropy.",
+        ),
+        click.option(
+            "--method",
+            type=click.Choice(METHODS),
+            default=METHODS[0],
+            show_default=True,
+            help="How to deal; all but the first are not fair.",
+        ),
+        click.option(
+            "--path",
+            type=click.Choice(PATHS),
+            default=PATHS[0],
+            show_default=True,
+            help="The sequence alone, over a simulated input order; or whole simulated deals.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command("collect")
+@click.option("--deals", type=click.IntRange(1, 10_000_000), required=True)
+@_source_options
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The file to write; none may be there.",
+)
+@click.pass_context
+def collect_command(
+    ctx: click.Context,
+    deals: int,
+    path: Literal["sequence", "full"],
+    method: str,
+    seed: int | None,
+    jobs: int | None,
+    out: Path,
+) -> None:
+    """Collect raw data: which card was fed when, which pocket waited, where it lay.
+
+    Ctrl-C writes what was collected so far. Exit 0: all of it; 1: a part failed; 2: bad usage;
+    130: broken off.
+    """
+    _check_installed(path, method)
+    _check_out(out)
+    from controller.trials.lab.collect import Plan
+    from controller.trials.lab.file import save
+
+    plan = Plan(deals=deals, path=path, method=method, seed=seed)
+    collected = _collect(plan, jobs)
+    if len(collected.deals):
+        with _undisturbed():
+            save(collected.deals, out)
+        size = out.stat().st_size / 1e6
+        click.echo(f"{out}: {len(collected.deals)} of {deals} deals, {size:.1f} MB")
+    else:
+        click.echo("no deal was collected, no file was written")
+    ctx.exit(_told(collected))
+
+
+@command.command("report")
+@click.argument(
+    "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
+)
+@click.option(
+    "--deals", type=click.IntRange(1, 10_000_000), help="Collect these, in place of FILE."
+)
+@_source_options
+@click.option(
+    "--retest",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="As many fresh deals, where those of FILE cannot be dealt again here.",
+)
+@click.option(
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report as a page, too; its pictures lie beside it as PNG.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.pass_context
+def report_command(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    deals: int | None,
+    path: Literal["sequence", "full"],
+    method: str,
+    seed: int | None,
+    jobs: int | None,
+    retest: Path | None,
+    html: Path | None,
+    as_json: bool,
+) -> None:
+    """Judge collected deals by the whole family of tests, together at 99 %.
+
+    Outside its bound: one retest, with as many fresh deals; outside again: exit 1. A retest
+    that was not made, because the deals come from elsewhere, is asked for, and exit 1. 130:
+    broken off, nothing was judged; 2: bad usage.
+    """
+    if bool(files) == (deals is not None):
+        raise click.UsageError("name FILE or --deals, one of them")
+    _check_installed(path, method)
+    from controller.trials.lab.report import report_on, round_of
+
+    if files:
+        dealt, digests = _loaded(files)
+        plan = _plan_of(dealt)
+    else:
+        plan = _plan(deals or 0, path, method, seed)
+        dealt, digests = _fresh(ctx, plan, jobs), {}
+    first, judgement = round_of(dealt, digests)
+    shown = [(dealt, judgement)]
+    fresh = _retest(ctx, first, plan, retest, jobs, shown)
+    report = report_on(first, fresh, partial(_naive, plan.seed if plan else seed))
+    if html is not None:
+        _write_page(html, report, *shown[-1])
+    _print(report, as_json=as_json)
+    ctx.exit(0 if report.right else 1)
+
+
+def _print(report: "LabReport", *, as_json: bool) -> None:
+    from controller.trials.lab.text import text_of
+
+    click.echo(msgspec.json.encode(report) if as_json else text_of(report), nl=as_json)
+
+
+def _retest(
+    ctx: click.Context,
+    first: "Round",
+    plan: "Plan | None",
+    file: Path | None,
+    jobs: int | None,
+    shown: "list[tuple[Deals, Judgement]]",
+) -> "Callable[[], Round] | None":
+    """Return what brings the fresh deals: of the file, or dealt here; None where neither can."""
+    from controller.trials.lab.report import round_of
+
+    def judged(deals: "Deals", digests: dict[str, str]) -> "Round":
+        again, judgement = round_of(deals, digests)
+        shown.append((deals, judgement))
+        return again
+
+    if file is not None:
+        deals, digests = _loaded((file,))
+        if len(deals) != first.deals or set(digests.values()) & set(first.files.values()):
+            raise LineError(
+                f"{file}: a retest has as many fresh deals, here {first.deals}, not {len(deals)}"
+                if len(deals) != first.deals
+                else f"{file}: these are the same deals, a retest has fresh ones"
+            )
+        return lambda: judged(deals, digests)
+    if plan is None:
+        return None
+    again = msgspec.structs.replace(plan, again=True)
+    return lambda: judged(_fresh(ctx, again, jobs), {})
+
+
+def _plan(deals: int, path: Literal["sequence", "full"], method: str, seed: int | None) -> "Plan":
+    from controller.trials.lab.collect import Plan
+
+    return Plan(deals=deals, path=path, method=method, seed=seed)
+
+
+def _plan_of(deals: "Deals") -> "Plan | None":
+    """Return how deals like these are collected here; None where they come from elsewhere."""
+    source = deals.source
+    if source.path not in PATHS or source.method not in METHODS:
+        return None
+    if source.path == "full" and importlib.util.find_spec("sim") is None:
+        return None
+    path = cast(Literal["sequence", "full"], source.path)
+    return _plan(len(deals), path, source.method, source.seed)
+
+
+def _naive(seed: int | None, method: str, deals: int) -> "Deals":
+    from controller.trials.lab.collect import collect
+
+    return collect(_plan(deals, "sequence", method, seed), os.urandom).deals
+
+
+def _fresh(ctx: click.Context, plan: "Plan", jobs: int | None) -> "Deals":
+    """Collect what a report is on: all of it, or nothing is judged."""
+    collected = _collect(plan, jobs)
+    if collected.interrupted or collected.failed or len(collected.deals) < plan.deals:
+        code = _told(collected)
+        click.echo(f"{len(collected.deals)} of {plan.deals} deals: nothing was judged", err=True)
+        ctx.exit(code or 1)
+    return collected.deals
+
+
+def _collect(plan: "Plan", jobs: int | None) -> "Collected":
+    from controller.trials.lab.collect import collect
+
+    with _progress(plan.deals) as progress:
+        saw = partial(_advance, progress)
+        return collect(plan, os.urandom, jobs=jobs or len(os.sched_getaffinity(0)), saw=saw)
+
+
+def _told(collected: "Collected") -> int:
+    """Say what went wrong with a collection, and return the exit code."""
+    for words in collected.failed:
+        click.echo(words, err=True)
+    if collected.interrupted:
+        return _INTERRUPTED
+    return 1 if collected.failed else 0
+
+
+def _loaded(files: tuple[Path, ...]) -> "tuple[Deals, dict[str, str]]":
+    """Read files of deals, one behind the other, and their SHA-256."""
+    from controller.trials.lab.data import Source, joined
+    from controller.trials.lab.file import load
+
+    parts = [load(path) for path in files]
+    digests = {}
+    for path in files:
+        with path.open("rb") as file:
+            digests[str(path)] = hashlib.file_digest(file, "sha256").hexdigest()
+    if len(parts) == 1:
+        return parts[0], digests
+    sources = [part.source for part in parts]
+    paths, methods = {one.path for one in sources}, {one.method for one in sources}
+    source = Source(
+        path=paths.pop() if len(paths) == 1 else "several files",
+        method=methods.pop() if len(methods) == 1 else "several methods",
+        asked=sum(one.asked for one in sources),
+        given_up=sum(one.given_up for one in sources),
+        passes=max(one.passes for one in sources),
+        version=sources[0].version,
+    )
+    return joined(parts, source), digests
+
+
+def _write_page(path: Path, report: "LabReport", deals: "Deals", judgement: "Judgement") -> None:
+    from controller.trials.lab.page import page_of
+    from controller.trials.lab.plots import pictures
+
+    drawn = pictures(deals, judgement)
+    issued = f"dealtable {version('dealtable')}, {datetime.now(UTC):%Y-%m-%d}"
+    path.write_text(page_of(report, drawn, issued), "utf-8")
+    for one in drawn:
+        path.with_name(f"{path.stem}-{one.name}.png").write_bytes(one.png)
+
+
+def _check_installed(path: str, method: str) -> None:
+    """Refuse what cannot run here. Raises LineError."""
+    if any(importlib.util.find_spec(name) is None for name in _NEEDS):
+        raise LineError(
+            "dealtable lab needs NumPy, SciPy and Matplotlib: install dealtable with its extra lab"
+        )
+    if path == "full":
+        if importlib.util.find_spec("sim") is None:
+            raise LineError(
+                "--path full needs the simulator: install dealtable-sim beside dealtable"
+            )
+        if method != METHODS[0]:
+            raise click.UsageError("--method goes with --path sequence: a whole table deals fairly")
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a file that cannot be written in the end. Raises LineError."""
+    if out.exists():
+        raise LineError(f"{out}: is there already; name another file")
+    if not (out.absolute().parent.is_dir() and os.access(out.absolute().parent, os.W_OK)):
+        raise LineError(f"{out}: its folder is not there, or cannot be written")
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let no second Ctrl-C break off the writing of what is to be kept."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _progress(deals: int) -> Iterator[Progress]:
+    """Show a bar of the deals on a terminal, with their rate and the time that is left."""
+    console = Console(stderr=True)
+    columns: tuple[Any, ...] = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("deals, {task.fields[rate]}, left:"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        progress.add_task("", total=deals, rate="…")
+        yield progress
+
+
+def _advance(progress: Progress, deals: int) -> None:
+    """Show that deals were collected."""
+    (task,) = progress.tasks
+    progress.update(task.id, advance=deals, rate=f"{task.speed or 0:.0f} a second")

@@ -1,0 +1,184 @@
+"""`dealtable release`: what was released, by whom, and whether that is what is installed."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from controller import release
+from controller.cli import compiled
+from controller.cli.installed import (
+    FIRMWARE,
+    MANIFEST,
+    PACKAGES,
+    digests,
+    firmware_in,
+    own_folder,
+    read_remembered,
+    remember,
+)
+from controller.cli.release_files import (
+    make_keys,
+    manifest_in,
+    read,
+    read_key,
+    read_signed,
+    signature_of,
+    write,
+)
+from controller.release import BadRelease, Manifest, differences
+
+INSTALLED: Final = "installed"
+EPILOG: Final = """\b
+Examples:
+  dealtable release key ~/keys/release
+  dealtable release make . --version 0.1.0 --serial 7 --released 2027-03-01
+  dealtable release sign controller/manifest.json --key ~/keys/release.key_secret
+  dealtable release check --key release.key --state-dir /var/lib/dealtable/T01
+"""
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.group("release", epilog=EPILOG)
+def command() -> None:
+    """Make, sign and check the manifest of a release.
+
+    A manifest names every file of the program and the boards' firmware by its hash. It lies
+    beside the code, in controller/manifest.json, with its signature; consoles hold a copy, and
+    compare with it what tables report.
+    """
+
+
+@command.command()
+@click.argument("name", type=_FILE)
+def key(name: Path) -> None:
+    """Make the keys that releases are signed with.
+
+    NAME.key is for everybody, NAME.key_secret for nobody: off every table, out of every repository.
+    """
+    public, secret = make_keys(name)
+    click.echo(f"{public}: give it to whom shall check releases")
+    click.echo(f"{secret}: the secret; keep it off every table and out of every repository")
+
+
+@command.command()
+@click.argument("folder", metavar="DIR|installed")
+@click.option("--version", required=True, help="Such as 0.1.0.")
+@click.option(
+    "--serial", type=click.IntRange(1, 2**53), required=True, help="Higher than any before."
+)
+@click.option(
+    "--released",
+    type=click.DateTime(["%Y-%m-%d"]),
+    required=True,
+    metavar="DATE",
+    help="The UTC date of the release: YYYY-MM-DD.",
+)
+@click.option("--out", type=_FILE, help=f"Where to write it.  [default: DIR/{MANIFEST}]")
+def make(folder: str, version: str, serial: int, released: datetime, out: Path | None) -> None:
+    """Write the manifest of a program.
+
+    DIR is a checkout or an unpacked wheel; `installed` is this very program.
+    """
+    place = _place(folder)
+    made = Manifest(
+        version=version,
+        released=released.date().isoformat(),
+        serial=serial,
+        files=digests(place),
+        firmware=firmware_in(place),
+    )
+    path = out or place / MANIFEST
+    write(path, release.encode(made))
+    click.echo(f"{path}: {_named(made)}, {len(made.files)} files, hash {made.release.hash}")
+
+
+@command.command()
+@click.argument("manifest", type=_FILE)
+@click.option("--key", "key_file", type=_FILE, required=True, help="The release's .key_secret.")
+def sign(manifest: Path, key_file: Path) -> None:
+    """Sign a manifest.
+
+    The signature is written beside it, with .sig behind its name.
+    """
+    raw, secret = read(manifest), read_key(key_file, secret=True)
+    made, path = manifest_in(raw, manifest), signature_of(manifest)
+    write(path, f"{release.signature(raw, secret)}\n".encode())
+    click.echo(f"{path}: {_named(made)} is signed")
+
+
+@command.command()
+@click.argument("manifest", type=_FILE, required=False)
+@click.option("--key", "key_file", type=_FILE, required=True, help="The release's public .key.")
+@click.option(
+    "--files",
+    "folder",
+    default=INSTALLED,
+    show_default=True,
+    metavar="DIR|installed",
+    help="Which program to compare with it.",
+)
+@click.option(
+    "--state-dir",
+    type=_FOLDER,
+    help="A table's: it knows which release ran there, and remembers this one.",
+)
+@click.pass_context
+def check(
+    context: click.Context,
+    manifest: Path | None,
+    key_file: Path,
+    folder: str,
+    state_dir: Path | None,
+) -> None:
+    """Compare a program with a signed manifest.
+
+    MANIFEST is the one beside its code where none is named; better is one from elsewhere.
+    One line for each file that is not as it was released. Exit 0: all are; 1: a difference, a
+    signature of another key, a release older than one before; 2: a file cannot be read.
+    """
+    place, verify = _place(folder), read_key(key_file)
+    path = manifest or place / MANIFEST
+    try:
+        signed = read_signed(path, verify)
+    except BadRelease as wrong:
+        click.echo(f"{path}: {wrong}")
+        context.exit(1)
+    wrong_lines = [*_older(signed, state_dir), *_unlike(signed, place)]
+    for line in wrong_lines:
+        click.echo(line)
+    if wrong_lines:
+        context.exit(1)
+    if state_dir is not None:
+        remember(state_dir, signed)
+    click.echo(f"{_named(signed)}: {len(signed.files)} files, all as released")
+
+
+def _unlike(manifest: Manifest, place: Path) -> Iterator[str]:
+    """Yield a line for each file that is not as it was released, the compiled ones last."""
+    yield from map(str, differences(manifest.files, digests(place)))
+    if firmware_in(place) != manifest.firmware:
+        yield f"{FIRMWARE}: boards that carry it report another hash than the released one"
+    for package in PACKAGES:
+        yield from map(str, compiled.untrue(place, package))
+
+
+def _older(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:
+    """Yield a line where a newer release was accepted before."""
+    before = None if state_dir is None else read_remembered(state_dir)
+    if before is not None and manifest.serial < before.serial:
+        yield (
+            f"{_named(manifest)} is older than {before.version} (serial {before.serial}), "
+            f"which {state_dir} has seen"
+        )
+
+
+def _place(folder: str) -> Path:
+    return own_folder() if folder == INSTALLED else Path(folder)
+
+
+def _named(manifest: Manifest) -> str:
+    return f"release {manifest.version} (serial {manifest.serial}, {manifest.released})"

@@ -1,0 +1,96 @@
+"""A release's keys, its manifest and the signature beside it, as files."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from nacl.signing import SigningKey
+
+from controller import release
+from controller.release import BadRelease, Manifest
+from controller.signing import from_hex
+from controller.tomlfile import FileError
+
+SUFFIX: Final = ".sig"
+_KEY_BYTES: Final = 32
+_PUBLIC: Final = "# The public key of releases: who has it knows what was released\n"
+_SECRET: Final = "# The SECRET key of releases: who has it can release; keep it off every table\n"
+
+
+def make_keys(name: Path) -> tuple[Path, Path]:
+    """Make a pair of keys; return the public file (NAME.key) and the secret (NAME.key_secret).
+
+    Nothing is overwritten, and nothing secret is laid into a repository. Raises FileError.
+    """
+    public, secret = name.with_name(f"{name.name}.key"), name.with_name(f"{name.name}.key_secret")
+    here = secret.absolute()
+    if any((folder / ".git").exists() for folder in here.parents):
+        raise FileError(f"{secret}: lies in a repository; keep a secret key out of it")
+    pair = SigningKey.generate()
+    _write_new(secret, f"{_SECRET}{bytes(pair).hex()}\n", 0o600)
+    _write_new(public, f"{_PUBLIC}{bytes(pair.verify_key).hex()}\n", 0o644)
+    return public, secret
+
+
+def read_key(path: Path, *, secret: bool = False) -> bytes:
+    """Return the 32 bytes of a public key file, or of a secret one. Raises FileError."""
+    banner, other = (_SECRET, _PUBLIC) if secret else (_PUBLIC, _SECRET)
+    text = read(path).decode(errors="replace")
+    if text.startswith(other):
+        wanted = "secret, the .key_secret" if secret else "public, the .key"
+        raise FileError(f"{path}: is the other key of the pair; name the {wanted}")
+    try:
+        return from_hex(text.removeprefix(banner).strip(), _KEY_BYTES)
+    except ValueError:
+        raise FileError(f"{path}: holds no key; `dealtable release key` makes a pair") from None
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Return the manifest in a file, whoever signed it. Raises FileError."""
+    return manifest_in(read(path), path)
+
+
+def read_signed(path: Path, verify: bytes) -> Manifest:
+    """Return the manifest in a file whose signature fits the key. Raises BadRelease where it
+    does not, FileError where a file cannot be read or is no manifest."""
+    raw, sig = read(path), read(signature_of(path))
+    release.check_signature(raw, sig.decode(errors="replace").strip(), verify)
+    return manifest_in(raw, path)
+
+
+def manifest_in(raw: bytes, path: Path) -> Manifest:
+    """Return the manifest in what was read from `path`. Raises FileError."""
+    try:
+        return release.decode(raw)
+    except BadRelease as wrong:
+        raise FileError(f"{path}: {wrong}") from None
+
+
+def signature_of(path: Path) -> Path:
+    """Return where the signature of a manifest lies: beside it."""
+    return path.with_name(path.name + SUFFIX)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file. Raises FileError."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def read(path: Path) -> bytes:
+    """Return what a file holds. Raises FileError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _write_new(path: Path, text: str, mode: int) -> None:
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be made: {error.strerror}") from None
+    with os.fdopen(handle, "w") as file:
+        file.write(text)

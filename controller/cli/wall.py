@@ -1,0 +1,8 @@
+"""The wall's clock, for those who are handed its stamps."""
+
+from datetime import UTC, datetime
+
+
+def wall() -> str:
+    """Return the time of day as a stamp: UTC, in milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,106 @@
+"""The two sockets that clients connect to, and how somebody inside is put out.
+
+ZeroMQ knows no way to end one peer's connection. So both sockets are closed and bound anew
+at their addresses: everybody connects again by himself within a fraction of a second, and
+who is admitted no more is refused at the door. What becomes public meanwhile is held back
+until they are there again; a command whose answer got lost is asked again by its id.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import structlog
+import zmq
+import zmq.asyncio
+
+from controller.gateway.allowed import AllowList
+from controller.gateway.commands import Commands
+from controller.gateway.doorkeeper import Doorkeeper
+from controller.gateway.feed import Feed
+
+LOOK_S: Final = 0.5
+"""How often it is looked whether a key that is inside is still admitted."""
+DRAIN_S: Final = 0.5
+"""How long answers may still go out before the sockets are closed."""
+FLUSH_S: Final = 0.1
+"""How long what was sent has to leave this process."""
+HOLD_S: Final = 1.0
+"""How long the feed is held back for everybody to be there again (provisional)."""
+_AGAIN_S: Final = 0.01
+"""libzmq frees an address some time after its socket was closed."""
+_LOOKS: Final = round(DRAIN_S / _AGAIN_S)
+_STRANGE: Final = 200
+"""Tries after which it is somebody else who has the address."""
+_log = structlog.get_logger("gateway")
+
+
+async def until_one_is_gone(allowed: AllowList, door: Doorkeeper) -> list[str]:
+    """Wait until keys that came in are admitted no more; return them."""
+    while True:
+        gone = allowed.gone(door.inside)
+        if gone:
+            return gone
+        await asyncio.sleep(LOOK_S)
+
+
+class Front:
+    """Feed and commands behind one doorkeeper. `renewed` counts how often all were cut off."""
+
+    def __init__(self, door: Doorkeeper, secret: str, feed: Feed, commands: Commands) -> None:
+        self._door, self._secret = door, secret
+        self._feed, self._commands = feed, commands
+        self.parts: tuple[Feed | Commands, ...] = (feed, commands)
+        self._bound: list[str] = []
+        self.renewed = 0
+
+    def bind(self, part: Feed | Commands, address: str) -> str:
+        """Bind a socket under guard; return what it is bound to. Raises ZMQError."""
+        self._door.guard(part.socket, self._secret)
+        part.socket.bind(address)
+        self._bound.append(part.socket.getsockopt_string(zmq.LAST_ENDPOINT))
+        return self._bound[-1]
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Serve both for the block; what ends either ends the block."""
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(part.serve()) for part in self.parts]
+            yield
+            for task in tasks:
+                task.cancel()
+
+    async def drain(self) -> None:
+        """Hold the feed back, and let answers go out that are due within a moment."""
+        self._feed.hold()
+        for _ in range(_LOOKS):
+            if not self._commands.waiting:
+                break
+            await asyncio.sleep(_AGAIN_S)
+        await asyncio.sleep(FLUSH_S)
+
+    async def renew(self) -> None:
+        """Put everybody out and let those in again who may."""
+        self.renewed += 1
+        self._door.inside.clear()
+        bound, self._bound = self._bound, []
+        for part, address in zip(self.parts, bound, strict=True):
+            part.reopen()
+            await self._bind_again(part, address)
+        self._feed.go_on_in(HOLD_S)
+
+    async def _bind_again(self, part: Feed | Commands, address: str) -> None:
+        """Bind at the address that was ours; somebody else may have taken it meanwhile."""
+        tries = 0
+        while True:
+            try:
+                self.bind(part, address)
+                return
+            except zmq.ZMQError as error:
+                if error.errno != zmq.EADDRINUSE:
+                    raise
+            tries += 1
+            if tries == _STRANGE:
+                _log.error("address taken by somebody else", address=address)
+            await asyncio.sleep(_AGAIN_S)

@@ -1,0 +1,166 @@
+"""What holds between attempts: none is left out, hidden or done twice, and none knows another."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from controller.journal.entries import Entry
+from controller.journal.fold import Progress
+from controller.journal.verify.course import MOTION
+from controller.journal.verify.findings import Finding
+from controller.journal.wire_group import unpack
+
+# What must be an attempt's own: by step and field, and what it means where it is not.
+_OWN = (
+    ("revealed", "seed", "whoever remembered it knew this deal before the cut"),
+    ("committed", "commitment", "one promise was made for two deals"),
+    ("record", "nonce", "hands that are bound alike can be told from each other"),
+)
+
+
+def check_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the course of attempts, given in the order of their beginning."""
+    highest, jumps = None, False
+    for number, progress in enumerate(progresses):
+        if highest is not None and progress.attempt <= highest:
+            yield Finding(
+                _first(progress),
+                f"attempt {progress.attempt} begins after attempt {highest}",
+                "numbers of attempts only rise: an attempt was hidden or done twice",
+            )
+        elif whole and highest is not None and progress.attempt > highest + 1 and not jumps:
+            what = f"attempt {highest} is followed by attempt {progress.attempt}"
+            missing = f"attempt {highest + 1} was left out"
+            yield Finding(_first(progress), what, missing)
+        highest = max(highest or 0, progress.attempt)
+        # Boards that hold another attempt than the daemon left have the next number begin there.
+        ends = (progress.data(kind) or {} for kind in ("verdict", "withdrawn"))
+        jumps = any("RESTARTED" in (end.get("reasons") or ()) for end in ends)
+        if whole:
+            yield from _motion(progress)
+            yield from _left_open(progress, progresses[number + 1 :])
+    yield from _twice(progresses)
+    yield from _two_hands(progresses)
+
+
+def check_opened(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+    """Yield an attempt whose end or record was skipped: a record is written in one go with the end.
+
+    Also of a feed's events: the numbers of those that stand there leave no room for it.
+    """
+    by_number = {entry.n: entry for entry in entries}
+    yield from _no_room(by_number, progresses)
+    for progress in progresses:
+        for last, due in _closing(progress):
+            behind = by_number.get(last.n + 1)
+            other = behind is not None and (behind.kind, behind.attempt) not in {
+                (kind, progress.attempt) for kind in due
+            }
+            if behind is not None and other and behind.boot == last.boot:
+                what = f"{due[0]} does not stand behind {last.kind} of attempt {progress.attempt}"
+                yield Finding(last.n, what, "its record is not open: nobody can check the reason")
+
+
+def check_boards(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield holes in the numbers of a board's events: a host takes them without a gap."""
+    taken: dict[int, int] = {}
+    for entry in entries:
+        boots = entry.data.get("boots") if entry.kind == "wire" else None
+        for board, span in boots.items() if isinstance(boots, dict) else ():
+            if not (isinstance(span, list | tuple) and len(span) == 3):
+                continue
+            boot, first, last = span
+            if boot in taken and first != taken[boot] + 1:
+                what = f"event {first} of the {board} board follows event {taken[boot]}"
+                yield Finding(entry.n, what, "what the boards did between them is not here")
+            taken[boot] = last
+
+
+def _no_room(by_number: Mapping[int, Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+    """Yield an attempt behind which the next begins before it can have ended: an end is a row."""
+    begun = [progress for progress in progresses if "committed" in progress.steps]
+    for progress, following in pairwise(begun):
+        first, last = progress.steps["committed"].n, following.steps["committed"].n
+        unseen = last - first - 1 - sum(first < n < last for n in by_number)
+        # The next one's seed is one of the rows that are not here.
+        if "seed" not in following.steps and "verdict" not in progress.steps and unseen < 2:
+            what = f"attempt {progress.attempt} has no end"
+            yield Finding(progress.steps["committed"].n, what, "a deal was dropped in silence")
+
+
+def _closing(progress: Progress) -> Iterator[tuple[Entry, tuple[str, ...]]]:
+    """Yield the steps that end an attempt without hands, and what must be the row behind each."""
+    steps = progress.steps
+    end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
+    if end is None or (end.kind == "verdict" and end.data.get("outcome") == "ok"):
+        return
+    yield end, ("revealed", "sealed_to_chief")
+    revealed = steps.get("revealed")
+    if revealed is not None and revealed.n > end.n:
+        yield revealed, ("record",)
+
+
+def _motion(progress: Progress) -> Iterator[Finding]:
+    cut = progress.steps.get("cut")
+    for entry in progress.wire:
+        if cut is not None and entry.n > cut.n:
+            return
+        try:
+            moved = any(event.code in MOTION for event in unpack(entry.data, entry.attempt))
+        except ValueError as error:
+            yield Finding(entry.n, str(error), "these board events cannot be read")
+            continue
+        if moved:
+            what = f"cards of attempt {progress.attempt} moved before its cut"
+            yield Finding(entry.n, what, "the players had no share in this deal")
+            return
+
+
+def _left_open(progress: Progress, later: Sequence[Progress]) -> Iterator[Finding]:
+    """What must have happened to an attempt by the time that others followed it."""
+    steps = progress.steps
+    n, attempt = _first(progress), f"attempt {progress.attempt}"
+    if later and "committed" in steps and "verdict" not in steps:
+        yield Finding(n, f"{attempt} has no end", "a deal was dropped in silence")
+    taken_back = "withdrawn" in steps or "recalled" in steps
+    given_up = "verdict" in steps and (taken_back or steps["verdict"].data.get("outcome") != "ok")
+    sealed = "sealed_to_chief" in steps
+    is_open = sealed or {"record", "revealed"} <= set(steps)
+    if later and given_up and "cut" in steps and not is_open:
+        what = f"{attempt} was given up and its record is not open"
+        yield Finding(steps["verdict"].n, what, "nobody can check the reason")
+    followed = any("released" in progress.steps for progress in later)
+    if followed and "released" in steps and not (sealed or "revealed" in steps):
+        what = f"{attempt} was played and its seed is not revealed"
+        yield Finding(steps["released"].n, what, "nobody can check the sequence")
+
+
+def _twice(progresses: Sequence[Progress]) -> Iterator[Finding]:
+    """Yield what two attempts share and must not."""
+    seen: dict[tuple[str, str], int] = {}
+    for progress in progresses:
+        for kind, field, means in _OWN:
+            value = (progress.data(kind) or {}).get(field)
+            if not isinstance(value, str):
+                continue
+            first = seen.setdefault((field, value), progress.attempt)
+            if first != progress.attempt:
+                what = f"the {field} of attempt {progress.attempt} is that of attempt {first}"
+                yield Finding(progress.steps[kind].n, what, means)
+
+
+def _two_hands(progresses: Sequence[Progress]) -> Iterator[Finding]:
+    """Yield a deal whose players got hands of two attempts, and none was recalled."""
+    given: dict[tuple[str, int | None], int] = {}
+    for progress in progresses:
+        steps = progress.steps
+        if "released" not in steps or "recalled" in steps or "committed" not in steps:
+            continue
+        deal = (str(steps["committed"].data.get("match")), progress.deal)
+        first = given.setdefault(deal, progress.attempt)
+        if first != progress.attempt:
+            what = f"deal {progress.deal} has the hands of attempts {first} and {progress.attempt}"
+            yield Finding(steps["released"].n, what, "a deal was dealt again in silence")
+
+
+def _first(progress: Progress) -> int:
+    return min(entry.n for entry in progress.steps.values())

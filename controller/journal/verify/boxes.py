@@ -1,0 +1,71 @@
+"""What lies sealed in a journal's rows, opened with the key that the record shows.
+
+So what a record says is held against the rows that were written while the cards moved, looks and
+pockets and all; without the key they would agree as far as one can see, which is not far.
+"""
+
+import base64
+from collections.abc import Callable, Iterator
+
+from nacl.exceptions import CryptoError
+from nacl.secret import SecretBox
+
+from controller.journal.entries import Entry
+from controller.journal.fold import Progress
+from controller.journal.verify.findings import Finding
+from controller.journal.verify.parts import Unproved, hands_open, raw
+
+Unseal = Callable[[bytes], bytes]
+_MEANS = "what was sealed while the cards moved is not what is shown now"
+
+
+def opener(progress: Progress) -> Unseal | None:
+    """Return what opens an attempt's boxes; None while its key is not shown. Raises Unproved."""
+    record = progress.steps.get("record")
+    if record is None or record.data.get("key") is None:
+        return None
+    box, n = SecretBox(raw(progress, "record", "key")), record.n
+
+    def unseal(sealed: bytes) -> bytes:
+        try:
+            return box.decrypt(sealed)
+        except (CryptoError, ValueError):
+            raise Unproved(n, "the key of the record does not open what was sealed") from None
+
+    return unseal
+
+
+def check_boxes(progress: Progress, unseal: Unseal | None) -> Iterator[Finding]:
+    """Yield boxes of the journal that hold something else than is shown. Raises Unproved."""
+    record, seed, box = (progress.steps.get(kind) for kind in ("record", "seed", "hands_box"))
+    if record is None:
+        return
+    if unseal is None:
+        if "events" in record.data and any("sealed" in entry.data for entry in progress.wire):
+            what = "the record has no key, and the journal has sealed rows"
+            yield Finding(record.n, what, "nobody can hold the one against the other")
+        return
+    for entry, shown in ((seed, _seed(progress)), (box, _hands(progress))):
+        if entry is not None and shown is not None and unseal(_box(entry)) != shown:
+            what = f"{entry.kind} holds something else than was opened"
+            yield Finding(entry.n, what, _MEANS)
+    for entry in progress.wire:
+        if "sealed" in entry.data:
+            unseal(_box(entry, "sealed"))
+
+
+def _seed(progress: Progress) -> bytes | None:
+    return raw(progress, "revealed", "seed") if "revealed" in progress.steps else None
+
+
+def _hands(progress: Progress) -> bytes | None:
+    if not hands_open(progress):
+        return None
+    return raw(progress, "record", "nonce") + raw(progress, "record", "hands", None)
+
+
+def _box(entry: Entry, field: str = "box") -> bytes:
+    try:
+        return base64.b64decode(entry.data[field], validate=True)
+    except (KeyError, TypeError, ValueError):
+        raise Unproved(entry.n, f"{entry.kind} has no box") from None

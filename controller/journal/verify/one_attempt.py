@@ -1,0 +1,267 @@
+"""One attempt, computed again as far as it was opened: where it stands, and what does not hold."""
+
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from controller.cards import composition
+from controller.journal.entries import Entry
+from controller.journal.fold import Progress
+from controller.journal.verify.boxes import Unseal, check_boxes, opener
+from controller.journal.verify.course import MOTION, Course, course
+from controller.journal.verify.evidence import Evidence, Ruling, back_number, rulings
+from controller.journal.verify.findings import Context, Finding, Grade, Standing, guarded
+from controller.journal.verify.leads import check_leader
+from controller.journal.verify.parts import (
+    Unproved,
+    context_of,
+    deck,
+    hands_open,
+    raw,
+    text,
+)
+from controller.journal.verify.proof import (
+    cards_of,
+    check_commitment,
+    check_counts,
+    check_gates,
+    check_hands,
+    check_looks,
+    drawn_sequence,
+    unknown_rules,
+)
+from controller.journal.verify.rulebooks import Rulebooks
+from controller.journal.verify.steps import check_end
+from controller.journal.wire_group import (
+    AT_READER,
+    OF_POCKETS,
+    READ,
+    UNTOLD,
+    WireEvent,
+    unpack,
+    unpack_opened,
+)
+
+_UNPROVED = "this attempt cannot be proved"
+_MADE_UP = "a reason was made up, or the record is not the one of this attempt"
+
+
+class _Computed(msgspec.Struct):
+    """What of one attempt could be computed."""
+
+    grade: Grade | None = None
+    seen: Course | None = None
+    drawn: str | None = None
+    evidence: Evidence | None = None
+    verdicts: list[Ruling] = []
+    strange: str | None = None
+    context: Context | None = None
+
+
+def check_attempt(
+    progress: Progress, rulebooks: Rulebooks, missing: Sequence[str] = ()
+) -> Standing:
+    """Return where an attempt stands, with its findings; `missing` are steps that it had."""
+    found = _Computed()
+    n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
+    findings = list(guarded(check_end(progress), n, what))
+    try:
+        for finding in guarded(_findings(progress, rulebooks, found), n, what):
+            findings.append(finding)
+    except Unproved as error:
+        findings.append(Finding(error.n, str(error), _UNPROVED))
+    return _standing(progress, found, findings, missing)
+
+
+def _findings(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Iterator[Finding]:
+    """Compute the attempt step by step, into `found`; yield what does not hold."""
+    steps = set(progress.steps)
+    if "committed" in steps:
+        found.context = context_of(progress)
+        found.seen = yield from _course(progress)
+    if {"committed", "revealed", "verdict"} <= steps:
+        yield from _sequence(progress, rulebooks, found)
+    if "verdict" in steps:
+        found.verdicts = rulings(_reasons(progress), found.evidence)
+        yield from check_counts(progress, found.seen, found.drawn)
+        yield from _disproved(progress, found.verdicts)
+    if "committed" in steps and hands_open(progress):
+        yield from check_hands(progress, found.evidence)
+        found.grade = "hands" if found.grade else None
+
+
+def _sequence(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Iterator[Finding]:
+    yield from check_commitment(progress, rulebooks)
+    found.strange = unknown_rules(progress, rulebooks)
+    found.drawn = drawn_sequence(progress)
+    found.grade = "sequence"
+    hashed = raw(progress, "committed", "profile_hash")
+    profile = rulebooks.find(text(progress, "committed", "profile"), hashed)
+    yield from check_leader(progress, found.drawn, profile)
+    if found.seen is not None:
+        yield from check_gates(progress, found.seen, found.drawn)
+    found.evidence = _evidence(progress, found.seen, found.drawn)
+    if found.evidence is not None:
+        yield from check_looks(progress, found.evidence)
+
+
+def _evidence(progress: Progress, seen: Course | None, drawn: str) -> Evidence | None:
+    """Return the opened record as evidence; None where none is open, or it cannot be read."""
+    record = progress.steps.get("record")
+    if record is None or seen is None or "events" not in record.data:
+        return None
+    packs, jokers, _ = deck(progress)
+    return Evidence(
+        course=seen,
+        sequence=drawn,
+        composition=composition(packs, jokers),
+        back=back_number(text(progress, "committed", "back")),
+        settled=record.data.get("settled") or {},
+        forgotten=record.boot != progress.steps["verdict"].boot,
+        withdrawn="withdrawn" in progress.steps,
+    )
+
+
+def _course(progress: Progress) -> Generator[Finding, None, Course | None]:
+    """Return the cards' course: from the opened record, the reveal, or the journal's board events.
+
+    Where there are several they must say the same. A journal's own tell where cards went only
+    if their boxes are open. Yields what does not hold.
+    """
+    told, unseal = list(_told(progress)), opener(progress)
+    try:
+        yield from check_boxes(progress, unseal)
+    except Unproved as error:
+        yield Finding(error.n, str(error), "it is another's key, or rows were changed")
+        unseal = None
+    for entry, events in told:
+        rows = _journalled(progress, entry, unseal) if progress.wire else None
+        for other in (rows, told[0][1]):
+            if other is not None and not _agree(events, other):
+                what = f"{entry.kind} has other board events than the journal"
+                yield Finding(entry.n, what, "the record was not shown as it was")
+                break
+    if told:
+        return course(told[0][1], cards_of(progress))
+    steps = set(progress.steps)
+    if {"released", "revealed"} <= steps and "recalled" not in steps:
+        what = f"attempt {progress.attempt} is revealed without the course of its cards"
+        yield Finding(progress.steps["revealed"].n, what, "nobody can check where they went")
+    events = _journalled(progress, progress.steps.get("verdict"))
+    yield from _arrived(progress, events)
+    in_full = all(event.told for event in events if event.code != READ)
+    return course(events, cards_of(progress)) if events and in_full else None
+
+
+def _told(progress: Progress) -> Iterator[tuple[Entry, list[WireEvent]]]:
+    """Yield the steps that tell the board events, and what they tell; the fullest first."""
+    for kind, field in (("record", "events"), ("revealed", "course")):
+        step = progress.steps.get(kind)
+        if step is not None and field in step.data:
+            yield step, unpack_opened(step.data[field], progress.attempt)
+
+
+def _journalled(
+    progress: Progress, before: Entry | None, unseal: Unseal | None = None
+) -> list[WireEvent]:
+    """Return the board events the journal holds of an attempt before one of its entries."""
+    groups = [entry for entry in progress.wire if before is None or entry.n < before.n]
+    return [event for entry in groups for event in unpack(entry.data, entry.attempt, unseal)]
+
+
+def _agree(events: Sequence[WireEvent], others: Sequence[WireEvent]) -> bool:
+    """Tell whether two tellings agree: one may end earlier, where no card moves any more."""
+    pairs = zip(events, others, strict=False)
+    short = min(len(events), len(others))
+    rest = [*events[short:], *others[short:]]
+    return all(_same(one, other) for one, other in pairs) and not any(
+        event.code in MOTION for event in rest
+    )
+
+
+def _same(one: WireEvent, other: WireEvent) -> bool:
+    """Tell whether two tell one event; a place or look in a box that stayed shut may be any."""
+    looks = one.look is None or other.look is None or one.look == other.look
+    if (one.board, one.boot, one.number, one.code, one.index) != (
+        other.board,
+        other.boot,
+        other.number,
+        other.code,
+        other.index,
+    ):
+        return False
+    shut = one.code in OF_POCKETS and UNTOLD in (one.place, other.place)
+    return looks and (shut or one.place == other.place)
+
+
+def _arrived(progress: Progress, events: Sequence[WireEvent]) -> Iterator[Finding]:
+    """Yield a right verdict that counts other cards than came to the window."""
+    verdict = progress.steps.get("verdict")
+    if verdict is None or not events or verdict.data["outcome"] != "ok":
+        return
+    count = len({event.index for event in events if event.code == AT_READER})
+    if verdict.data["fed"] + verdict.data["refed"] != count:
+        said = f"the verdict says fed {verdict.data['fed']} and refed {verdict.data['refed']}"
+        what = f"{said}, the boards' events say {count}"
+        yield Finding(verdict.n, what, "the counts were not taken from what the boards saw")
+
+
+def _disproved(progress: Progress, verdicts: Sequence[Ruling]) -> Iterator[Finding]:
+    end = _end(progress)
+    for each in verdicts:
+        if each.says == "disproved":
+            what = f"{each.reason} does not follow from the opened record"
+            yield Finding(end.n, what, _MADE_UP)
+
+
+def _end(progress: Progress) -> Entry:
+    """Return the step that says why there are no hands of it any more; else its verdict."""
+    steps = progress.steps
+    return steps.get("withdrawn") or steps.get("recalled") or steps["verdict"]
+
+
+def _reasons(progress: Progress) -> list[str]:
+    """Return the reasons of its end; [] where there is none. Raises Unproved: they are no words."""
+    if "verdict" not in progress.steps:
+        return []
+    end = _end(progress)
+    said = end.data.get("reasons")
+    if isinstance(said, list) and all(isinstance(reason, str) for reason in said):
+        return list(said)
+    raise Unproved(end.n, f"{end.kind} has no list of reasons")
+
+
+def _standing(
+    progress: Progress, found: _Computed, findings: list[Finding], missing: Sequence[str]
+) -> Standing:
+    cut = progress.data("cut") or progress.data("revealed")
+    number = None if cut is None else cut.get("cut")
+    return Standing(
+        attempt=progress.attempt,
+        deal=progress.deal,
+        outcome=_word(progress.data("verdict"), "outcome"),
+        withdrawn="withdrawn" in progress.steps,
+        reasons=[each.reason for each in found.verdicts],
+        verdicts=found.verdicts,
+        uncut=cut is not None and number is None,
+        grade=found.grade,
+        gates=found.seen is not None,
+        context=found.context,
+        commitment=_word(progress.data("committed"), "commitment"),
+        seed=_word(progress.data("revealed"), "seed"),
+        cut=number if type(number) is int else None,
+        sequence=found.drawn,
+        hands=_word(progress.data("held"), "hands"),
+        missing=list(missing),
+        turned_away=0 if found.evidence is None else found.evidence.turned_away(),
+        unknown_rules=found.strange,
+        recalled="recalled" in progress.steps,
+        sealed="sealed_to_chief" in progress.steps,
+        findings=findings,
+    )
+
+
+def _word(data: Mapping[str, Any] | None, name: str) -> str | None:
+    value = None if data is None else data.get(name)
+    return value if isinstance(value, str) else None

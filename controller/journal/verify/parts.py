@@ -1,0 +1,79 @@
+"""What a proof is made of, taken out of an attempt's entries: of the right kind, or Unproved."""
+
+from typing import Any
+
+from controller.journal.fold import Progress
+from controller.journal.verify.findings import Context
+
+
+class Unproved(Exception):
+    """An entry does not hold what a proof is made of; `n` is its number."""
+
+    def __init__(self, n: int, what: str) -> None:
+        super().__init__(what)
+        self.n = n
+
+
+def context_of(progress: Progress) -> Context:
+    """Return what the commitment says that it is bound to. Raises Unproved."""
+    return Context(
+        table_key=text(progress, "committed", "table_key"),
+        match=text(progress, "committed", "match"),
+        deal=progress.steps["committed"].deal,
+        attempt=progress.attempt,
+        profile_hash=raw(progress, "committed", "profile_hash").hex(),
+        set=text(progress, "committed", "set"),
+    )
+
+
+def deck(progress: Progress) -> tuple[int, bool, int]:
+    """Return packs, jokers and cards of the attempt's set. Raises Unproved."""
+    found = _field(progress, "committed", "deck", dict)
+    packs, jokers, cards = (found.get(name) for name in ("packs", "jokers", "cards"))
+    if type(packs) is int and type(jokers) is bool and type(cards) is int:
+        if 1 <= packs <= 4 and cards == packs * (52 + 2 * jokers):
+            return packs, jokers, cards
+        raise Unproved(progress.steps["committed"].n, f"no set of {packs} packs has {cards} cards")
+    raise Unproved(progress.steps["committed"].n, "its deck has no packs, jokers and cards")
+
+
+def cut_of(progress: Progress) -> int | None:
+    """Return the revealed cut. Raises Unproved."""
+    cut = progress.steps["revealed"].data.get("cut")
+    if cut is None or (type(cut) is int and cut >= 0):
+        return cut
+    raise Unproved(progress.steps["revealed"].n, "its cut is no number")
+
+
+def raw(progress: Progress, kind: str, name: str, size: int | None = 32) -> bytes:
+    """Return bytes that stand as lower-case hex; `size` of them unless it is None.
+
+    Raises Unproved.
+    """
+    told = text(progress, kind, name)
+    try:
+        found = bytes.fromhex(told)
+    except ValueError:
+        found = b""
+    if found.hex() != told or len(found) != (len(found) if size is None else size):
+        raise Unproved(progress.steps[kind].n, f"its {name} is no hex of the right length")
+    return found
+
+
+def text(progress: Progress, kind: str, name: str) -> str:
+    """Return a text of an entry's data. Raises Unproved."""
+    return str(_field(progress, kind, name, str))
+
+
+def hands_open(progress: Progress) -> bool:
+    """Tell whether the bound hands stand open."""
+    record = progress.data("record") or {}
+    return "held" in progress.steps and bool(record.get("nonce") and record.get("hands"))
+
+
+def _field(progress: Progress, kind: str, name: str, form: type) -> Any:
+    entry = progress.steps[kind]
+    value = entry.data.get(name)
+    if not isinstance(value, form):
+        raise Unproved(entry.n, f"{kind} has no {name}")
+    return value

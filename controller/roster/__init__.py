@@ -1,0 +1,47 @@
+"""Who may give orders at a table: the admitted clients, out of their certificates.
+
+A certificate is a file in pyzmq's format (ZPL: `section`, then `    key = value`). It is
+read here without ZeroMQ, because the machine, which checks orders, has no network.
+
+    admitted/*.key   who may connect and give orders
+    revoked/*.key    whose key was taken away: never admitted again, whatever lies in admitted/
+    clients/         pairs that were made on this computer
+    keys/            the table's own
+"""
+
+from controller.roster.certificate import (
+    KEYS,
+    TABLE,
+    Certificate,
+    RosterError,
+    certificate_of,
+    fingerprint,
+    moment,
+    read_certificate,
+    read_sign_file,
+    read_sign_secret,
+)
+
+# Exported by its own name: in a list of words it would read as a fault.
+from controller.roster.certificate import SIGN_FILE as SIGN_FILE
+from controller.roster.live import LiveRoster
+from controller.roster.members import ADMITTED, CLIENTS, REVOKED, NotAdmitted, Roster
+
+__all__ = [
+    "ADMITTED",
+    "CLIENTS",
+    "KEYS",
+    "REVOKED",
+    "TABLE",
+    "Certificate",
+    "LiveRoster",
+    "NotAdmitted",
+    "Roster",
+    "RosterError",
+    "certificate_of",
+    "fingerprint",
+    "moment",
+    "read_certificate",
+    "read_sign_file",
+    "read_sign_secret",
+]

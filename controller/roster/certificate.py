@@ -1,0 +1,205 @@
+"""One certificate: what its file says, and the fingerprint that people compare.
+
+Metadata: `name`, `role`, `verify` (Ed25519, hex), a chief's `seal` (X25519, hex); the secret
+file has `sign` and `unseal` besides. `expires` is a day (UTC; the last one on which it is
+valid) or a moment; one in revoked/ has `revoked` (a moment) and `reason`.
+
+The table's own secrets lie apart: keys/table.key_secret has the CURVE secret, which is the
+gateway's; keys/table.sign has the Ed25519 secret, which is the machine's.
+"""
+
+import hashlib
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from nacl.signing import SigningKey
+
+from controller.framing import lp
+from controller.messages import Role
+from controller.tomlwords import LONGEST, printable, short
+
+KEYS: Final = "keys"
+TABLE: Final = "table"
+SIGN_FILE: Final = f"{TABLE}.sign"
+
+_KEY_BYTES: Final = 32
+_GROUPS, _DIGITS = 4, 4
+_DATE: Final = 10
+"""Characters of a day, YYYY-MM-DD."""
+_FINGERPRINT: Final = "dealtable/fingerprint/1"
+_Z85: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
+_NAME: Final = re.compile(r"\w[\w.-]{0,39}")
+"""A name is a file's name, and stands in lists and logs: letters of any script, digits, _ . -"""
+
+
+class RosterError(Exception):
+    """A certificate that cannot be used; one line names the file and what is wrong."""
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """One certificate. The table's own has no role; a public one no secrets.
+
+    `curve` and `curve_secret` are Z85 text, the other keys 32 raw bytes: `verify`
+    and `sign` for signatures, `seal` and `unseal` for sealed answers. `expires` is the first
+    moment (UTC) at which it is valid no more.
+    """
+
+    name: str
+    role: Role | None
+    curve: str
+    verify: bytes
+    seal: bytes | None
+    curve_secret: str | None = None
+    sign: bytes | None = None
+    unseal: bytes | None = None
+    expires: datetime | None = None
+    revoked: datetime | None = None
+    reason: str = ""
+
+    def __repr__(self) -> str:
+        """Say whose it is; keys stay out of logs."""
+        return f"Certificate({self.name!r}, role={self.role})"
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Say the same to rich, which asks every Struct field by field."""
+        return [("name", self.name), ("role", self.role)]
+
+    @property
+    def has_secrets(self) -> bool:
+        """Whether any secret is in it."""
+        return any((self.curve_secret, self.sign, self.unseal))
+
+
+def fingerprint(certificate: Certificate) -> str:
+    """Return what people compare: sixteen hex digits over all its public keys, in fours."""
+    keys = (certificate.curve, certificate.verify, certificate.seal or b"")
+    digits = hashlib.sha256(b"".join(lp(key) for key in (_FINGERPRINT, *keys))).hexdigest()
+    return "-".join(digits[at : at + _DIGITS] for at in range(0, _GROUPS * _DIGITS, _DIGITS))
+
+
+def moment(text: str) -> datetime:
+    """Return a wall stamp or a certificate's date as a moment, a day's being its end.
+
+    All in UTC. Raises ValueError for what is neither, or has no time zone.
+    """
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text}: a date is YYYY-MM-DD, or with THH:MM:SSZ behind it") from None
+    if len(text) == _DATE:
+        return when.replace(tzinfo=UTC) + timedelta(days=1)
+    if when.tzinfo is None:
+        raise ValueError(f"{text}: which time zone? Z for UTC")
+    return when.astimezone(UTC)
+
+
+def read_certificate(path: Path) -> Certificate:
+    """Read a certificate file, public or secret. Raises RosterError."""
+    try:
+        return certificate_of(path.read_text(encoding="utf-8"))
+    except KeyError as error:
+        raise RosterError(f"{path}: {error.args[0]} is missing; is it a dealtable key?") from None
+    except (OSError, ValueError, OverflowError) as error:
+        raise RosterError(f"{path}: {printable(short(str(error), 3 * LONGEST))}") from error
+
+
+def certificate_of(text: str) -> Certificate:
+    """Return the certificate that a file's text is. Raises KeyError, ValueError, OverflowError."""
+    sections = _parse(text)
+    metadata, curve = sections.get("metadata", {}), sections.get("curve", {})
+    return Certificate(
+        name=_name(metadata["name"]),
+        role=Role(metadata["role"]) if "role" in metadata else None,
+        curve=_z85(curve["public-key"]),
+        verify=key_in(metadata["verify"]),
+        seal=_optional_key(metadata, "seal"),
+        curve_secret=_z85(curve["secret-key"]) if "secret-key" in curve else None,
+        sign=_optional_key(metadata, "sign"),
+        unseal=_optional_key(metadata, "unseal"),
+        expires=moment(metadata["expires"]) if "expires" in metadata else None,
+        revoked=moment(metadata["revoked"]) if "revoked" in metadata else None,
+        reason=printable(metadata.get("reason", "")),
+    )
+
+
+def read_sign_secret(folder: Path) -> bytes:
+    """Return the table's 32-byte Ed25519 secret out of `folder`/keys/table.sign.
+
+    Raises RosterError where it is not there, or is not that of keys/table.key beside it.
+    """
+    path = folder / KEYS / SIGN_FILE
+    secret = read_sign_file(path)
+    public = folder / KEYS / f"{TABLE}.key"
+    if read_certificate(public).verify != bytes(SigningKey(secret).verify_key):
+        raise RosterError(
+            f"{path}: its verify is not that of {public}; `dealtable keys create` mends it"
+        )
+    return secret
+
+
+def read_sign_file(path: Path) -> bytes:
+    """Return the 32-byte Ed25519 secret in a table.sign file. Raises RosterError."""
+    try:
+        return key_in(_parse(path.read_text(encoding="utf-8")).get("metadata", {})["sign"])
+    except KeyError:
+        raise RosterError(f"{path}: sign is missing; is it a dealtable key?") from None
+    except OSError as error:
+        raise RosterError(f"{path}: {error.strerror}; `dealtable keys create` makes it") from error
+    except ValueError as error:
+        raise RosterError(f"{path}: {printable(short(str(error), 3 * LONGEST))}") from error
+
+
+def _parse(text: str) -> dict[str, dict[str, str]]:
+    """Read ZPL: a name alone opens a section, indented `key = value` lines fill it."""
+    sections: dict[str, dict[str, str]] = {}
+    section: dict[str, str] | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        content = line.partition(" #")[0] if '"' not in line else line
+        if not content.strip() or content.lstrip().startswith("#"):
+            continue
+        key, equals, value = (part.strip() for part in content.partition("="))
+        if not content[0].isspace() and not equals:
+            section = sections.setdefault(key, {})
+        elif section is not None and equals and key not in section:
+            section[key] = value.removeprefix('"').removesuffix('"')
+        else:
+            raise ValueError(f"line {number} is no line of a certificate")
+    return sections
+
+
+def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
+    return key_in(metadata[name]) if name in metadata else None
+
+
+def _name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        raise ValueError(f"{short(text)}: a name is at most 40 letters, digits, _ . - in a row")
+    return text
+
+
+def key_in(text: str) -> bytes:
+    """Return the key that a text is. Raises ValueError for what is none."""
+    raw = raw_key(text)
+    if raw is None:
+        raise ValueError("a key is 64 lower-case hex digits")
+    return raw
+
+
+def raw_key(key: bytes | str | None) -> bytes | None:
+    """Return a key's bytes. One spelling alone: 32 bytes, or 64 lower-case hex digits."""
+    if not isinstance(key, str):
+        return key
+    try:
+        raw = bytes.fromhex(key)
+    except ValueError:
+        return None
+    return raw if len(raw) == _KEY_BYTES and raw.hex() == key else None
+
+
+def _z85(text: str) -> str:
+    if not _Z85.fullmatch(text):
+        raise ValueError("a CURVE key is 40 characters of Z85")
+    return text

@@ -1,0 +1,169 @@
+"""The roster: who is admitted, whose key was taken away, and what a refused key is told."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import msgspec
+
+from controller.messages import Role
+from controller.roster.certificate import Certificate, RosterError, raw_key, read_certificate
+
+ADMITTED: Final = "admitted"
+REVOKED: Final = "revoked"
+CLIENTS: Final = "clients"
+
+SOON: Final = timedelta(days=7)
+"""How long before its end a key counts as about to expire (provisional)."""
+
+
+class NotAdmitted(msgspec.Struct, frozen=True):
+    """Why a key is refused: a row of the fault catalogue, and what is known of it.
+
+    `name` is whose key it was, for the log; "" for a stranger's.
+    """
+
+    code: Literal["UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"]
+    name: str = ""
+    found: str = ""
+
+    @property
+    def evidence(self) -> dict[str, str]:
+        """What is known, as the catalogue's placeholders have it."""
+        return {"found": self.found} if self.found else {}
+
+
+class Roster:
+    """The clients of a table. `now` is the wall's moment; without one, nothing expires."""
+
+    def __init__(
+        self,
+        clients: Iterable[Certificate] = (),
+        revoked: Iterable[Certificate] = (),
+        now: Callable[[], datetime] | None = None,
+    ) -> None:
+        self._clients, self._revoked, self._now = tuple(clients), tuple(revoked), now
+
+    @staticmethod
+    def load(folder: Path) -> "Roster":
+        """Read `folder`/admitted/*.key and revoked/*.key. Raises RosterError for a file that does
+        not say who may do what: wrong form, no role, a secret in it, or a key twice."""
+        clients = [admitted(path) for path in _files(folder / ADMITTED)]
+        for client in clients:
+            clash = clashing(client, clients)
+            if clash is not None:
+                names = " and ".join(sorted({client.name, clash[0].name}))
+                raise RosterError(
+                    f"{folder / ADMITTED}: {names} have the same {clash[1]}: "
+                    "remove one of the files"
+                )
+        return Roster(clients, [read_certificate(path) for path in _files(folder / REVOKED)])
+
+    @property
+    def clients(self) -> Sequence[Certificate]:
+        """Everybody in admitted/ whose key was not taken away, expired or not."""
+        return tuple(each for each in self._clients if not self.taken_away(each))
+
+    @property
+    def revoked(self) -> Sequence[Certificate]:
+        """Those whose key was taken away."""
+        return self._revoked
+
+    def client(self, verify: bytes | str | None) -> Certificate | None:
+        """Return whose signing key this is (raw or hex) if it is admitted now."""
+        found = self.by_signature(verify)
+        return found if isinstance(found, Certificate) else None
+
+    def by_signature(self, verify: bytes | str | None) -> Certificate | NotAdmitted:
+        """Return whose signing key this is (raw or hex), or why it is refused."""
+        raw = raw_key(verify)
+        return self._standing(lambda each: each.verify == raw)
+
+    def by_curve(self, curve: str) -> Certificate | NotAdmitted:
+        """Return who connects with this public CURVE key (Z85), or why it is refused."""
+        return self._standing(lambda each: each.curve == curve)
+
+    def chief_seals(self) -> tuple[bytes, ...]:
+        """Return the sealing keys, 32 bytes each, of the chiefs admitted now, by name."""
+        return tuple(
+            client.seal
+            for client in self.clients
+            if client.role is Role.CHIEF and client.seal and not self.has_expired(client)
+        )
+
+    def has_expired(self, client: Certificate) -> bool:
+        """Tell whether a certificate's time is over."""
+        return bool(client.expires and self._now and client.expires <= self._now())
+
+    def expiring(self) -> Sequence[Certificate]:
+        """Return the clients whose time is over within a week."""
+        if self._now is None:
+            return []
+        soon = self._now() + SOON
+        return [
+            each
+            for each in self.clients
+            if each.expires and each.expires <= soon and not self.has_expired(each)
+        ]
+
+    def taken_away(self, client: Certificate) -> Certificate | None:
+        """Return the revoked certificate that has a key of this one; None where none has."""
+        return next((each for each in self._revoked if shared_key(each, client)), None)
+
+    def _standing(self, is_it: Callable[[Certificate], bool]) -> Certificate | NotAdmitted:
+        gone = next((each for each in self.revoked if is_it(each)), None)
+        if gone is not None:
+            said = (when(gone.revoked), gone.reason)
+            return NotAdmitted("KEY_REVOKED", gone.name, ", ".join(filter(None, said)))
+        found = next((each for each in self.clients if is_it(each)), None)
+        if found is None:
+            return NotAdmitted("UNKNOWN_KEY")
+        if self.has_expired(found):
+            return NotAdmitted("KEY_EXPIRED", found.name, when(found.expires))
+        return found
+
+
+def admitted(path: Path) -> Certificate:
+    """Read a client's public certificate. Raises RosterError."""
+    certificate = read_certificate(path)
+    if certificate.role is None:
+        raise RosterError(f"{path}: role is missing: a client needs one of {', '.join(Role)}")
+    if certificate.has_secrets:
+        raise RosterError(f"{path}: holds a secret key: admit the public file, and make a new pair")
+    return certificate
+
+
+def shared_key(one: Certificate, other: Certificate) -> str | None:
+    """Return which key two certificates have in common; None where none is."""
+    for kind in ("verify", "curve", "seal"):
+        key = getattr(one, kind)
+        if key and key == getattr(other, kind):
+            return kind
+    return None
+
+
+def clashing(client: Certificate, others: Iterable[Certificate]) -> tuple[Certificate, str] | None:
+    """Return another client that cannot be admitted beside this one, and what they both have.
+
+    A name may be there twice while a key is renewed: same role, and at most one without an end.
+    """
+    for other in others:
+        if other is client:
+            continue
+        key = shared_key(client, other)
+        if key is not None:
+            return other, key
+        renewed = client.role == other.role and (client.expires or other.expires)
+        if client.name == other.name and not renewed:
+            return other, "name"
+    return None
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.key"))
+
+
+def when(moment: datetime | None) -> str:
+    """Return a moment as people read it; "" for none."""
+    return "" if moment is None else moment.strftime("%Y-%m-%d %H:%M UTC")

@@ -1,0 +1,74 @@
+"""What a test answers, and what several tests share."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from controller.trials.lab import counting
+from controller.trials.lab.chances import PAIR, pairs_variance
+from controller.trials.lab.seen import Ints
+
+ENOUGH = 50
+"""Deals that a sum is taken for a normal number from."""
+
+
+class Answer(NamedTuple):
+    """A statistic, what it was counted from, and its chance in fair deals.
+
+    `p` is None where these deals cannot answer; `why` says what they lack. `freedom` is that of a
+    chi-square, 0 for another statistic.
+    """
+
+    statistic: float | None
+    seen: str
+    expected: str
+    p: float | None
+    freedom: int = 0
+    why: str = ""
+
+
+def lacking(why: str) -> Answer:
+    """Return the answer of a test that these deals cannot answer."""
+    return Answer(None, "–", "–", None, why=why)
+
+
+def chi_square(statistic: float, freedom: int, seen: str = "") -> Answer:
+    """Return the answer of a chi-square; `seen` is what people may read of it."""
+    if not freedom:
+        return lacking("too few were counted")
+    expected = (
+        f"{freedom}; 95 %: {counting.critical(freedom, 0.95):.1f}, "
+        f"99 %: {counting.critical(freedom, 0.99):.1f}"
+    )
+    p = counting.of_chi_square(statistic, freedom)
+    return Answer(statistic, seen or f"{statistic:.1f}", expected, p, freedom)
+
+
+def mean_of(figures: Ints, mean: float, variance: float) -> Answer:
+    """Return the answer of a sum over deals whose mean and variance a deal are exact."""
+    many = len(figures)
+    if many < ENOUGH:
+        return lacking(f"fewer than {ENOUGH} deals")
+    z = (float(figures.sum()) - many * mean) / (many * variance) ** 0.5
+    seen = f"{float(figures.mean()):.4f}"
+    expected = f"{mean:.4f} ± {(variance / many) ** 0.5:.4f}"
+    return Answer(z, seen, expected, counting.of_normal(z))
+
+
+def pairs_of(figures: Ints, degrees: list[int]) -> Answer:
+    """Return the answer of a count of pairs in one hand: `degrees` as in pairs_variance."""
+    pairs = sum(degrees) // 2
+    return mean_of(figures, pairs * float(PAIR), pairs_variance(degrees))
+
+
+def histogram(figures: Ints, chances: dict[int, float]) -> Answer:
+    """Return the answer of a histogram of a figure a deal; each class's chance is exact."""
+    counts = np.bincount(figures, minlength=max(chances) + 1)
+    kinds = sorted(chances)
+    statistic, freedom = counting.fit(
+        [int(counts[kind]) for kind in kinds], [chances[kind] for kind in kinds]
+    )
+    shown = ", ".join(
+        f"{kind}: {int(counts[kind]) / max(1, len(figures)):.4f}" for kind in kinds if counts[kind]
+    )
+    return chi_square(statistic, freedom, f"{statistic:.2f} ({shown})")

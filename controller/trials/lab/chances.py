@@ -1,0 +1,194 @@
+"""Exact chances in a fair deal of 108 cards to four hands of 27: counted, not simulated.
+
+Every one of 108!/(27!)⁴ ways is equally likely, whatever order the cards lie in. So what is
+said here of some cards holds of any cards, chosen by whatever does not see the pockets.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from math import comb, factorial, perm
+
+N = 108
+SEATS = 4
+HAND = N // SEATS
+RANK = 8
+"""Cards of one rank in two packs."""
+RANKS = 13
+
+PAIR = Fraction(HAND - 1, N - 1)
+"""Two cards lie in one hand: 26/107."""
+TRIPLE = PAIR * Fraction(HAND - 2, N - 2)
+"""Three cards lie in one hand."""
+TWO_PAIRS = PAIR * Fraction(perm(HAND - 2, 2) + (SEATS - 1) * perm(HAND, 2), perm(N - 2, 2))
+"""Two cards lie in one hand and two others in one hand, be it the same or another."""
+
+SPREAD = Fraction(N, N - 1)
+"""What drawing without putting back does to a variance of counts by seat: 108/107."""
+
+
+def pairs_covariance(same: float, sharing: float, disjoint: float) -> float:
+    """Return the covariance of two counts of pairs in one hand.
+
+    Both count pairs of cards that lie together; of all couples of a pair here and a pair there
+    `same` are the same two cards, `sharing` have one card in common, `disjoint` none.
+    """
+    square = PAIR * PAIR
+    return (
+        same * float(PAIR - square)
+        + sharing * float(TRIPLE - square)
+        + disjoint * float(TWO_PAIRS - square)
+    )
+
+
+def pairs_variance(degrees: Sequence[int]) -> float:
+    """Return the variance of how many of some pairs lie together.
+
+    `degrees`: in how many of the pairs each card is; no pair is there twice.
+    """
+    pairs = sum(degrees) // 2
+    sharing = sum(each * each for each in degrees) - 2 * pairs
+    return pairs_covariance(pairs, sharing, pairs * pairs - pairs - sharing)
+
+
+@cache
+def longest_run() -> tuple[Fraction, ...]:
+    """Return the chances of a longest run of 0, 1, …, 27 equal letters in the sequence."""
+    ways = factorial(N) // factorial(HAND) ** SEATS
+    upto = [0, *(words_of_runs_upto(most) for most in range(1, HAND + 1))]
+    return (Fraction(0), *(Fraction(b - a, ways) for a, b in pairwise(upto)))
+
+
+def words_of_runs_upto(most: int, hand: int = HAND, seats: int = SEATS) -> int:
+    """Return how many sequences of `hand` letters for each seat have no run longer than `most`.
+
+    The letters of a seat are cut into blocks; words in which no two blocks of a seat touch are
+    counted by inclusion and exclusion: m blocks are glued to j in C(m−1, j−1) ways, with the
+    sign of m−j, and j₁+…+j₄ glued blocks of four seats have (j₁+…+j₄)!/(j₁!…j₄!) orders.
+    """
+    glued = [Fraction(0)] * (hand + 1)
+    for m in range(1, hand + 1):
+        ways = _compositions(hand, m, most)
+        for j in range(1, m + 1):
+            glued[j] += Fraction((-1) ** (m - j) * ways * comb(m - 1, j - 1), factorial(j))
+    total = [Fraction(1)]
+    for _ in range(seats):
+        total = _times(total, glued)
+    words = sum((each * factorial(j) for j, each in enumerate(total)), Fraction(0))
+    return words.numerator
+
+
+def _compositions(total: int, parts: int, most: int) -> int:
+    """Return in how many ways `total` is a sum of so many numbers from 1 to `most`."""
+    return sum(
+        (-1) ** k * comb(parts, k) * comb(total - k * most - 1, parts - 1)
+        for k in range(parts + 1)
+        if total - k * most >= parts
+    )
+
+
+def _times(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
+    out = [Fraction(0)] * (len(a) + len(b) - 1)
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            out[i + j] += x * y
+    return out
+
+
+@cache
+def until_all_seats() -> tuple[Fraction, ...]:
+    """Return the chances that the first card of the last seat to get one is card 0, 1, …, 82."""
+    met = [
+        1
+        - sum(
+            (-1) ** (k + 1) * comb(SEATS, k) * Fraction(comb(N - k * HAND, cards), comb(N, cards))
+            for k in range(1, SEATS + 1)
+        )
+        for cards in range(N - HAND + 2)
+    ]
+    return (met[0], *(b - a for a, b in pairwise(met)))
+
+
+@cache
+def together_of_four() -> dict[int, Fraction]:
+    """Return the chances of how many of the 6 pairs of four cards lie together.
+
+    6: all four in one hand; 3: three and one; 2: two and two; 1: two and two apart; 0: all apart.
+    """
+    chances: dict[int, Fraction] = {}
+    for split in product(range(5), repeat=SEATS):
+        if sum(split) == 4:
+            pairs = sum(comb(each, 2) for each in split)
+            chances[pairs] = chances.get(pairs, Fraction(0)) + _split(4, split)
+    return chances
+
+
+def of_four_to_one_seat() -> tuple[Fraction, ...]:
+    """Return the chances that a seat gets 0…4 of four cards, as the four jokers are."""
+    return tuple(_hand(4, k) for k in range(5))
+
+
+@cache
+def bombs() -> tuple[float, float]:
+    """Return mean and variance, a deal, of the hands' ranks that are there four times or more.
+
+    Of 13 ranks × 4 hands, exactly: by the hands of one rank, and by two ranks in one hand or
+    in two.
+    """
+    big = range(4, RANK + 1)
+    one = sum(_hand(RANK, k) for k in big)
+    same_rank = _split(RANK, (4, 4))
+    same_hand = sum(
+        Fraction(comb(RANK, a) * comb(RANK, b) * comb(N - 2 * RANK, HAND - a - b), comb(N, HAND))
+        for a in big
+        for b in big
+    )
+    mean = RANKS * SEATS * one
+    second = (
+        mean
+        + RANKS * SEATS * (SEATS - 1) * same_rank
+        + RANKS * (RANKS - 1) * SEATS * same_hand
+        + RANKS * (RANKS - 1) * SEATS * (SEATS - 1) * _two_hands()
+    )
+    return float(mean), float(second - mean * mean)
+
+
+def _two_hands() -> Fraction:
+    """Return the chance of four of a rank in one hand, and four of another rank in another."""
+    rest = N - 2 * RANK
+    ways = 0
+    for a, b, c, d in _counts():
+        first, second = HAND - a - c, HAND - b - d
+        ways += (
+            comb(RANK, a)
+            * comb(RANK - a, b)
+            * comb(RANK, c)
+            * comb(RANK - c, d)
+            * comb(rest, first)
+            * comb(rest - first, second)
+        )
+    return Fraction(ways, comb(N, HAND) * comb(N - HAND, HAND))
+
+
+def _counts() -> Iterator[tuple[int, int, int, int]]:
+    """Yield how many of rank one the two hands may have (a, b), and of rank two (c, d)."""
+    for a, b, c, d in product(range(RANK + 1), repeat=4):
+        if a >= 4 and d >= 4 and a + b <= RANK and c + d <= RANK:
+            yield a, b, c, d
+
+
+def _hand(cards: int, here: int) -> Fraction:
+    """Return the chance that a hand has so many of some cards."""
+    return Fraction(comb(cards, here) * comb(N - cards, HAND - here), comb(N, HAND))
+
+
+def _split(cards: int, split: Sequence[int]) -> Fraction:
+    """Return the chance that the first hands have so many each of some cards."""
+    ways, left, others, dealt = 1, cards, N - cards, N
+    all_ways = 1
+    for here in split:
+        ways *= comb(left, here) * comb(others, HAND - here)
+        all_ways *= comb(dealt, HAND)
+        left, others, dealt = left - here, others - (HAND - here), dealt - HAND
+    return Fraction(ways, all_ways)

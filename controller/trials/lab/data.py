@@ -1,0 +1,217 @@
+"""Collected deals as arrays of one byte a card. LAB.md says what the columns mean.
+
+A row is a deal, a column a card in the order in which the hopper gave it: feed index 1…108.
+Seats are numbers in playing order (N 0, W 1, S 2, E 3); a card is copy × 54 + face.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import IntEnum
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from controller.cards import FACES, SEATS
+
+CARDS = 2 * FACES
+"""Cards of the set that all figures here are of: two packs with their jokers."""
+HAND = CARDS // len(SEATS)
+
+Rows = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
+
+_BLOCK = 5_000
+
+
+class Verdict(IntEnum):
+    """What became of a card at the reader."""
+
+    ACCEPTED = 0
+    READ_AGAIN = 1
+    TRAY = 2
+    TRAY_TWICE = 3
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """Where deals come from. `seed` is None for the system's entropy.
+
+    `asked`: deals that were to be collected; `given_up`: attempts that were misdeals or void
+    on the way, none of which is among the rows; `passes`: of the shuffler, before each deal.
+    """
+
+    path: str = "given"
+    method: str = "fair"
+    seed: int | None = None
+    asked: int = 0
+    given_up: int = 0
+    passes: int = 0
+    version: str = ""
+
+
+class WrongDeals(ValueError):
+    """Arrays that are no deals; its text says in which row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Deals:
+    """Deals in the order in which they were dealt.
+
+    `cards` fed by the hopper, the pocket `waiting` for each, the pocket among `seats` in which it
+    lay in the end, and its `verdicts`; `collected`: the stack before the shuffle, top first, None
+    where nobody saw it. `follows`: this deal's cards are those of the row before, dealt next.
+    """
+
+    cards: Rows
+    waiting: Rows
+    seats: Rows
+    verdicts: Rows
+    collected: Rows | None
+    follows: Flags
+    source: Source
+
+    def __len__(self) -> int:
+        """Return the number of deals."""
+        return len(self.cards)
+
+    def blocks(self) -> Iterator["Deals"]:
+        """Yield the deals in blocks that arrays of numbers can be made of; `follows` is cut."""
+        for begin in range(0, len(self), _BLOCK):
+            yield self[begin : begin + _BLOCK]
+
+    def __getitem__(self, rows: slice) -> "Deals":
+        """Return the deals of these rows."""
+        collected = None if self.collected is None else self.collected[rows]
+        return Deals(
+            self.cards[rows],
+            self.waiting[rows],
+            self.seats[rows],
+            self.verdicts[rows],
+            collected,
+            self.follows[rows],
+            self.source,
+        )
+
+
+def deals_of(
+    cards: ArrayLike,
+    waiting: ArrayLike,
+    seats: ArrayLike,
+    verdicts: ArrayLike | None = None,
+    collected: ArrayLike | None = None,
+    follows: ArrayLike | None = None,
+    source: Source | None = None,
+) -> Deals:
+    """Return deals from any rows of numbers. Raises WrongDeals for what cannot be deals.
+
+    Without `verdicts` every card was accepted; without `follows` each deal but the first
+    follows the one before it.
+    """
+    dealt = _rows("cards", cards)
+    shape = dealt.shape
+    flags = np.arange(len(dealt)) > 0 if follows is None else np.asarray(follows, np.bool_)
+    deals = Deals(
+        dealt,
+        _rows("waiting", waiting),
+        _rows("seats", seats),
+        np.zeros(shape, np.uint8) if verdicts is None else _rows("verdicts", verdicts),
+        None if collected is None else _rows("collected", collected),
+        flags,
+        source or Source(asked=len(dealt)),
+    )
+    check(deals)
+    return deals
+
+
+def check(deals: Deals) -> None:
+    """Raise WrongDeals for the first row that is no deal of 108 cards to four hands of 27."""
+    shape = deals.cards.shape
+    for name, column in _columns(deals):
+        if column.shape != shape:
+            raise WrongDeals(f"{name}: {column.shape} numbers, and the cards have {shape}")
+    if deals.follows.shape != shape[:1]:
+        raise WrongDeals(f"follows: {deals.follows.shape} flags for {shape[0]} deals")
+    if len(deals) and deals.follows[0]:
+        raise WrongDeals("row 0: nothing is there for the first deal to follow")
+    for begin in range(0, len(deals), _BLOCK):
+        block = deals[begin : begin + _BLOCK]
+        for name, bad in _bad_rows(block):
+            if bad.any():
+                raise WrongDeals(f"row {begin + int(bad.argmax())}: {name}")
+
+
+def joined(parts: Sequence[Deals], source: Source) -> Deals:
+    """Return deals one behind the other: where a part begins, nothing is followed."""
+    stacks = None if any(one.collected is None for one in parts) else True
+    return Deals(
+        _stacked([one.cards for one in parts]),
+        _stacked([one.waiting for one in parts]),
+        _stacked([one.seats for one in parts]),
+        _stacked([one.verdicts for one in parts]),
+        _stacked([one.collected for one in parts if one.collected is not None]) if stacks else None,
+        np.concatenate([np.zeros(0, np.bool_), *(one.follows for one in parts)]),
+        source,
+    )
+
+
+def numbered(faces: ArrayLike) -> Rows:
+    """Return cards for faces (0…53, n rows of 108): the first of two twins is copy 0.
+
+    Twins cannot be told apart; which one is called which depends on the feed order alone, so no
+    figure of the pockets changes its chances by it.
+    """
+    row = np.asarray(faces, np.int64)
+    order = np.argsort(row, axis=1, kind="stable")
+    copies = np.empty_like(row)
+    np.put_along_axis(copies, order, np.broadcast_to(np.arange(CARDS) % 2, row.shape), 1)
+    return (row + FACES * copies).astype(np.uint8)
+
+
+def with_source(deals: Deals, source: Source) -> Deals:
+    """Return the same deals with another word on where they come from."""
+    return replace(deals, source=source)
+
+
+def columns(deals: Deals) -> dict[str, NDArray[np.uint8] | Flags]:
+    """Return the arrays that are there, by the name of their column."""
+    return dict(_columns(deals)) | {"follows": deals.follows}
+
+
+def _columns(deals: Deals) -> list[tuple[str, Rows]]:
+    named = [(one.name, getattr(deals, one.name)) for one in fields(Deals)]
+    return [
+        (name, column)
+        for name, column in named
+        if name not in ("follows", "source", None) and column is not None
+    ]
+
+
+def _bad_rows(deals: Deals) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    every = np.arange(CARDS)
+    share = np.repeat(np.arange(len(SEATS)), HAND)
+    sorted_as = [
+        ("its cards are not 0…107, each once", deals.cards, every),
+        ("the pockets do not wait for 27 cards each", deals.waiting, share),
+        ("the hands do not have 27 cards each", deals.seats, share),
+        ("its stack was not of the cards 0…107, each once", deals.collected, every),
+    ]
+    for words, column, right in sorted_as:
+        if column is not None:
+            yield words, np.any(np.sort(column, 1) != right, axis=1)
+    yield "a verdict is none of 0…3", np.any(deals.verdicts > max(Verdict), axis=1)
+
+
+def _rows(name: str, numbers: ArrayLike) -> Rows:
+    try:
+        row = np.asarray(numbers)
+    except ValueError as error:
+        raise WrongDeals(f"{name}: rows of different lengths: {error}") from None
+    if row.ndim != 2 or row.shape[1] != CARDS:
+        raise WrongDeals(f"{name}: rows of {CARDS} numbers are wanted, not {row.shape}")
+    if row.dtype.kind not in "iu" or (row.size and (row.min() < 0 or row.max() > 255)):
+        raise WrongDeals(f"{name}: whole numbers 0…255 are wanted")
+    return row.astype(np.uint8)
+
+
+def _stacked(parts: Sequence[Rows]) -> Rows:
+    return np.concatenate([np.zeros((0, CARDS), np.uint8), *parts])

@@ -1,0 +1,139 @@
+"""Whole simulated deals: firmware, mechanics, machine and journal in virtual time.
+
+A life of a campaign, at a tired machine, with its journal; what is counted is read from that
+journal alone. The chief opens its attempts: seed, cut, the record of the hands, all looks.
+"""
+
+import base64
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from controller.deal.sequence import SEED_BYTES
+from controller.deal.sequence import sequence as drawn
+from controller.journal.fold import Progress, attempts
+from controller.journal.verify.course import SEATS, TRAY, Course, course
+from controller.journal.verify.sources import read
+from controller.journal.wire_group import unpack
+from controller.messages import Outcome
+from controller.trials.campaign.house import chief_of
+from controller.trials.campaign.life import run_life
+from controller.trials.campaign.plan import life_plan
+from controller.trials.lab.chain import Entropy
+from controller.trials.lab.data import CARDS, Deals, Source, Verdict, deals_of, numbered
+from controller.vault.sealing import AttemptKey, unseal_with
+from sim.mechanics.faults import Wear, wear
+
+WEAR = "worn"
+"""How tired the machine is: its cards are read again, lie in the tray, come as two."""
+
+_IN_MEMORY = Path("/dev/shm")
+_NONCE = 32
+
+
+class Opened(NamedTuple):
+    """One attempt out of its journal, by place: faces, pockets due and got, verdicts."""
+
+    faces: list[int]
+    waiting: list[int]
+    seats: list[int]
+    verdicts: list[int]
+    card_set: str
+    passes: int
+
+
+def deal_life(deals: int, entropy: Entropy, faults: Wear | None = None) -> Deals:
+    """Live one life of so many deals, and read its right attempts out of its journal.
+
+    `faults`: of the machine, those of WEAR where none are given. The stack before a shuffle is
+    in no journal: there is none here. Raises ValueError where a life came to fewer deals, or an
+    attempt's record does not open.
+    """
+    seed = entropy(SEED_BYTES).hex()
+    with tempfile.TemporaryDirectory(prefix="dl-", dir=_IN_MEMORY) as folder:
+        report = run_life(life_plan(seed, deals, faults or wear(WEAR), Path(folder)))
+        if report.findings:
+            raise ValueError(str(report.findings[0]))
+        entries = [chained.entry for chained in read(Path(folder) / seed).entries]
+    return deals_in(list(attempts(entries).values()), chief_of(seed), deals)
+
+
+def deals_in(progresses: list[Progress], chief: Any, asked: int) -> Deals:
+    """Return the right attempts of a journal as deals; `chief` is the key they are sealed to."""
+    right = [one for one in progresses if one.outcome is Outcome.OK]
+    opened = [open_attempt(one, _unsealer(one, chief)) for one in right][:asked]
+    if len(opened) < asked:
+        raise ValueError(f"{len(opened)} of {asked} deals came to held hands")
+    source = Source(
+        path="full",
+        asked=asked,
+        given_up=len(progresses) - len(right),
+        passes=max(one.passes for one in opened),
+    )
+    return deals_of(
+        numbered([one.faces for one in opened]),
+        [one.waiting for one in opened],
+        [one.seats for one in opened],
+        [one.verdicts for one in opened],
+        follows=list(_follows(opened)),
+        source=source,
+    )
+
+
+def open_attempt(progress: Progress, unseal: Callable[[bytes], bytes]) -> Opened:
+    """Read one attempt that was dealt right, with what opens its boxes."""
+    committed, cut = progress.data("committed"), progress.data("cut")
+    assert committed is not None
+    seed = unseal(_box(progress, "seed", "box"))
+    letters = drawn(
+        bytes.fromhex(committed["commitment"]), seed, None if cut is None else cut["cut"], CARDS
+    )
+    record = unseal(_box(progress, "hands_box", "box"))[_NONCE:]
+    events = [event for row in progress.wire for event in unpack(row.data, row.attempt, unseal)]
+    seen = course(events, CARDS)
+    placed = seen.placed()
+    return Opened(
+        faces=list(record),
+        waiting=[SEATS.index(letter) for letter in letters],
+        seats=[SEATS.index(str(placed[place].landed)) for place in range(1, CARDS + 1)],
+        verdicts=_verdicts(seen),
+        card_set=committed["set"],
+        passes=committed["passes"],
+    )
+
+
+def _verdicts(seen: Course) -> list[int]:
+    """Return what became of the cards of each place: a place for the tray's rounds, up to two."""
+    said = [int(Verdict.ACCEPTED)] * CARDS
+    for place, card in seen.placed().items():
+        rounds = sum(
+            one.landed == TRAY and one.place == place for one in seen.cards.values()
+        )  # fmt: skip
+        if rounds or card.from_tray:  # the second of a doubled pair waited under another's index
+            said[place - 1] = Verdict.TRAY if rounds < 2 else Verdict.TRAY_TWICE
+        elif len(seen.looks.get(card.index, [])) > 1:
+            said[place - 1] = Verdict.READ_AGAIN
+    return said
+
+
+def _follows(opened: list[Opened]) -> Iterator[bool]:
+    """Yield whether each deal was dealt with the set of the one before it."""
+    before = None
+    for one in opened:
+        yield one.card_set == before
+        before = one.card_set
+
+
+def _unsealer(progress: Progress, chief: Any) -> Callable[[bytes], bytes]:
+    raw = unseal_with(bytes(chief), _box(progress, "seed", "for_chief"))
+    return AttemptKey(raw, _closes_nothing).unseal
+
+
+def _closes_nothing(_: int) -> bytes:
+    raise AssertionError("nothing is closed here")
+
+
+def _box(progress: Progress, kind: str, field: str) -> bytes:
+    data = progress.data(kind) or {}
+    return base64.b64decode(data.get(field, ""))

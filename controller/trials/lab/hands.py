@@ -1,0 +1,75 @@
+"""Tests of the hands: which faces lie where."""
+
+import numpy as np
+
+from controller.cards import FACES
+from controller.trials.lab import counting
+from controller.trials.lab.answers import ENOUGH, Answer, chi_square, histogram, lacking, mean_of
+from controller.trials.lab.answers import pairs_of as pairs
+from controller.trials.lab.chances import bombs as bombs_of
+from controller.trials.lab.chances import together_of_four
+from controller.trials.lab.counting import Floats
+from controller.trials.lab.data import CARDS
+from controller.trials.lab.seen import Seen
+
+
+def by_type(seen: Seen) -> Answer:
+    """Ask whether any of the 54 faces prefers a seat."""
+    found = counting.BySeat(FACES)
+    for block in seen.deals.blocks():
+        found.add(block.cards % FACES, block.seats)
+    return chi_square(*found.chi_square())
+
+
+def strength(seen: Seen) -> Answer:
+    """Ask whether any seat gets the better cards."""
+    statistic = counting.trend(seen.side_weights(tray_only=False), seen.deals.seats)
+    return chi_square(statistic, 3)
+
+
+def twins(seen: Seen) -> Answer:
+    """Ask how many faces lie in a hand with both copies."""
+    return pairs(seen.twins, [1] * CARDS)
+
+
+def jokers(seen: Seen) -> Answer:
+    """Ask how the four jokers are shared."""
+    chances = {together: float(chance) for together, chance in together_of_four().items()}
+    return histogram(seen.jokers, chances)
+
+
+def bombs(seen: Seen) -> Answer:
+    """Ask how many ranks hands have four times or more."""
+    return mean_of(seen.bombs, *bombs_of())
+
+
+def sides(seen: Seen) -> Answer:
+    """Ask whether one side is the stronger more than chance has it, whichever side that is."""
+    return _sides(seen, tray_only=False)
+
+
+def tray_sides(seen: Seen) -> Answer:
+    """Ask the same of the cards alone that were in the tray."""
+    return _sides(seen, tray_only=True)
+
+
+def _sides(seen: Seen, *, tray_only: bool) -> Answer:
+    squares, means, variances = 0.0, 0.0, 0.0
+    counted = 0
+    for block in seen.deals.blocks():
+        part = Seen(block)
+        weights: Floats = part.side_weights(tray_only=tray_only)
+        some = (weights != 0).sum(1) > 1  # one card's square is the same on either side
+        squares += float((part.side_lead(weights)[some] ** 2).sum())
+        mean, variance = counting.side_moments(weights[some])
+        means, variances = means + float(mean.sum()), variances + float(variance.sum())
+        counted += int(some.sum())
+    if counted < ENOUGH:
+        return lacking(f"fewer than {ENOUGH} deals" + " with two cards in the tray" * tray_only)
+    z = (squares - means) / np.sqrt(variances)
+    return Answer(
+        float(z),
+        f"{squares / counted:.1f}",
+        f"{means / counted:.1f} ± {variances**0.5 / counted:.1f}",
+        counting.of_gamma(squares, means, variances),
+    )

@@ -1,0 +1,53 @@
+"""Tests of the second looks: whether where a card goes has to do with what the vault said."""
+
+import numpy as np
+
+from controller.trials.lab import counting
+from controller.trials.lab.answers import Answer, chi_square, lacking
+from controller.trials.lab.data import Verdict
+from controller.trials.lab.seen import STRENGTH, Seen
+
+JOKER, HONOUR = 13, 9
+"""Where a card's worth makes it a joker, and a J, Q, K or A."""
+
+_NO_TRAY = "hardly a card was looked at twice"
+
+
+def waiting_verdict(seen: Seen) -> Answer:
+    """Ask whether the pocket that waits for a card has to do with its verdict."""
+    found = counting.BySeat(len(Verdict) - 1)
+    for block in seen.deals.blocks():
+        found.add(block.verdicts.astype(np.int64) - 1, block.waiting)
+    return _by_seat(found)
+
+
+def tray_seat(seen: Seen) -> Answer:
+    """Ask whether where a card lies has to do with its being looked at again."""
+    found = counting.BySeat(len(Verdict) - 1)
+    for block in seen.deals.blocks():
+        found.add(block.verdicts.astype(np.int64) - 1, block.seats)
+    return _by_seat(found)
+
+
+def tray_face(seen: Seen) -> Answer:
+    """Ask whether good cards that were in the tray go to one seat rather."""
+    found = counting.BySeat(3)
+    for block in seen.deals.blocks():
+        worth = STRENGTH[block.cards]
+        kind = np.where(worth >= JOKER, 2, np.where(worth >= HONOUR, 1, 0))
+        found.add(np.where(block.verdicts >= Verdict.TRAY, kind, -1), block.seats)
+    return _by_seat(found)
+
+
+def own_place(seen: Seen) -> Answer:
+    """Ask whether every card lies in the pocket that waited for it."""
+    moved = int((seen.deals.seats != seen.deals.waiting).sum())
+    return Answer(float(moved), str(moved), "0", 0.0 if moved else 1.0)
+
+
+def _by_seat(found: counting.BySeat) -> Answer:
+    answer = chi_square(*found.chi_square())
+    if answer.p is None:
+        return lacking(_NO_TRAY)
+    counts = found.counts.sum(0).astype(int)
+    return answer._replace(seen=f"{answer.statistic:.2f} (N W S E: {counts.tolist()})")

@@ -1,0 +1,179 @@
+"""Tests of what a deal may keep of the order of its cards, and of the deal before it."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+
+from controller.cards import FACES, SEATS
+from controller.trials.lab import counting
+from controller.trials.lab.answers import ENOUGH, Answer, chi_square, lacking, mean_of, pairs_of
+from controller.trials.lab.chances import PAIR, pairs_covariance, pairs_variance
+from controller.trials.lab.counting import Floats
+from controller.trials.lab.data import CARDS
+from controller.trials.lab.pockets import SAME_SEAT, chain
+from controller.trials.lab.seen import Ints, Seen
+
+_NO_STACK = "the stack before the shuffle was not seen"
+_NO_CHAIN = f"fewer than {ENOUGH} deals follow another"
+
+
+def by_depth(seen: Seen) -> Answer:
+    """Ask whether a card's place in the collected stack says to which seat it goes."""
+    depths = seen.stack_of
+    if depths is None:
+        return lacking(_NO_STACK)
+    found = counting.BySeat(CARDS)
+    for begin, block in _blocks(seen):
+        found.add(depths[begin : begin + len(block)], block.deals.seats)
+    return chi_square(*found.chi_square())
+
+
+def depth_trend(seen: Seen) -> Answer:
+    """Ask whether cards from high or low in the collected stack go to one seat rather."""
+    depths = seen.stack_of
+    if depths is None:
+        return lacking(_NO_STACK)
+    centred = counting.as_floats(depths) - (CARDS - 1) / 2
+    return chi_square(counting.trend(centred, seen.deals.seats), 3)
+
+
+def together(seen: Seen) -> Answer:
+    """Ask whether cards that were collected next to each other stay together too often."""
+    figures = seen.together
+    return lacking(_NO_STACK) if figures is None else pairs_of(figures, chain(1))
+
+
+def carried(seen: Seen) -> Answer:
+    """Ask how many cards go to the seat that had them in the deal before."""
+    if len(seen.followers) < ENOUGH:
+        return lacking(_NO_CHAIN)
+    return mean_of(seen.carried, CARDS / len(SEATS), SAME_SEAT)
+
+
+def carried_table(seen: Seen) -> Answer:
+    """Ask whether any seat's cards go to any one seat in the next deal."""
+    if len(seen.followers) < ENOUGH:
+        return lacking(_NO_CHAIN)
+    found = counting.BySeat(len(SEATS))
+    found.add(seen.seat_of[seen.followers - 1], seen.seat_of[seen.followers])
+    return chi_square(*found.chi_square())
+
+
+# Figures that count pairs have an exact covariance, given the order in which the cards came:
+# it depends on how many of the pairs are the same or share a card, and on nothing else.
+
+_TWINS, _JOKERS = FACES, 6
+_PATH = CARDS - 1
+_DIFFERENT = 0.1
+
+
+def interplay(seen: Seen) -> Answer:
+    """Ask whether figures of one deal go together more than their pairs of cards do."""
+    figures, owed = _standard(seen), owed_correlations(seen)
+    return _most(
+        {
+            f"{a} × {b}": _studentised(_apart(figures[a], figures[b], owed[a, b]))
+            for a, b in combinations(figures, 2)
+        }
+    )
+
+
+def successive(seen: Seen) -> Answer:
+    """Ask whether a figure of a deal says anything of any figure of the next one."""
+    rows = seen.followers
+    if len(rows) < ENOUGH:
+        return lacking(_NO_CHAIN)
+    figures = _standard(seen)
+    carried = np.zeros(len(seen))
+    carried[rows] = (seen.carried - CARDS / len(SEATS)) / SAME_SEAT**0.5
+    figures["carried"] = carried
+    found = {
+        f"{a} → {b}": _studentised(then[rows - 1] * now[rows])
+        for a, then in figures.items()
+        for b, now in figures.items()
+    }
+    return _most(found)
+
+
+def _standard(seen: Seen) -> dict[str, Floats]:
+    """Return the figures of pairs, each less its mean and over its deviation."""
+    figures: dict[str, tuple[Ints, list[int]]] = {
+        "adjacent": (seen.adjacent, chain(1)),
+        "twins": (seen.twins, [1] * CARDS),
+    }
+    if seen.together is not None:
+        figures["collected"] = (seen.together, chain(1))
+    return {name: _scaled(counts, degrees) for name, (counts, degrees) in figures.items()}
+
+
+def _scaled(counts: Ints, degrees: list[int]) -> Floats:
+    mean = sum(degrees) // 2 * float(PAIR)
+    return np.asarray((counts - mean) / pairs_variance(degrees) ** 0.5)
+
+
+def owed_correlations(seen: Seen) -> dict[tuple[str, str], Floats]:
+    """Return each deal's correlation of two figures that their pairs of cards make."""
+    path, twin = pairs_variance(chain(1)) ** 0.5, pairs_variance([1] * CARDS) ** 0.5
+    places = seen.place_of.astype(np.int64)
+    fed_twins = (abs(places[:, :FACES] - places[:, FACES:]) == 1).sum(1)
+    owed = {("adjacent", "twins"): _path_and_twins(fed_twins) / (path * twin)}
+    stack = seen.deals.collected
+    if stack is not None:
+        rows = stack.astype(np.int64)
+        beside = (rows[:, 1:] % FACES == rows[:, :-1] % FACES).sum(1)
+        owed["twins", "collected"] = _path_and_twins(beside) / (path * twin)
+        fed = np.take_along_axis(places, rows, 1)
+        kept = (abs(fed[:, 1:] - fed[:, :-1]) == 1).sum(1)
+        ends = sum((fed[:, end] == last) for end in (0, -1) for last in (0, _PATH))
+        # Σ over cards of degree × degree: 2·2 each, less at four ends, one back where two meet.
+        touching = 4 * CARDS - 8 + np.asarray(ends) - 2 * kept
+        owed["adjacent", "collected"] = _covariances(kept, touching, _PATH * _PATH) / path**2
+    return owed
+
+
+def _apart(one: Floats, other: Floats, owed: Floats) -> Floats:
+    """Return products of one figure and what the other has beyond its correlation with it.
+
+    Where they hardly differ, because the cards were fed as they were collected, there is none.
+    """
+    rest = 1 - owed**2
+    some = rest > _DIFFERENT
+    return np.asarray((one * (other - owed * one))[some] / rest[some] ** 0.5)
+
+
+def _path_and_twins(same: Ints) -> Floats:
+    """Return the covariance of 107 neighbours and 54 twins of which so many are the same pair."""
+    return _covariances(same, 2 * _PATH - 2 * same, _PATH * _TWINS)
+
+
+def _covariances(same: Ints, sharing: Ints, all_couples: int) -> Floats:
+    unit = pairs_covariance(1, 0, 0), pairs_covariance(0, 1, 0), pairs_covariance(0, 0, 1)
+    disjoint = all_couples - same - sharing
+    return np.asarray(same * unit[0] + sharing * unit[1] + disjoint * unit[2])
+
+
+def _studentised(products: Floats) -> tuple[float, float]:
+    """Return mean and z of products whose mean is 0 in fair deals."""
+    size = float((products**2).sum()) ** 0.5
+    return (float(products.mean()), float(products.sum()) / size) if size else (0.0, 0.0)
+
+
+def _most(found: dict[str, tuple[float, float]]) -> Answer:
+    """Return the answer of the largest of these correlations, times how many there are."""
+    chances = {name: counting.of_normal(z) for name, (_, z) in found.items()}
+    worst = min(chances, key=lambda name: chances[name])
+    mean, z = found[worst]
+    return Answer(
+        z,
+        f"{mean:+.4f} ({worst}, the largest of {len(found)})",
+        "0 behind what pairs in common make",
+        counting.of_least(chances.values()),
+    )
+
+
+def _blocks(seen: Seen) -> Iterator[tuple[int, Seen]]:
+    begin = 0
+    for block in seen.deals.blocks():
+        yield begin, Seen(block)
+        begin += len(block)

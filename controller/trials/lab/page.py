@@ -1,0 +1,143 @@
+"""The report as one HTML page that needs nothing else, in the form of a test house's."""
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from controller.trials.lab.family import FAMILY
+from controller.trials.lab.methods import READ_AGAIN_RATE, TRAY_RATE
+from controller.trials.lab.plots import Picture
+from controller.trials.lab.report import WORDS, LabReport, Round
+from controller.trials.lab.requirements import CLAUSES
+from controller.trials.lab.text import cells, said_of
+
+_STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 72rem; margin: 2rem auto; padding: 0 1rem;
+  color: #1a1a1a; background: #fff }
+table { border-collapse: collapse; width: 100%; margin: .6rem 0 1.4rem }
+th, td { border: 1px solid #ccc; padding: .25rem .5rem; text-align: left; vertical-align: top }
+th { background: #f0f2f5 } .out { background: #fbe3e3 } figure { margin: 1.2rem 0 }
+img { max-width: 100% } .verdict { font-size: 1.15rem; padding: .6rem 1rem; border: 2px solid }
+.right { border-color: #2e7d32 } .wrong { border-color: #c62828 } code { font-size: .9em }
+"""
+_HEADS = ("test", "p", "bound", "at 95 %", "at 99 %", "found", "expected")
+
+
+def page_of(report: LabReport, pictures: Sequence[Picture], issued: str) -> str:
+    """Return the page. `issued`: by what program it was made, and when."""
+    tone = "right" if report.right else "wrong"
+    sections = [
+        f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"
+        f'<p class="verdict {tone}">{escape(WORDS[report.verdict])}</p>',
+        _subject(report),
+        _stated(report),
+        _found("3. What was found", report.first),
+        _found("3a. The retest", report.retest) if report.retest else "",
+        _pictures(pictures),
+        _naive(report),
+        _clauses(report),
+        _limits(),
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f"<title>Statistics of dealt cards</title><style>{_STYLE}</style></head>\n<body>\n"
+        + "\n".join(sections)
+        + "\n</body></html>\n"
+    )
+
+
+def _subject(report: LabReport) -> str:
+    paths = {
+        "sequence": "The production code of commitment, sequence and tray places deals over a "
+        "simulated order of cards: the hands as they were played, then riffles. A simulated reader "
+        f"wants {READ_AGAIN_RATE:.1%} of the cards again, and sends {TRAY_RATE:.1%} to the tray.",
+        "full": "Whole simulated deals: firmware, mechanics, machine, journal; what is counted was "
+        "read from the opened records.",
+    }
+    told = paths.get(report.first.source.path, "Deals that were given as data.")
+    files = {**report.first.files, **(report.retest.files if report.retest else {})}
+    listed = "".join(
+        f"<li><code>{escape(name)}</code>, SHA-256 <code>{digest}</code></li>"
+        for name, digest in files.items()
+    )
+    return f"<h2>1. What was tested</h2><p>{escape(said_of(report.first))}. {escape(told)}</p>" + (
+        f"<p>Raw data:</p><ul>{listed}</ul>" if files else ""
+    )
+
+
+def _stated(report: LabReport) -> str:
+    rows = [(one.name, one.counted, one.expected, ", ".join(one.shows)) for one in FAMILY]
+    return (
+        "<h2>2. What was stated beforehand</h2><p>n, these tests, and one bound over all of them "
+        "(Holm, 99 %): a fair collection has one test outside with a chance of 1 % at most. "
+        "Outside: one retest with as many fresh deals, and it counts. The list has the SHA-256 "
+        f"<code>{report.family}</code>.</p>"
+        + _table(("test", "what is counted", "in fair deals, and why", "for"), rows)
+    )
+
+
+def _found(title: str, one: Round) -> str:
+    rows = [cells(result) for result in one.results]
+    out = [result.outside for result in one.results]
+    outside = escape(", ".join(one.outside) or "none")
+    return (
+        f"<h2>{title}</h2><p>{one.deals} deals. Outside the family's bound: {outside}.</p>"
+        + _table(_HEADS, rows, out)
+    )
+
+
+def _pictures(pictures: Sequence[Picture]) -> str:
+    shown = [
+        f'<figure><img alt="{escape(one.name)}" src="data:image/png;base64,'
+        f'{base64.b64encode(one.png).decode()}"><figcaption>{escape(one.caption)}</figcaption>'
+        "</figure>"
+        for one in pictures
+    ]
+    return "<h2>4. Pictures</h2>" + "".join(shown)
+
+
+def _naive(report: LabReport) -> str:
+    rows = [
+        (one.method, str(one.deals), ", ".join(one.outside) or "not caught with so few deals")
+        for one in report.naive
+    ]
+    if not rows:
+        return ""
+    return (
+        "<h2>5. Methods that are not fair, by the same tests</h2><p>A random pocket among those "
+        "that are not full; the shuffler alone; rejected cards that shift those behind them."
+        "</p>" + _table(("method", "deals", "outside"), rows)
+    )
+
+
+def _clauses(report: LabReport) -> str:
+    answered = {result.name for result in report.last.results if result.p is not None}
+    rows = []
+    for clause in CLAUSES:
+        tests = [one.name for one in FAMILY if clause.name in one.shows]
+        told = ", ".join(
+            name if name in answered else f"{name} (not in this data)" for name in tests
+        )
+        rows.append((clause.name, clause.asks, clause.source, clause.shown, told or "–"))
+    return "<h2>6. Clause by clause</h2>" + _table(
+        ("clause", "asks", "in", "what shows it", "tests of this report"), rows
+    )
+
+
+def _limits() -> str:
+    return (
+        "<h2>7. What this cannot show</h2><p>Statistics show that something is there, never that "
+        "nothing is: that nobody can foretell a deal follows from the proof "
+        "(<code>dealtable verify</code>), not from any count. Simulated deals say nothing of a "
+        "real machine's sensors and motors.</p>"
+    )
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], marked: Sequence[bool] = ()) -> str:
+    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    lines = []
+    for place, row in enumerate(rows):
+        tone = ' class="out"' if place < len(marked) and marked[place] else ""
+        told = "".join(f"<td>{escape(each)}</td>" for each in row)
+        lines.append(f"<tr{tone}>{told}</tr>")
+    return f"<table><tr>{head}</tr>\n" + "\n".join(lines) + "</table>"

@@ -1,0 +1,115 @@
+"""Tests of the pockets alone: the sequence, place by place, whatever cards come."""
+
+import numpy as np
+
+from controller.trials.lab import counting
+from controller.trials.lab.answers import (
+    Answer,
+    chi_square,
+    histogram,
+    mean_of,
+    pairs_of,
+)
+from controller.trials.lab.chances import PAIR, longest_run, until_all_seats
+from controller.trials.lab.data import CARDS
+from controller.trials.lab.seen import Seen
+
+DISTANCES = range(2, 13)
+"""How far apart the pairs of places lie that `serial` looks at."""
+
+_PLACES = np.arange(CARDS)
+
+
+def by_place(seen: Seen) -> Answer:
+    """Ask whether any place of the feed order prefers a seat."""
+    found = counting.BySeat(CARDS)
+    for block in seen.deals.blocks():
+        found.add(_PLACES, block.seats)
+    return chi_square(*found.chi_square())
+
+
+def place_trend(seen: Seen) -> Answer:
+    """Ask whether early or late cards go to one seat rather."""
+    centred = counting.as_floats(_PLACES) - (CARDS - 1) / 2
+    return chi_square(counting.trend(centred, seen.deals.seats), 3)
+
+
+def adjacent(seen: Seen) -> Answer:
+    """Ask whether neighbours in the feed order go together as often as they should."""
+    return pairs_of(seen.adjacent, chain(1))
+
+
+def serial(seen: Seen) -> Answer:
+    """Ask the same of cards some places apart; the least of the chances counts, times as many."""
+    answers = [pairs_of(seen.at_distance(apart), chain(apart)) for apart in DISTANCES]
+    chances = [one.p for one in answers if one.p is not None]
+    if not chances:
+        return answers[0]
+    worst = int(np.argmin(chances))
+    most = answers[worst]
+    return Answer(
+        most.statistic,
+        f"{most.seen} at distance {DISTANCES[worst]}",
+        most.expected,
+        counting.of_least(chances),
+    )
+
+
+def poker(seen: Seen) -> Answer:
+    """Ask how alike the pockets are within blocks of four places."""
+    return pairs_of(seen.in_blocks, [3] * CARDS)
+
+
+def runs(seen: Seen) -> Answer:
+    """Ask how long the longest run of one pocket is."""
+    return histogram(seen.longest, dict(enumerate(map(float, longest_run()))))
+
+
+def coupon(seen: Seen) -> Answer:
+    """Ask how many cards it takes until every seat has one."""
+    until = counting.cards_until_all(seen.deals.waiting)
+    chances = dict(enumerate(map(float, until_all_seats())))
+    answer = histogram(until, chances)
+    mean = sum(cards * chance for cards, chance in chances.items())
+    if answer.p is None or answer.statistic is None:
+        return answer
+    return answer._replace(
+        seen=f"{answer.statistic:.2f} (mean {float(until.mean()):.3f}, of {mean:.3f})"
+    )
+
+
+def tail(seen: Seen) -> Answer:
+    """Ask how often the last two cards go to one seat."""
+    letters = seen.deals.waiting
+    hits = int((letters[:, -1] == letters[:, -2]).sum())
+    p = counting.of_binomial(hits, len(seen), float(PAIR))
+    spread = (float(PAIR) * (1 - float(PAIR)) / len(seen)) ** 0.5
+    z = (hits / len(seen) - float(PAIR)) / spread
+    return Answer(z, f"{hits / len(seen):.4f}", f"{float(PAIR):.4f} ± {spread:.4f}", p)
+
+
+def same_again(seen: Seen) -> Answer:
+    """Ask whether the next sequence has the same pocket at the same place too often."""
+    letters = seen.deals.waiting
+    figures = np.asarray((letters[1:] == letters[:-1]).sum(1))
+    return mean_of(figures, CARDS / 4, SAME_SEAT)
+
+
+def repeated(seen: Seen) -> Answer:
+    """Ask whether a sequence was there before: in 10⁵ deals the chance of one is 5·10⁻⁵³."""
+    rows = {row.tobytes() for row in seen.deals.waiting}
+    again = len(seen) - len(rows)
+    return Answer(float(again), str(again), "0", 0.0 if again else 1.0)
+
+
+SAME_SEAT = 4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS - 1) * 27 / 4
+"""Variance of how many of 108 cards go where four hands of 27 had them: 20.44, sd 4.52.
+
+The 4 × 4 table of then and now has 27·27/108 in each cell; its diagonal's variance is
+4·(3/16)(108/107)(27 − 27²/108) + 12·(1/16)(108/107)(27²/108).
+"""
+
+
+def chain(apart: int) -> list[int]:
+    """Return in how many pairs each place is, where a pair lies so far apart."""
+    return [(place >= apart) + (place < CARDS - apart) for place in range(CARDS)]

@@ -1,0 +1,115 @@
+"""A report on collected deals: the family's judgement, its retest, naive methods beside it."""
+
+import hashlib
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from controller.trials.lab.data import Deals, Source
+from controller.trials.lab.family import FAMILY, LEVEL, Judgement, Result, judged
+from controller.trials.lab.methods import NAIVE
+
+NAIVE_DEALS = 1_000
+"""Deals of each naive method in a report, or as many as the report itself has."""
+
+Verdict = Literal["inside", "inside at the retest", "outside", "outside, not retested"]
+
+WORDS: dict[Verdict, str] = {
+    "inside": "No test is outside the family's bound.",
+    "inside at the retest": "Outside at first, inside with as many fresh deals.",
+    "outside": "Outside, and outside again with as many fresh deals.",
+    "outside, not retested": "Outside. The one retest is due: as many fresh deals, --retest FILE.",
+}
+
+
+class Round(msgspec.Struct, frozen=True, kw_only=True):
+    """One collection and its judgement. `sha256`: of each file, by its name; `deals`: n."""
+
+    deals: int
+    source: Source
+    files: dict[str, str]
+    outside: tuple[str, ...]
+    results: tuple[Result, ...]
+
+
+class Naive(msgspec.Struct, frozen=True, kw_only=True):
+    """A naive method, judged by the same family: `outside` are the tests that catch it."""
+
+    method: str
+    deals: int
+    outside: tuple[str, ...]
+
+
+class LabReport(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a report says. `family`: SHA-256 of the list of tests, as LAB.md states it."""
+
+    verdict: Verdict
+    level: float
+    family: str
+    first: Round
+    retest: Round | None
+    naive: tuple[Naive, ...]
+
+    @property
+    def last(self) -> Round:
+        """The round that counts."""
+        return self.retest or self.first
+
+    @property
+    def right(self) -> bool:
+        """Whether the deals are inside the family's bound, at the first time or the second."""
+        return not self.last.outside
+
+
+def round_of(deals: Deals, files: dict[str, str] | None = None) -> tuple[Round, Judgement]:
+    """Judge one collection."""
+    judgement = judged(deals)
+    return Round(
+        deals=len(deals),
+        source=deals.source,
+        files=files or {},
+        outside=judgement.outside,
+        results=judgement.results,
+    ), judgement
+
+
+def report_on(
+    first: Round,
+    fresh: Callable[[], Round] | None,
+    naive: Callable[[str, int], Deals] | None = None,
+) -> LabReport:
+    """Return the report: `fresh` collects the retest's deals, None where nobody can here.
+
+    `naive(method, deals)` deals by a naive method; None leaves them out.
+    """
+    retest = fresh() if first.outside and fresh is not None else None
+    return LabReport(
+        verdict=_verdict(first, retest),
+        level=LEVEL,
+        family=family_hash(),
+        first=first,
+        retest=retest,
+        naive=() if naive is None else _naive(naive, min(first.deals, NAIVE_DEALS)),
+    )
+
+
+def family_hash() -> str:
+    """Return the SHA-256 of the names, figures and expectations of all tests."""
+    stated = "\n".join("\t".join((one.name, one.counted, one.expected)) for one in FAMILY)
+    return hashlib.sha256(stated.encode()).hexdigest()
+
+
+def _verdict(first: Round, retest: Round | None) -> Verdict:
+    if not first.outside:
+        return "inside"
+    if retest is None:
+        return "outside, not retested"
+    return "outside" if retest.outside else "inside at the retest"
+
+
+def _naive(deal: Callable[[str, int], Deals], many: int) -> tuple[Naive, ...]:
+    return tuple(
+        Naive(method=method, deals=many, outside=judged(deal(method, many)).outside)
+        for method in NAIVE
+    )

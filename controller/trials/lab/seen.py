@@ -1,0 +1,133 @@
+"""What the tests look at, worked out once: where each card was fed, and where it lay."""
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controller.cards import FACES, SEATS
+from controller.trials.lab.counting import Floats, longest_runs, signs
+from controller.trials.lab.data import CARDS, HAND, Deals, Verdict
+
+Ints = NDArray[np.int64]
+
+JOKERS = (52, 53, 106, 107)
+RANKS = 13
+STRENGTH = np.array(
+    [*(face % RANKS for face in range(FACES - 2)), RANKS, RANKS + 1] * 2, np.float64
+)
+"""A card's worth by its number: 0 for a 2 … 12 for an ace, 13 and 14 for the jokers."""
+CENTRED = STRENGTH - STRENGTH.mean()
+
+
+class Seen:
+    """Figures of each deal. Those of pairs count how many pairs of cards lie in one hand."""
+
+    def __init__(self, deals: Deals) -> None:
+        """Take the deals."""
+        self.deals = deals
+
+    def __len__(self) -> int:
+        """Return the number of deals."""
+        return len(self.deals)
+
+    @cached_property
+    def seat_of(self) -> NDArray[np.uint8]:
+        """Where each card (by its number) lay in the end."""
+        return _by_card(self.deals.cards, self.deals.seats)
+
+    @cached_property
+    def place_of(self) -> NDArray[np.uint8]:
+        """Where each card (by its number) was fed, from 0."""
+        places = np.broadcast_to(np.arange(CARDS, dtype=np.uint8), self.deals.cards.shape)
+        return _by_card(self.deals.cards, places)
+
+    @cached_property
+    def stack_of(self) -> NDArray[np.uint8] | None:
+        """Where each card that was fed (by feed index) lay in the stack, from 0."""
+        stack = self.deals.collected
+        if stack is None:
+            return None
+        places = np.broadcast_to(np.arange(CARDS, dtype=np.uint8), stack.shape)
+        depth = _by_card(stack, places)
+        return np.take_along_axis(depth, self.deals.cards.astype(np.int64), 1)
+
+    @cached_property
+    def followers(self) -> Ints:
+        """The rows that follow the row before them."""
+        return np.flatnonzero(self.deals.follows)
+
+    # Figures of each deal.
+
+    def at_distance(self, distance: int) -> Ints:
+        """Return how many of the 108 − `distance` pairs of places have one pocket waiting."""
+        letters = self.deals.waiting
+        return np.asarray((letters[:, distance:] == letters[:, :-distance]).sum(1))
+
+    @cached_property
+    def adjacent(self) -> Ints:
+        """Neighbours in the feed order whose pocket is the same, of 107."""
+        return self.at_distance(1)
+
+    @cached_property
+    def in_blocks(self) -> Ints:
+        """Pairs alike within the 27 blocks of four places, of 162."""
+        blocks = self.deals.waiting.reshape(-1, HAND, len(SEATS))
+        pairs = [(a, b) for a in range(len(SEATS)) for b in range(a)]
+        return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
+
+    @cached_property
+    def longest(self) -> Ints:
+        """The longest run of one pocket."""
+        return longest_runs(self.deals.waiting)
+
+    @cached_property
+    def twins(self) -> Ints:
+        """Faces of which both copies lie in one hand, of 54."""
+        return np.asarray((self.seat_of[:, :FACES] == self.seat_of[:, FACES:]).sum(1))
+
+    @cached_property
+    def jokers(self) -> Ints:
+        """Pairs of jokers in one hand, of 6."""
+        seats = self.seat_of[:, list(JOKERS)]
+        return np.asarray(sum((seats[:, a] == seats[:, b]) for a in range(4) for b in range(a)))
+
+    @cached_property
+    def together(self) -> Ints | None:
+        """Neighbours in the collected stack that lie in one hand, of 107."""
+        stack = self.deals.collected
+        if stack is None:
+            return None
+        seats = np.take_along_axis(self.seat_of, stack.astype(np.int64), 1)
+        return np.asarray((seats[:, 1:] == seats[:, :-1]).sum(1))
+
+    @cached_property
+    def carried(self) -> Ints:
+        """Cards that went where they went in the deal before, of 108; of the followers alone."""
+        return np.asarray((self.seat_of[self.followers] == self.seat_of[self.followers - 1]).sum(1))
+
+    @cached_property
+    def bombs(self) -> Ints:
+        """Ranks that a hand has four times or more, over 13 ranks and 4 hands."""
+        many = np.zeros(len(self), np.int64)
+        for rank in range(RANKS):
+            copies = [rank + RANKS * suit + FACES * pack for suit in range(4) for pack in range(2)]
+            held = self.seat_of[:, copies]
+            for seat in range(len(SEATS)):
+                many += (held == seat).sum(1) >= 4
+        return many
+
+    def side_weights(self, *, tray_only: bool) -> Floats:
+        """Return each fed card's worth, centred over the set; 0 for cards that are not asked."""
+        worth = CENTRED[self.deals.cards]
+        return np.where(self.deals.verdicts >= Verdict.TRAY, worth, 0.0) if tray_only else worth
+
+    def side_lead(self, weights: Floats) -> Floats:
+        """Return by how much side N+S has more of these weights than side W+E."""
+        return np.asarray((weights * signs(self.deals.seats)).sum(1))
+
+
+def _by_card(cards: NDArray[np.uint8], figures: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    out = np.empty(cards.shape, np.uint8)
+    np.put_along_axis(out, cards.astype(np.int64), figures, 1)
+    return out

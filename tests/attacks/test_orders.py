@@ -1,0 +1,297 @@
+"""Orders that nobody may give, at a whole real table: refused by the machine, logged, shown."""
+
+import asyncio
+import base64
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+from nacl.exceptions import CryptoError
+from nacl.public import PrivateKey, SealedBox
+
+from controller.config import load_table
+from controller.gateway.certificates import renew_table
+from controller.journal.entries import Entry, decode
+from controller.journal.store import STORE_NAME, read_rows
+from controller.messages import Command, Phase, Reply, Role
+from controller.roster import ADMITTED, CLIENTS, Certificate, read_certificate
+from controller.signing import sign
+from controller.trials.hall import RunningTable
+from tests.attacks.attackers import TakenOver
+from tests.processes.conftest import Dealtable, Start
+from tests.processes.people import FAST, People
+from tests.processes.test_metrics import scrape
+
+ELSEWHERE = "E" * 40
+"""Another table's public key."""
+
+
+@pytest.fixture
+def bridge(table: RunningTable) -> TakenOver:
+    """What a gateway that is somebody else's has: the machine's socket."""
+    return TakenOver(load_table(table.config).socket)
+
+
+def pair(table: RunningTable, role: Role) -> Certificate:
+    return read_certificate(table.state_dir / CLIENTS / f"{role}.key_secret")
+
+
+def order(table: RunningTable, role: Role, cmd: str, command_id: str, **args: Any) -> Command:
+    """A command as its giver signs it, about nothing that is bound to a deal."""
+    plain = Command(id=command_id, cmd=cmd, args=args)
+    seed = pair(table, role).sign
+    assert seed is not None
+    return sign(plain, table.endpoints.server_key, seed)
+
+
+def journal(table: RunningTable) -> list[Entry]:
+    """The journal as it lies on the disk."""
+    with read_rows(table.state_dir / STORE_NAME) as rows:
+        return [decode(body) for _, body, _ in rows]
+
+
+def entries(table: RunningTable, kind: str) -> list[dict[str, Any]]:
+    """The journal's entries of a kind, as they lie on the disk."""
+    return [each.data for each in journal(table) if each.kind == kind]
+
+
+def logged(table: RunningTable, event: str) -> list[dict[str, Any]]:
+    """What the daemon's log says under a name."""
+    lines = [json.loads(line) for line in table.log.read_text().splitlines() if line[:1] == "{"]
+    return [line for line in lines if line["event"] == event]
+
+
+def code(reply: Reply) -> str | None:
+    return reply.error.code if reply.error else None
+
+
+async def counted(table: RunningTable, why: str) -> float:
+    """How many orders the machine says it refused for a reason."""
+    await asyncio.sleep(1.1)  # the gateway asks for numbers once a second
+    row = rf'(?m)^dealtable_orders_refused_total{{.*why="{why}".*}} (\S+)$'
+    (number,) = re.findall(row, scrape(table))
+    return float(number)
+
+
+async def test_an_observer_who_sends_redeal_is_refused_logged_counted_and_told(
+    table: RunningTable, dealtable: Dealtable
+) -> None:
+    words = ("send", "redeal", "reason=mine", "--state-dir", table.state_dir)
+    sent = await dealtable(*words, "--as", "observer", "--deal", "1", "--attempt", "1")
+
+    assert sent.code == 1
+    assert sent.err == (
+        "refused, WRONG_ROLE: redeal is not for the role observer. ask one of: referee, chief.\n"
+    )
+    (line,) = logged(table, "order refused")
+    assert (line["why"], line["cmd"], line["name"]) == ("WRONG_ROLE", "redeal", "observer")
+    assert line["key"] == pair(table, Role.OBSERVER).verify.hex()
+    assert await counted(table, "WRONG_ROLE") == 1
+    assert entries(table, "command") == []
+
+
+def forged(table: RunningTable) -> Iterator[tuple[str, Command, str]]:
+    """What a taken-over gateway can make of what it has seen: the chief's key, and one order.
+
+    Yields what it did, the command, and the refusal that is due.
+    """
+    change = msgspec.structs.replace
+    chief = pair(table, Role.CHIEF).verify.hex()
+    seen = order(table, Role.CHIEF, "hold", "seen", reason="tea")
+    invented = Command(id="i", cmd="void", deal=1, attempt=1, args={"reason": "x"}, key=chief)
+    observer = order(table, Role.OBSERVER, "hold", "o", reason="x")
+    own = sign(
+        Command(id="own", cmd="hold", args={"reason": "x"}), table.endpoints.server_key, bytes(32)
+    )
+    seed = pair(table, Role.CHIEF).sign
+    assert seed is not None
+    bad = "BAD_SIGNATURE"
+    yield "a chief's order without a signature", invented, bad
+    yield "with another order's signature", change(invented, sig=seen.sig), bad
+    yield "with its own signature under the chief's key", change(own, key=chief), bad
+    yield "an observer's under the chief's key", change(observer, key=chief), bad
+    yield "its own key", own, "UNKNOWN_KEY"
+    yield "no key", change(own, key=None), "UNKNOWN_KEY"
+    yield "the name of a button", change(own, key="panel"), "UNKNOWN_KEY"
+    yield "another command", change(seen, cmd="resume", args={}), bad
+    yield "another id, to have it twice", change(seen, id="again"), bad
+    yield "another deal", change(seen, deal=2), bad
+    yield "another attempt", change(seen, attempt=2), bad
+    yield "other words", change(seen, args={"reason": "coffee"}), bad
+    yield "one more word", change(seen, args={"reason": "tea", "area": True}), bad
+    elsewhere = sign(Command(id="e", cmd="hold", args={"reason": "x"}), ELSEWHERE, seed)
+    yield "an order to another table", elsewhere, bad
+
+
+async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
+    table: RunningTable, bridge: TakenOver
+) -> None:
+    chief = pair(table, Role.CHIEF).curve
+    async with bridge:
+        for what, command, due in forged(table):
+            reply = await bridge.say(command, peer=chief)  # it may say who it likes is there
+            assert code(reply) == due, what
+        assert (await bridge.say(Command(id="s", cmd="snapshot"))).ok
+
+    assert entries(table, "command") == []
+    refused = logged(table, "order refused")
+    assert {line["why"] for line in refused} == {"BAD_SIGNATURE", "UNKNOWN_KEY"}
+    kinds = [due for _, _, due in forged(table)]
+    for due in set(kinds):
+        assert await counted(table, due) == kinds.count(due)
+
+
+async def test_an_order_that_is_replayed_acts_once_and_is_answered_the_same_also_after_a_restart(
+    table: RunningTable, bridge: TakenOver
+) -> None:
+    seen = order(table, Role.CHIEF, "hold", "seen", reason="tea")
+    async with table.client(Role.CHIEF) as client:
+        first = await client.send(seen)
+        assert first.ok
+        assert (await client.ask("resume")).ok
+    async with bridge:
+        replayed = [await bridge.say(seen) for _ in range(3)]
+        under_way = await bridge.say(Command(id="s", cmd="snapshot"))
+
+    await table.stop_daemon()
+    await table.start_daemon()
+    async with TakenOver(load_table(table.config).socket) as again:
+        replayed.append(await again.say(seen))
+        afterwards = await again.say(Command(id="s", cmd="snapshot"))
+
+    assert all(reply == first for reply in replayed)
+    for snapshot in (under_way, afterwards):
+        assert snapshot.result is not None
+        assert "PAUSED" not in json.dumps(snapshot.result["alerts"])
+    acted = [each["id"] for each in entries(table, "command")]
+    assert acted.count("seen") == 1
+
+
+async def test_an_order_stands_in_the_journal_with_the_key_that_gave_it(
+    table: RunningTable,
+) -> None:
+    async with table.client(Role.CHIEF) as client:
+        assert (await client.ask("hold", {"reason": "tea"}, command_id="mine")).ok
+
+    (written,) = [each for each in entries(table, "command") if each["id"] == "mine"]
+    assert written["key"] == pair(table, Role.CHIEF).verify.hex()
+    assert (written["role"], written["who"], written["cmd"]) == ("chief", "chief", "hold")
+
+
+async def test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_him_through(
+    table: RunningTable, bridge: TakenOver, dealtable: Dealtable, start: Start
+) -> None:
+    public = (table.state_dir / ADMITTED / "chief.key").read_text()
+    words = ("--state-dir", table.state_dir)
+    before = order(table, Role.CHIEF, "hold", "before", reason="tea")
+    late = order(table, Role.CHIEF, "resume", "late")
+
+    async with bridge:
+        assert (await bridge.say(before)).ok
+        done = await dealtable(
+            "keys", "revoke", table.state_dir, "chief", "--reason", "laptop lost"
+        )
+        assert done.code == 0
+        refused = [await bridge.say(command) for command in (late, before)]
+        (table.state_dir / ADMITTED / "chief.key").write_text(public)  # put back by hand
+        refused.append(await bridge.say(late))
+
+    assert {code(reply) for reply in refused} == {"KEY_REVOKED"}
+    assert refused[0].error is not None
+    assert "laptop lost" in refused[0].error.message
+    (line, *_) = logged(table, "order refused")
+    assert (line["why"], line["name"], line["cmd"]) == ("KEY_REVOKED", "chief", "resume")
+    assert [each["id"] for each in entries(table, "command")] == ["before"]
+    kept = table.state_dir / CLIENTS / "old"
+    (secret,) = kept.glob("chief-*.key_secret")
+    watch = await start("watch", "--key", secret, *words)
+    await watch.line("key refused: not admitted there, revoked or expired")
+
+
+async def test_who_is_revoked_while_he_watches_sees_it_and_the_others_hear_every_entry(
+    table: RunningTable, people: People, start: Start, dealtable: Dealtable
+) -> None:
+    """A whole deal, revoked in its middle: nobody else misses an entry of the journal."""
+    where = ("--state-dir", table.state_dir)
+    secret = table.state_dir / "kept.key_secret"
+    secret.write_bytes((table.state_dir / CLIENTS / "technician.key_secret").read_bytes())
+    watch = await start("watch", "--json", "--key", secret, *where)
+    await watch.line('"schema"')
+    await people.mid_deal()
+
+    revoked = await dealtable("keys", "revoke", table.state_dir, "technician", "--reason", "left")
+    assert revoked.code == 0
+    await watch.line("key refused")
+    heard = len(watch.said)
+    await table.control.do("speed", value=FAST)
+    await people.held()
+
+    assert len(watch.said) == heard
+    numbers = [event.n for event in people.events]
+    public = [each.n for each in journal(table) if each.public]
+    assert numbers == public[public.index(numbers[0]) : public.index(numbers[-1]) + 1]
+
+
+async def test_a_key_that_expires_while_the_table_runs_gives_no_more_orders(
+    table: RunningTable, bridge: TakenOver, dealtable: Dealtable
+) -> None:
+    made = await dealtable("keys", "client", table.state_dir, "guest", "--role", "referee")
+    assert made.code == 0
+    secret = read_certificate(table.state_dir / CLIENTS / "guest.key_secret")
+    assert secret.sign is not None
+    key = table.endpoints.server_key
+    hold = sign(Command(id="1", cmd="hold", args={"reason": "tea"}), key, secret.sign)
+    resume = sign(Command(id="2", cmd="resume"), key, secret.sign)
+
+    async with bridge:
+        assert (await bridge.say(hold)).ok
+        await dealtable(
+            *("keys", "client", table.state_dir, "guest", "--role", "referee"),
+            *("--expires", "2020-01-01"),
+        )
+        reply = await bridge.say(resume)
+
+    assert reply.error is not None
+    assert reply.error.code == "KEY_EXPIRED"
+    assert "2020-01-02 00:00 UTC" in reply.error.message
+    (line,) = logged(table, "order refused")
+    assert (line["why"], line["name"]) == ("KEY_EXPIRED", "guest")
+
+
+async def test_a_table_whose_own_key_was_exchanged_does_not_go_on_with_its_journal(
+    table: RunningTable, dealtable: Dealtable
+) -> None:
+    await table.stop_daemon()
+    refused = await dealtable("keys", "rotate", table.state_dir, "--own")
+    assert refused.code == 2
+    renew_table(table.state_dir)  # by hand, against all advice
+
+    done = await dealtable("run", "machine", "--config", table.config)
+
+    assert done.code == 1
+    assert "journal.db: was begun under another table key" in done.err
+    assert [each.kind for each in journal(table)].count("opened") == 1
+
+
+async def test_what_is_sealed_after_a_chief_was_replaced_is_for_his_successor_alone(
+    table: RunningTable, people: People, dealtable: Dealtable
+) -> None:
+    former = pair(table, Role.CHIEF)
+    rotated = await dealtable("keys", "rotate", table.state_dir, "chief", "--at-once")
+    assert rotated.code == 0, rotated.err
+    await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+    assert (await people.order(Role.REFEREE, "start_deal")).ok
+    await people.until(lambda state: state.machine.phase is Phase.COMMITTED)
+
+    (seed,) = entries(table, "seed")
+
+    box = base64.b64decode(seed["for_chief"])
+    assert former.unseal is not None
+    with pytest.raises(CryptoError):
+        SealedBox(PrivateKey(former.unseal)).decrypt(box)
+    successor = pair(table, Role.CHIEF)
+    assert successor.unseal is not None
+    assert SealedBox(PrivateKey(successor.unseal)).decrypt(box)

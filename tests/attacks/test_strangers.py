@@ -1,0 +1,245 @@
+"""Who may not come in does not: refused at the handshake, logged with the reason, shown."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import structlog
+import zmq
+import zmq.asyncio
+
+from controller.config import TableConfig
+from controller.counting import REFUSED_KEYS
+from controller.gateway.certificates import create_client
+from controller.gateway.client import Identity, NoAnswer
+from controller.gateway.endpoints import Endpoints
+from controller.gateway.enrolment import admit, revoke
+from controller.gateway.line import LineState
+from controller.messages import Role
+from controller.roster import moment
+from tests.attacks.attackers import Impostor, Relay
+from tests.gateway.scripted import Connect, ScriptedMachine, Told, identity
+from tests.gateway.test_metrics import scrape
+
+PATIENCE_S = 15.0
+LONG_AGO = moment("2020-01-01")
+
+
+def unlisted(folder: Path) -> Identity:
+    """A pair of the right form that nobody admitted."""
+    create_client(folder, "guest", Role.CHIEF)
+    return identity(folder, "guest")
+
+
+def revoked(folder: Path) -> Identity:
+    admit(folder, create_client(folder, "guest", Role.CHIEF))
+    revoke(folder, "guest", "laptop lost", LONG_AGO)
+    return identity(folder, "guest")
+
+
+def put_back(folder: Path) -> Identity:
+    """A revoked key whose file somebody copied back into admitted/."""
+    public = create_client(folder, "guest", Role.CHIEF)
+    place = admit(folder, public)
+    revoke(folder, "guest", "laptop lost", LONG_AGO)
+    place.write_text(public.read_text())
+    return identity(folder, "guest")
+
+
+def expired(folder: Path) -> Identity:
+    admit(folder, create_client(folder, "guest", Role.CHIEF), LONG_AGO)
+    return identity(folder, "guest")
+
+
+def half_a_pair(folder: Path) -> Identity:
+    """The chief's public key, as anybody has it, with another secret."""
+    chief, (_, secret) = identity(folder, "chief"), zmq.curve_keypair()
+    return Identity("guest", chief.public, secret.decode())
+
+
+KINDS: dict[str, Callable[[Path], Identity]] = {
+    "UNKNOWN_KEY": unlisted,
+    "KEY_REVOKED": revoked,
+    "KEY_REVOKED, put back": put_back,
+    "KEY_EXPIRED": expired,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_a_key_that_is_not_admitted_hears_nothing_sends_nothing_and_is_told(
+    machine: ScriptedMachine, connect: Connect, config: TableConfig, endpoints: Endpoints, kind: str
+) -> None:
+    who, told = KINDS[kind](config.table.state_dir), Told()
+    client = connect(who, on_line=told.note)
+
+    with structlog.testing.capture_logs() as logs:
+        async with asyncio.timeout(PATIENCE_S):
+            hearing = asyncio.ensure_future(client.hear())
+            await told.until(LineState.KEY_REFUSED)
+            with pytest.raises(NoAnswer, match="not admitted there, revoked or expired"):
+                await client.ask("redeal", {"reason": "mine"})
+
+    assert not hearing.done()
+    hearing.cancel()
+    assert machine.commands == []
+    refused = [log for log in logs if log["event"] == "key refused"]
+    why = kind.partition(",")[0]
+    assert [(log["key"], log["why"]) for log in refused] == [(who.public, why)]
+    numbers = await scrape(endpoints)
+    assert _refused(numbers, why) >= 2  # feed and commands
+
+
+async def test_the_public_half_of_an_admitted_key_opens_nothing(
+    machine: ScriptedMachine, connect: Connect, config: TableConfig
+) -> None:
+    who, told = half_a_pair(config.table.state_dir), Told()
+    client = connect(who, on_line=told.note)
+    hearing = asyncio.ensure_future(client.hear())
+
+    with pytest.raises(NoAnswer):
+        await client.ask("hold", answer_s=2.0)
+
+    assert not hearing.done()
+    hearing.cancel()
+    assert LineState.OPEN not in told
+    assert machine.commands == []
+
+
+def _plain(socket: Any, endpoints: Endpoints) -> None:
+    """No security at all."""
+
+
+def _password(socket: Any, endpoints: Endpoints) -> None:
+    socket.plain_username, socket.plain_password = b"chief", b"chief"
+
+
+@pytest.mark.parametrize("how", [_plain, _password])
+@pytest.mark.parametrize("address", ["feed", "commands"])
+async def test_without_a_key_nobody_is_let_in(
+    machine: ScriptedMachine, endpoints: Endpoints, how: Callable[..., None], address: str
+) -> None:
+    context = zmq.asyncio.Context()
+    with ExitStack() as closing:
+        closing.callback(context.destroy)
+        socket = context.socket(zmq.SUB if address == "feed" else zmq.DEALER)
+        socket.linger = 0
+        how(socket, endpoints)
+        if address == "feed":
+            socket.subscribe("")
+        socket.connect(getattr(endpoints, address))
+        if address == "commands":
+            await socket.send(b'{"id": "1", "cmd": "hold"}')
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1.0):
+                await socket.recv_multipart()
+    assert machine.commands == []
+
+
+# In the middle.
+
+
+async def test_a_man_in_the_middle_with_his_own_table_key_is_told_nothing(
+    connect: Connect, endpoints: Endpoints
+) -> None:
+    told = Told()
+    async with Impostor() as impostor, asyncio.timeout(PATIENCE_S):
+        feed, commands = impostor.addresses
+        there = msgspec.structs.replace(endpoints, feed=feed, commands=commands)
+        client = connect("chief", there, on_line=told.note)
+        hearing = asyncio.ensure_future(client.hear())
+
+        with pytest.raises(NoAnswer, match="different key"):
+            await client.ask("redeal", {"reason": "mine"})
+        await told.until(LineState.OTHER_KEY)
+
+        assert not hearing.done()
+        hearing.cancel()
+        assert impostor.got == []
+        # The impostor works: who believes his key tells him everything.
+        fooled = msgspec.structs.replace(there, server_key=impostor.key)
+        with pytest.raises(NoAnswer):
+            await connect("chief", fooled).ask("redeal", {"reason": "mine"}, answer_s=2.0)
+        assert any(b"redeal" in frame for frames in impostor.got for frame in frames)
+
+
+async def test_a_man_in_the_middle_who_passes_all_on_reads_nothing_of_it(
+    machine: ScriptedMachine, connect: Connect, endpoints: Endpoints
+) -> None:
+    async with Relay(endpoints.commands) as commands, Relay(endpoints.feed) as feed:
+        there = msgspec.structs.replace(endpoints, feed=feed.address, commands=commands.address)
+        client = connect("referee", there)
+        heard = await client.hear()
+        assert (await client.ask("hold", {"reason": "a word that is unlikely"})).ok
+        kept = bytes(commands.kept + feed.kept)
+
+    assert len(kept) > len(heard.body)
+    for word in (b"unlikely", b"hold", b"referee", b"state/T01", heard.body[:40]):
+        assert word not in kept
+
+
+# Floods.
+
+
+async def test_a_flood_of_handshakes_keeps_nobody_out_and_fills_no_log(
+    machine: ScriptedMachine, connect: Connect, endpoints: Endpoints
+) -> None:
+    many = 150
+    admitted = connect("referee")
+    assert (await admitted.ask("hold")).ok
+    context = zmq.Context()
+    context.max_sockets = 2 * many
+    sockets = []
+    with structlog.testing.capture_logs() as logs, ExitStack() as closing:
+        closing.callback(context.destroy, 0)
+        for number in range(many):
+            public, secret = zmq.curve_keypair()
+            socket = context.socket(zmq.DEALER)
+            socket.linger = 0
+            socket.curve_serverkey = endpoints.server_key.encode()
+            socket.curve_publickey, socket.curve_secretkey = public, secret
+            socket.connect(endpoints.feed if number % 2 else endpoints.commands)
+            sockets.append(socket)
+        async with asyncio.timeout(PATIENCE_S):
+            for _ in range(20):
+                assert (await admitted.ask("hold")).ok
+            await connect("observer").hear()
+            await _until_refused(endpoints, many)
+    assert len([log for log in logs if log["event"] == "key refused"]) <= REFUSED_KEYS
+
+
+async def test_connections_that_say_nothing_or_nonsense_keep_nobody_out(
+    machine: ScriptedMachine, connect: Connect, endpoints: Endpoints
+) -> None:
+    host, _, port = endpoints.commands.removeprefix("tcp://").rpartition(":")
+    lines = [await asyncio.open_connection(host, int(port)) for _ in range(150)]
+    for number, (_, writer) in enumerate(lines):
+        if number % 2:
+            writer.write(b"GET / HTTP/1.1\r\n\r\n" * 50)
+    async with asyncio.timeout(PATIENCE_S):
+        client = connect("referee")
+        for _ in range(20):
+            assert (await client.ask("hold")).ok
+        for reader, _ in lines:  # the gateway hangs up by itself
+            with suppress(ConnectionError):
+                await reader.read()
+    for _, writer in lines:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+async def _until_refused(endpoints: Endpoints, many: int) -> None:
+    while True:
+        if _refused(await scrape(endpoints)) >= many:
+            return
+        await asyncio.sleep(0.05)
+
+
+def _refused(numbers: str, why: str = "UNKNOWN_KEY") -> float:
+    found = re.findall(rf'(?m)^dealtable_keys_refused_total{{.*why="{why}".*}} (\S+)$', numbers)
+    return sum(map(float, found))

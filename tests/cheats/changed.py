@@ -1,0 +1,139 @@
+"""A cheat as a value: what of the machine is changed, who gains what, and how it comes out.
+
+A changed machine is the product's own with one part exchanged for a subclass of it. It deals real
+cards by the real firmware, chains its journal as it should be, and publishes its own feed.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.journal.entries import Entry
+from controller.journal.store import Store
+from controller.journal.verify import Report, verify
+from controller.machine.record import Record
+from controller.machine.state import fold
+from controller.messages import Event, Phase, State
+from controller.trials.inproc import Trial, trial
+from sim.mechanics.faults import parse_fault
+from sim.mechanics.settings import Settings
+
+BOOK = "controller.machine.deals.AttemptBook"
+BOOK_READ_AGAIN = "controller.machine.left_over.AttemptBook"
+"""The same part, where the machine takes it up again: for hands that are opened later."""
+RUN = "controller.machine.deals.AttemptRun"
+DEALING = "controller.machine.attempt_run.Dealing"
+RECORD = "controller.machine.machine.Record"
+WIRE_LOG = "controller.machine.machine.WireLog"
+COUNTER = "controller.machine.machine.CutCounter"
+VAULT = "controller.machine.attempt_book.Vault"
+HANDS_KEPT = "controller.machine.deals.HandsKept"
+TABLE = "controller.machine.machine.Table"
+OPENED_HANDS = "controller.machine.machine.OpenedHands"
+HANDS_OUT = "controller.machine.table.HandsOut"
+
+VICTIM = 2
+"""The attempt that is cheated in, where the cheat says nothing else."""
+
+
+class Evening(msgspec.Struct, frozen=True, kw_only=True):
+    """What people do at a table, the faults of its set (sim's menu), and how it is laid out."""
+
+    name: str
+    people: Callable[[Trial], Awaitable[None]]
+    faults: tuple[str, ...] = ()
+    options: Mapping[str, Any] = msgspec.field(default_factory=dict)
+
+
+class Cheat(msgspec.Struct, frozen=True, kw_only=True):
+    """One dishonest machine.
+
+    `gains`: one sentence about what the cheater gains. `parts`: what stands in place of which
+    part of the machine, by the name under which it is looked up. `found`: words of the finding
+    in its journal; `on_feed`: in what a console kept of its feed. Null where nothing is to be
+    seen, and then `unseen` says why.
+    """
+
+    name: str
+    gains: str
+    parts: Mapping[str, Any]
+    evening: Evening
+    found: str | None
+    on_feed: str | None
+    unseen: str = ""
+
+    def __str__(self) -> str:
+        """Name the test."""
+        return self.name
+
+
+class Traces(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of an evening: the journal's folder, and what a console kept of the feed."""
+
+    state_dir: Path
+    events: list[Event]
+    states: list[State]
+
+    def journal(self, heads: Path | None = None) -> Report:
+        """Return what `verify` says of the journal."""
+        return verify(self.state_dir, heads)
+
+    def feed(self) -> Report:
+        """Return what `verify` says of what the console kept: its states and events."""
+        log = self.state_dir / "kept.jsonl"
+        return verify(keep(log, self.states, self.events))
+
+
+def keep(log: Path, states: list[State], events: list[Event]) -> Path:
+    """Write what a console kept, as `dealtable watch --json` prints it; return the file."""
+    log.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in [*states, *events]))
+    return log
+
+
+async def spend(
+    evening: Evening,
+    parts: Mapping[str, Any],
+    folder: Path,
+    runtime_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Traces:
+    """Let people spend an evening at a machine with these parts exchanged."""
+    again = {BOOK_READ_AGAIN: parts[BOOK]} if BOOK in parts else {}
+    for place, part in {**parts, **again}.items():
+        monkeypatch.setattr(place, part)
+    settings = Settings(faults=tuple(map(parse_fault, evening.faults)))
+    table: AbstractAsyncContextManager[Trial] = trial(
+        settings, runtime_dir, store=Store.open(folder), state_dir=folder, **evening.options
+    )
+    async with table as at:
+        await evening.people(at)
+        return Traces(state_dir=folder, events=at.events, states=at.states)
+
+
+def said(report: Report) -> str:
+    """Return all findings of a report as text."""
+    return " | ".join(map(str, report.findings))
+
+
+def whisper(record: Record, kind: str, data: dict[str, Any], deal: int, attempt: int) -> None:
+    """Let screens and orders take a step that the journal does not hold."""
+    entry = Entry(
+        n=record.journal.last,
+        time="",
+        boot="",
+        kind=kind,
+        public=True,
+        deal=deal,
+        attempt=attempt,
+        data=data,
+    )
+    record.state = fold(record.state, entry)
+
+
+def pretend(record: Record, phase: Phase) -> None:
+    """Let screens and orders take the machine to be in another phase than it is."""
+    record.state = msgspec.structs.replace(record.state, phase=phase)

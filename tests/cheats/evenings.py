@@ -1,0 +1,191 @@
+"""What people do at the tables of these tests; no hand of theirs knows what machine it is."""
+
+import asyncio
+import random
+
+from controller.config import CardSet
+from controller.messages import Outcome, Phase, Role, State
+from controller.rules.rulebooks import load_profile
+from controller.trials.at_table import PATIENCE_S
+from controller.trials.foursome import Foursome, Pauses
+from controller.trials.inproc import Trial
+from tests.cheats.changed import Evening
+from tests.machine.stages import A_MOMENT_S, all_press, ordered
+from tests.machine.test_deal_ahead import deal_one_played
+
+CUT = 40
+_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
+AHEAD = {"card_sets": _SETS, "deal_ahead": True}
+A_LOOK_S = 20.0
+"""How long a player looks at the display before he presses."""
+BRISK = Pauses(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=(1, 2))
+"""People who lose no time: what they take is no matter here."""
+
+
+async def begun(at: Trial) -> int:
+    """Do what the table asks for until it is cut; return the attempt."""
+    await at.until(lambda state: True)
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            machine = at.states[-1].machine
+            if machine.phase is not Phase.COMMITTED:
+                await _looked_after(at)
+            elif (await at.order(Role.TABLE, "cut", n=CUT)).ok:
+                return machine.attempt or 0
+            await asyncio.sleep(A_MOMENT_S)
+
+
+async def _looked_after(at: Trial) -> None:
+    """Count a set that is barred; say that a pressed button was seen; start a deal that is due."""
+    state = at.states[-1]
+    alerts = [alert.name for alert in state.alerts]
+    if "ESTOP_PRESSED" in alerts:
+        await at.order(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+    elif "SET_BARRED" in alerts:
+        cards = len(at.sim.world.truth().hopper)
+        await at.order(Role.REFEREE, "clear_set", set=state.machine.card_set, cards=cards)
+    elif state.machine.phase is Phase.EMPTY:
+        await at.order(Role.REFEREE, "start_deal")
+
+
+async def dealt(at: Trial) -> State:
+    """Deal one attempt to its end, however it ends."""
+    number = await begun(at)
+    return await at.until(
+        lambda state: state.machine.attempt == number and state.fairness[-1].outcome is not None
+    )
+
+
+async def one_deal(at: Trial) -> None:
+    """Deal until there are right hands, whatever has to be cleared up; play and put them back."""
+    while (proof := (await dealt(at)).fairness[-1]).outcome is not Outcome.OK:
+        wrong_set = "THIRD_COPY" in proof.reasons
+        await (at.people.change_set() if wrong_set else at.people.collect())
+    await at.take_and_return()
+
+
+async def _three_deals(at: Trial) -> None:
+    for _ in range(3):
+        await one_deal(at)
+
+
+async def _uncut_first(at: Trial) -> None:
+    await at.phase(Phase.EMPTY)
+    await ordered(at, Role.REFEREE, "start_deal", uncut=True, reason="nobody comes to cut")
+    await at.phase(Phase.HELD)
+    await at.take_and_return()
+    await one_deal(at)
+    await one_deal(at)
+
+
+async def _opened_while_dealing(at: Trial) -> None:
+    await begun(at)
+    await at.until(lambda state: state.machine.fed >= 30)
+    at.sim.world.set_lid(True)
+    await at.until(lambda state: state.fairness[-1].outcome is not None)
+
+
+async def _a_void_between(at: Trial) -> None:
+    await one_deal(at)
+    await _opened_while_dealing(at)
+    await at.people.collect()
+    await one_deal(at)
+
+
+async def _a_void_at_the_end(at: Trial) -> None:
+    await one_deal(at)
+    await _opened_while_dealing(at)
+    await at.order(Role.TABLE, "call", seat="N")
+    await asyncio.sleep(A_LOOK_S)
+
+
+async def _hands_withdrawn(at: Trial) -> None:
+    await one_deal(at)
+    await dealt(at)
+    at.sim.world.set_lid(True)
+    await at.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+    await at.people.collect()
+    await one_deal(at)
+
+
+async def _by_press(at: Trial) -> None:
+    await at.panel()
+    for _ in range(3):
+        await at.phase(Phase.EMPTY)
+        await asyncio.sleep(A_MOMENT_S)
+        await _looked_after(at)
+        await at.phase(Phase.COMMITTED)
+        await asyncio.sleep(A_LOOK_S)
+        await at.press("S", "green")
+        await at.phase(Phase.HELD)
+        await at.take_and_return()
+
+
+async def _two_matches(at: Trial) -> None:
+    people = Foursome(at, random.Random("two matches"), ahead=False, pauses=BRISK)
+    await people.sit_down("cup/1")
+    await people.play(2)
+    await people.sign()
+    await people.sit_down("cup/2")
+    await people.play(1)
+    await asyncio.sleep(A_LOOK_S)
+
+
+async def _dealt_ahead(at: Trial) -> None:
+    people = Foursome(at, random.Random("dealt ahead"), ahead=True, pauses=BRISK)
+    await people.sit_down("cup/1")
+    await people.play(3)
+    await people.sign()
+    await asyncio.sleep(A_LOOK_S)
+
+
+async def _looked_at(at: Trial) -> None:
+    await deal_one_played(at)
+    await all_press(at, at.states[-1].match.leader or "")
+    await ordered(at, Role.CHIEF, "open_hand", seat="N", reason="a card too many is claimed")
+    await at.order(Role.CHIEF, "redeal", reason="a card lay open")
+    await asyncio.sleep(A_LOOK_S)
+
+
+THREE_DEALS = Evening(name="three deals", people=_three_deals)
+UNCUT_FIRST = Evening(name="three deals, the first uncut", people=_uncut_first)
+BY_PRESS = Evening(name="three deals, cut by press", people=_by_press)
+BIG_TWO = Evening(
+    name="three deals of Big Two",
+    people=_three_deals,
+    options={"profile": load_profile("bigtwo-2017-002")},
+)
+A_VOID_BETWEEN = Evening(name="a void between two deals", people=_a_void_between)
+A_VOID_AT_THE_END = Evening(name="a void at the end", people=_a_void_at_the_end)
+WITHDRAWN = Evening(name="held hands withdrawn", people=_hands_withdrawn)
+A_CARD_READ_TWICE = Evening(
+    name="a card that goes to the tray",
+    people=_three_deals,
+    faults=("unreadable:at=5,times=5,repeat=true",),
+)
+A_FULL_TRAY = Evening(
+    name="a tray that is full",
+    people=_three_deals,
+    faults=tuple(f"unreadable:at={card},times=5" for card in range(10, 80, 10)),
+)
+A_THIRD_COPY = Evening(
+    name="a set with a third copy of a card", people=_three_deals, faults=("third_copy",)
+)
+TWO_MATCHES = Evening(name="two matches", people=_two_matches)
+DEALT_AHEAD = Evening(name="a match, dealt ahead", people=_dealt_ahead, options=AHEAD)
+LOOKED_AT = Evening(name="a hand that the chief looks at", people=_looked_at, options=AHEAD)
+EVENINGS = (
+    THREE_DEALS,
+    UNCUT_FIRST,
+    BY_PRESS,
+    BIG_TWO,
+    A_VOID_BETWEEN,
+    A_VOID_AT_THE_END,
+    WITHDRAWN,
+    A_CARD_READ_TWICE,
+    A_FULL_TRAY,
+    A_THIRD_COPY,
+    TWO_MATCHES,
+    DEALT_AHEAD,
+    LOOKED_AT,
+)

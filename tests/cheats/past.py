@@ -1,0 +1,159 @@
+"""Machines that cheat with what was: other times, other deals, another past."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from controller import heads
+from controller.journal.chain import next_head
+from controller.journal.entries import Chained, encode, public_event
+from controller.machine.attempt_book import AttemptBook, Lead
+from controller.machine.record import Record
+from controller.messages import Event
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN
+from tests.cheats.changed import BOOK, RECORD, VICTIM, Cheat
+from tests.cheats.evenings import CUT, THREE_DEALS
+
+EARLIER_MS = 5_000
+
+
+class Backdates(Record):
+    """Writes a release as if it had been earlier."""
+
+    def write(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
+        """Lie about the time."""
+        if kind != "released" or more.get("attempt") != VICTIM:
+            super().write(kind, data, **more)
+            return
+        clock: Any = self.clock
+        self.clock = _Slow(clock)  # type: ignore[assignment]  # a clock by its one use: a call
+        super().write(kind, data, **more)
+        self.clock = clock
+
+
+class _Slow:
+    """A clock that is behind."""
+
+    def __init__(self, clock: Callable[[], int]) -> None:
+        self._clock = clock
+
+    def __call__(self) -> int:
+        return self._clock() - EARLIER_MS
+
+
+class ReleasesForAnotherDeal(AttemptBook):
+    """Lets hands that it holds out as those of the next deal."""
+
+    def release(self, lead: Lead, waited: Mapping[str, int]) -> None:
+        """Give them another deal's number."""
+        self.deal += self.number == VICTIM
+        super().release(lead, waited)
+
+
+class TwoPasts(Record):
+    """Shows one console another verdict than all others, chains both pasts, and signs both."""
+
+    console: ClassVar[list[Event]] = []
+    """What that console was shown."""
+    signed: ClassVar[list[heads.KeptHead]] = []
+    """The heads that it kept."""
+    _other = bytes(32)
+
+    def _committed(self, entries: Sequence[Chained]) -> None:
+        super()._committed(entries)
+        for chained in entries:
+            self._show(chained)
+
+    def _show(self, chained: Chained) -> None:
+        entry = chained.entry
+        if entry.n == 1:
+            TwoPasts.console, TwoPasts.signed, TwoPasts._other = [], [], bytes(32)
+        if entry.kind == "released" and entry.attempt == VICTIM:
+            earlier = entry.data | {"at_ms": entry.data["at_ms"] - 1}
+            entry = msgspec.structs.replace(entry, data=earlier)
+        prev, body = self._other, encode(entry)
+        TwoPasts._other = next_head(prev, body)
+        if entry.public:
+            other = Chained(entry=entry, body=body, prev=prev, head=self._other)
+            self.console.append(public_event(other, self._table, self._simulated))
+            self.signed.append(kept(entry.n, self._other))
+
+
+class FeedLies(Record):
+    """Tells people another cut than the one that it journals."""
+
+    def _committed(self, entries: Sequence[Chained]) -> None:
+        tell = self._on_public
+
+        def lie(event: Event) -> None:
+            if event.kind == "cut" and event.attempt == VICTIM:
+                event = msgspec.structs.replace(event, data=event.data | {"cut": CUT + 1})
+            tell(event)
+
+        self._on_public = lie
+        super()._committed(entries)
+        self._on_public = tell
+
+
+class HidesCommands(Record):
+    """Journals orders where no feed has them."""
+
+    def write(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
+        """Make public entries private."""
+        super().write(kind, data, **more | ({"public": False} if kind == "command" else {}))
+
+
+def kept(n: int, head: bytes) -> heads.KeptHead:
+    """Return a head as this table signs it and a console keeps it."""
+    signed = heads.sign(TABLE_KEY, n, head, TABLE_SIGN)
+    return heads.KeptHead(
+        table="T01", table_key=TABLE_KEY, n=n, head=signed.head, sig=signed.sig, time=""
+    )
+
+
+CHEATS = (
+    Cheat(
+        name="a release that is backdated",
+        gains="the players are said to have had the hands earlier than they had them",
+        parts={RECORD: Backdates},
+        evening=THREE_DEALS,
+        found="is earlier than what stands before it",
+        on_feed="is earlier than what stands before it",
+    ),
+    Cheat(
+        name="hands let out as another deal's",
+        gains="of two deals that it has, it gives the one it likes to the deal that counts",
+        parts={BOOK: ReleasesForAnotherDeal},
+        evening=THREE_DEALS,
+        found="hands of one deal were given for another",
+        on_feed="hands of one deal were given for another",
+    ),
+    Cheat(
+        name="another cut on the feed than in the journal",
+        gains="people hear what they like to hear",
+        parts={RECORD: FeedLies},
+        evening=THREE_DEALS,
+        found=None,
+        on_feed="its head does not follow from its text",
+        unseen="the journal has the truth",
+    ),
+    Cheat(
+        name="orders that nobody hears of",
+        gains="who ordered what is known to the table alone",
+        parts={RECORD: HidesCommands},
+        evening=THREE_DEALS,
+        found="command is marked private",
+        on_feed=None,
+        unseen="a feed has gaps where private entries stand",
+    ),
+    Cheat(
+        name="two pasts",
+        gains="each of two people is shown the past that he likes",
+        parts={RECORD: TwoPasts},
+        evening=THREE_DEALS,
+        found=None,
+        on_feed=None,
+        unseen="either past is whole: two heads that were kept of one entry differ (test_past.py)",
+    ),
+)

@@ -1,0 +1,120 @@
+"""Chances that are counted with whole numbers: against the literature, and against counting all."""
+
+from fractions import Fraction
+from itertools import groupby, permutations
+
+import numpy as np
+import pytest
+
+from controller.trials.lab import chances, counting
+from controller.trials.lab.data import Deals, deals_of
+from controller.trials.lab.order import interplay, owed_correlations
+from controller.trials.lab.pockets import SAME_SEAT, chain
+from controller.trials.lab.seen import Seen
+from tests.lab.dealing import uniform
+
+
+def test_two_cards_lie_in_one_hand_as_often_as_the_literature_says() -> None:
+    assert Fraction(26, 107) == chances.PAIR
+    assert 107 * chances.PAIR == 26
+    assert chances.pairs_variance(chain(1)) ** 0.5 == pytest.approx(4.44, abs=0.005)
+    assert chances.pairs_variance([1] * 108) ** 0.5 == pytest.approx(3.16, abs=0.01)
+    assert pytest.approx(20.44, abs=0.01) == SAME_SEAT
+
+
+def test_jokers_are_shared_as_the_literature_says() -> None:
+    to_one_seat = [float(chance) for chance in chances.of_four_to_one_seat()]
+    together = chances.together_of_four()
+
+    assert to_one_seat == pytest.approx([0.31045, 0.42986, 0.21221, 0.04421, 0.00327], abs=1e-5)
+    assert float(together[6]) == pytest.approx(0.01310, abs=1e-5)
+    assert sum(together.values()) == 1
+
+
+def test_longest_runs_are_as_long_as_the_literature_says() -> None:
+    each = chances.longest_run()
+
+    assert sum(each) == 1
+    assert float(sum(run * chance for run, chance in enumerate(each))) == pytest.approx(
+        3.95, abs=0.02
+    )
+    assert float(sum(each[:7])) == pytest.approx(0.99, abs=0.001)  # simulated: 99 % up to 6
+
+
+@pytest.mark.parametrize(("hand", "seats"), [(2, 3), (3, 2), (2, 2), (4, 2)])
+def test_runs_of_small_sets_are_counted_as_by_trying_all(hand: int, seats: int) -> None:
+    words = set(permutations([seat for seat in range(seats) for _ in range(hand)]))
+
+    for most in range(1, hand + 1):
+        short = [word for word in words if max(len(list(run)) for _, run in groupby(word)) <= most]
+        assert chances.words_of_runs_upto(most, hand, seats) == len(short)
+
+
+def test_every_seat_has_a_card_after_82_at_the_latest() -> None:
+    each = chances.until_all_seats()
+
+    assert sum(each) == 1
+    assert set(each[:4]) == {Fraction(0)}
+    assert each[4] == Fraction(27**4 * 24, 108 * 107 * 106 * 105)
+    assert len(each) == 83
+
+
+def test_bombs_and_sides_vary_as_counted_in_many_deals() -> None:
+    seen = Seen(uniform(4_000, np.random.default_rng(4)))
+    mean, variance = chances.bombs()
+    weights = seen.side_weights(tray_only=False)
+    squares = seen.side_lead(weights) ** 2
+    due, spread = counting.side_moments(weights)
+
+    assert seen.bombs.mean() == pytest.approx(mean, abs=4 * (variance / 4_000) ** 0.5)
+    assert seen.bombs.var() == pytest.approx(variance, rel=0.1)
+    assert squares.mean() == pytest.approx(due.mean(), abs=4 * (spread.mean() / 4_000) ** 0.5)
+    assert squares.var() == pytest.approx(spread.mean(), rel=0.2)
+
+
+def test_the_chi_square_of_faces_is_the_usual_one_times_107_to_108() -> None:
+    deals = uniform(300, np.random.default_rng(5))
+    found = counting.BySeat(54)
+    found.add(deals.cards % 54, deals.seats)
+    statistic, freedom = found.chi_square()
+
+    usual = ((found.counts - 150) ** 2 / 150).sum()
+    assert statistic == pytest.approx(usual * 107 / 108)
+    assert freedom == 159
+
+
+def test_small_classes_of_a_histogram_are_joined_by_what_is_expected() -> None:
+    assert counting.fit([50, 46, 4], [0.5, 0.46, 0.04]) == (0.0, 1)
+    assert counting.fit([1, 1], [0.5, 0.5])[1] == 0
+
+
+def fed_alike(deals: int, passes: float) -> Deals:
+    """Fair deals in which the cards always come in one order; the less mixed, the more alike."""
+    rng = np.random.default_rng(6)
+    dealt = uniform(deals, rng)
+    stack = np.argsort(np.arange(108) % 54 + rng.random(108))
+    fed = stack[np.argsort(np.arange(108) + passes * rng.random(108))]
+    rows = (np.tile(each, (deals, 1)) for each in (fed, stack))
+    cards, stacks = rows
+    return deals_of(cards, dealt.waiting, dealt.seats, collected=stacks)
+
+
+@pytest.mark.parametrize("passes", [3, 12, 200])
+def test_figures_go_together_as_much_as_their_pairs_of_cards_do(passes: float) -> None:
+    seen = Seen(fed_alike(20_000, passes))
+    together = seen.together
+    assert together is not None
+    figures = {"adjacent": seen.adjacent, "twins": seen.twins, "collected": together}
+
+    for (one, other), owed in owed_correlations(seen).items():
+        found = np.corrcoef(figures[one], figures[other])[0, 1]
+        assert found == pytest.approx(owed[0], abs=5 / 20_000**0.5)
+    assert (interplay(seen).p or 0) > 1e-4
+
+
+def test_cards_that_are_hardly_mixed_make_figures_go_together() -> None:
+    owed = owed_correlations(Seen(fed_alike(2, 3)))
+
+    assert owed["adjacent", "collected"][0] > 0.3
+    assert owed["twins", "collected"][0] > 0.3
+    assert abs(owed_correlations(Seen(fed_alike(2, 10_000)))["adjacent", "collected"][0]) < 0.1

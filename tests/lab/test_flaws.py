@@ -1,0 +1,31 @@
+"""No test of the family is idle: each catches a flaw that was made for it."""
+
+import pytest
+
+from controller.trials.lab.data import Deals
+from controller.trials.lab.family import FAMILY, judged
+from tests.lab.dealing import production
+from tests.lab.flaws import FLAWS, flawed
+
+DEALS = 1_000
+
+
+@pytest.fixture(scope="module")
+def fair() -> Deals:
+    return production(DEALS)
+
+
+def test_every_test_has_a_flaw_that_is_made_for_it() -> None:
+    assert list(FLAWS) == [question.name for question in FAMILY]
+
+
+def test_the_deals_without_a_flaw_are_inside(fair: Deals) -> None:
+    judgement = judged(fair)
+
+    assert judgement.outside == ()
+    assert all(result.p is not None for result in judgement.results)
+
+
+@pytest.mark.parametrize("name", FLAWS)
+def test_a_test_is_outside_by_its_own_flaw(fair: Deals, name: str) -> None:
+    assert name in judged(flawed(fair, name)).outside

@@ -1,0 +1,20 @@
+"""How often bytes that are of no deal look like a run of it."""
+
+from tests.peek.hidden import CARDS, LETTERS, NUMBERS, chance
+
+RUNS = {"cards": 100_000, "letters": 10_000, "numbers": 10_000}
+"""Different runs of bytes that could be of a deal: more than a whole match shows."""
+DEALS = 12
+
+
+def test_eight_pockets_are_too_few_to_look_for() -> None:
+    assert chance(8, 27, 4) > 1e-3
+
+
+def test_a_match_raises_a_false_alarm_once_in_a_thousand_at_most() -> None:
+    found = {
+        "cards": chance(CARDS, 2, 54),
+        "letters": chance(LETTERS, 27, 4),
+        "numbers": chance(NUMBERS, 27, 4),
+    }
+    assert sum(found[kind] * runs * DEALS for kind, runs in RUNS.items()) < 1e-3

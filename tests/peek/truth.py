@@ -1,0 +1,201 @@
+"""What was hidden in a match that is over, and until when: from the simulator, keys and seeds."""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from controller.cards import RANKS, face_text, parse_face
+from controller.deal import sequence as fair
+from controller.journal.entries import Entry, decode
+from controller.journal.store import STORE_NAME, read_rows
+from controller.match.rows import value_text
+from controller.rules.levels import parse_grade
+from controller.rules.order import is_wild, value
+from controller.vault.sealing import AttemptKey
+from tests.peek import hidden
+from tests.peek.evidence import Evidence
+from tests.peek.hidden import NEVER, Hidden
+from tests.peek.onlooker import MEMORY, Seen
+from tests.peek.overheard import MACHINE_SOCKET, SECOND_GATEWAY
+from tests.peek.spellings import chinese, english
+
+_CHINESE = dict(zip(hidden.POCKETS, "北西南东", strict=True))
+_AROUND_WORDS = (
+    ('"', '"'),
+    ("'", "'"),
+    (" ", " "),
+    (" ", ","),
+    (" ", "."),
+    (" ", "\n"),
+    ("：", ""),
+)
+_TOLD_BY = (MACHINE_SOCKET, SECOND_GATEWAY)
+
+
+@dataclass
+class Told:
+    """When the machine first told something to any gateway: numbers of exhibits."""
+
+    steps: dict[tuple[str, int], int] = field(default_factory=dict)
+    events: dict[int, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "Told":
+        """Read what the machine said at its socket."""
+        told = cls()
+        for number, exhibit in enumerate(evidence.exhibits):
+            if exhibit.place in _TOLD_BY and exhibit.data.startswith(b'{"to":"feed"'):
+                try:
+                    message = json.loads(exhibit.data)
+                except ValueError:  # a line that was planted, or cut off by a death
+                    continue
+                body = message["body"]
+                if message["topic"].startswith("event/") and "kind" in body:
+                    told.events.setdefault(body["n"], (number, body))
+                    told.steps.setdefault((body["kind"], body["attempt"] or 0), number)
+        return told
+
+    def until(self, kind: str, attempt: int) -> int:
+        """Return from which exhibit on an attempt's row of a kind is known."""
+        return self.steps.get((kind, attempt), NEVER)
+
+
+class Before:
+    """What a process had in memory before the first deal: texts of the program itself."""
+
+    def __init__(self, memory: Iterable[bytes]) -> None:
+        self._memory = tuple(memory)
+
+    def has(self, word: bytes) -> bool:
+        """Tell whether a word stood there, as text in memory may."""
+        wide = word.decode().encode("utf-16-le")
+        return any(word in pages or wide in pages for pages in self._memory)
+
+
+def secrets_of(
+    state_dir: Path, evidence: Evidence, truths: dict[int, Seen], before: Before
+) -> list[Hidden]:
+    """Return all that was hidden, of every attempt whose faces somebody saw.
+
+    `before`: what the gateway had in memory before any of it was there.
+    """
+    told = Told.of(evidence)
+    rows: dict[int, dict[str, Entry]] = {}
+    with read_rows(state_dir / STORE_NAME) as found:
+        for entry in (decode(row.body) for row in found):
+            if entry.attempt is not None:
+                rows.setdefault(entry.attempt, {}).setdefault(entry.kind, entry)
+    secrets: list[Hidden] = []
+    for attempt, seen in truths.items():
+        if "revealed" in rows.get(attempt, {}):
+            secrets += _of_attempt(attempt, rows[attempt], seen, told)
+    return secrets + list(_of_tributes(told, truths, before))
+
+
+def letters_of(steps: dict[str, Entry]) -> str:
+    """Return the pockets of an attempt whose seed is known."""
+    committed, revealed = steps["committed"].data, steps["revealed"].data
+    commitment, seed = (bytes.fromhex(text) for text in (committed["commitment"], revealed["seed"]))
+    return fair.sequence(commitment, seed, revealed["cut"], committed["deck"]["cards"])
+
+
+def order_of(seen: Seen, letters: str) -> tuple[int, ...]:
+    """Return the faces in feed order: of right hands from the pockets, else from the hopper."""
+    if not seen.pockets:
+        return seen.hopper
+    stacks = {seat: iter(stack) for seat, stack in zip(hidden.POCKETS, seen.pockets, strict=True)}
+    order = tuple(next(stacks[letter]) for letter in letters)
+    assert order[len(order) - len(seen.hopper) :] == seen.hopper
+    return order
+
+
+def _of_attempt(attempt: int, steps: dict[str, Entry], seen: Seen, told: Told) -> Iterator[Hidden]:
+    letters = letters_of(steps)
+    order = order_of(seen, letters)
+    seed = bytes.fromhex(steps["revealed"].data["seed"])
+    box = AttemptKey(seen.key, bytes)
+    assert box.unseal(_raw(steps["seed"].data["box"])) == seed
+    revealed, opened = ("revealed", attempt), ("record", attempt)
+    yield Hidden(
+        f"pockets of attempt {attempt}", hidden.pockets(letters), told.until(*revealed), 0, revealed
+    )
+    yield Hidden(f"seed of attempt {attempt}", hidden.key(seed), told.until(*revealed), 0, revealed)
+    key = hidden.key(seen.key)
+    yield Hidden(f"key of attempt {attempt}", key, told.until(*opened), 0, opened)
+    yield Hidden(f"cards of attempt {attempt}", hidden.cards(order), told.until(*opened), 0, opened)
+    if "hands_box" in steps:
+        plain = box.unseal(_raw(steps["hands_box"].data["box"]))
+        nonce, record = plain[: fair.NONCE_BYTES], plain[fair.NONCE_BYTES :]
+        assert record == bytes(order)
+        yield Hidden(
+            f"nonce of attempt {attempt}", hidden.key(nonce), told.until(*opened), 0, opened
+        )
+        yield Hidden(
+            f"hands of attempt {attempt}",
+            hidden.hands(order, letters),
+            told.until(*opened),
+            0,
+            opened,
+        )
+
+
+def _of_tributes(told: Told, truths: dict[int, Seen], before: Before) -> Iterator[Hidden]:
+    """Yield what each payer had to pay, in the words that a screen would have for it.
+
+    Words are few, and some of them are public from an earlier deal or as the card that is turned
+    up; those are left out. Hidden from `held` on, until all who owe a tribute have laid it.
+    """
+    public: set[bytes] = set()
+    attempt, since = 0, 0
+    for number, body in sorted(told.events.values(), key=lambda each: each[1]["n"]):
+        data = body["data"]
+        if body["kind"] == "released":
+            attempt, since = body["attempt"], told.until("held", body["attempt"])
+            turned = data.get("turned_up")
+            public |= set(_names_of(turned)) if turned else set()
+        if body["kind"] == "match" and data.get("event") == "TributeValued":
+            words: set[bytes] = set()
+            for seat, wanted in data["values"].items():
+                words |= set(words_of(seat, wanted, truths[attempt]))
+            words -= public
+            own = {word for word in words if before.has(word)}
+            what = f"tribute of attempt {attempt}"
+            yield Hidden(what, tuple(words - own), number, since)
+            yield Hidden(what, tuple(own), number, since, but_in=MEMORY)
+            public |= words
+
+
+def words_of(seat: str, wanted: int, seen: Seen) -> Iterator[bytes]:
+    """Yield the ways to say what one payer owes: its rank beside his seat, and his cards of it."""
+    level = parse_grade(seen.level)
+    rank = value_text(wanted, level)
+    yield f'"values":{{"{seat}":{wanted}'.encode()
+    yield f'"values": {{"{seat}": {wanted}'.encode()
+    for between in ('":"', '": "'):
+        yield f'"{seat}{between}{rank}"'.encode()
+    for to in hidden.POCKETS.replace(seat, ""):
+        yield f'"giver":"{seat}","to":"{to}","card":"{rank}"'.encode()
+        yield f"{seat}→{to} {rank}".encode()
+        yield f"{_CHINESE[seat]}→{_CHINESE[to]} {rank}".encode()
+        yield f"{_CHINESE[seat]}→{_CHINESE[to]}{rank}".encode()
+    for face in seen.pockets[hidden.POCKETS.index(seat)]:
+        if value(face, level) == wanted and not is_wild(face, level):
+            yield from _names(face)
+
+
+def _names_of(text: str) -> Iterable[bytes]:
+    return _names(parse_face(text))
+
+
+def _names(face: int) -> Iterator[bytes]:
+    """Yield a card's names with what stands around a word: alone they are too short to mean it."""
+    for word in (face_text(face), chinese(face), english(face), english(face, RANKS)):
+        for before, behind in _AROUND_WORDS:
+            yield f"{before}{word}{behind}".encode()
+
+
+def _raw(text: str) -> bytes:
+    return base64.b64decode(text)

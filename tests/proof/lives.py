@@ -1,0 +1,55 @@
+"""Deals of the real machine in virtual time, with all that can go wrong; what was on the feed."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.journal.entries import Chained, public_event
+from controller.journal.verify.sources import read
+from controller.messages import Role
+from controller.trials.campaign.house import House
+from controller.trials.campaign.life import run_life
+from controller.trials.campaign.plan import LIFE_DEALS, life_plan
+from sim.mechanics.faults import wear
+
+Feed = list[dict[str, Any]]
+UNCUT = "nobody is at the table"
+
+
+def lives(deals: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Return the state directories of lives with so many deals; every fourth start is uncut."""
+    ask, starts = House.ask, iter(range(10**9))
+
+    def sometimes_uncut(house: House, role: Role, cmd: str, **args: Any) -> Any:
+        if cmd == "start_deal" and next(starts) % 4 == 3:
+            args |= {"uncut": True, "reason": UNCUT}
+        return ask(house, role, cmd, **args)
+
+    monkeypatch.setattr(House, "ask", sometimes_uncut)
+    folders = []
+    for number, begun in enumerate(range(0, deals, LIFE_DEALS)):
+        many = min(LIFE_DEALS, deals - begun)
+        plan = life_plan(
+            f"6.{number}", many, wear("worn" if number % 4 == 3 else "hostile"), folder
+        )
+        report = run_life(plan)
+        assert report.findings == ()
+        assert plan.journal is not None
+        folders.append(plan.journal)
+    return folders
+
+
+def feed_of(state_dir: Path) -> Feed:
+    """Return the public events of a journal, as JSON has them."""
+    rows: list[Chained] = read(state_dir).entries
+    events = [public_event(row, "T01", simulated=True) for row in rows if row.entry.public]
+    return [msgspec.json.decode(msgspec.json.encode(event)) for event in events]
+
+
+def log_of(feed: Feed, folder: Path) -> Path:
+    """Write events as `watch --json` prints them; return the file."""
+    path = folder / "events.jsonl"
+    path.write_bytes(b"\n".join(map(msgspec.json.encode, feed)))
+    return path

@@ -1,0 +1,99 @@
+"""events.json: what one table said of some attempts, and what both verifiers say of each.
+
+Written anew from the lives of these tests with
+
+    DEALTABLE_WRITE_EVENTS=1 pytest tests/proof/test_vectors.py
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller import heads
+from controller.journal.verify import Standing, verify
+from controller.messages import SignedHead
+from tests.proof.browser import FOLDER, Browser
+from tests.proof.lives import Feed, feed_of, log_of
+
+VECTORS = FOLDER / "events.json"
+_SAID = ("attempt", "deal", "outcome", "cut", "commitment", "sequence", "grade", "verdicts")
+pytestmark = pytest.mark.timeout(3000)  # to write it anew, deals are lived first
+
+
+def said(standing: Standing) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(msgspec.json.encode(standing))
+    return {name: told[name] for name in _SAID}
+
+
+@pytest.fixture(scope="module")
+def vectors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    if "DEALTABLE_WRITE_EVENTS" in os.environ:
+        feed = feed_of(request.getfixturevalue("dealt")[0])
+        chosen = _chosen(feed, tmp_path_factory.mktemp("all"))
+        attempts = verify(log_of(chosen, tmp_path_factory.mktemp("some"))).attempts
+        made = {"events": chosen, "attempts": list(map(said, attempts)), "head": _head(chosen)}
+        VECTORS.write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    return json.loads(VECTORS.read_text(encoding="utf-8"))
+
+
+def _chosen(feed: Feed, folder: Path) -> Feed:
+    """Take the first attempt of each kind, and what was said of it."""
+    refed = {row["attempt"] for row in feed if row["kind"] == "dealt" and row["data"]["refed"]}
+    found: dict[str, int] = {}
+    for each in verify(log_of(feed, folder)).attempts:
+        found.setdefault(f"{each.outcome} {each.uncut}", each.attempt)
+        if each.outcome != "ok":
+            found.setdefault(each.verdicts[0].says, each.attempt)
+        if each.attempt in refed:
+            found.setdefault("tray", each.attempt)
+        if "DOUBLE_FEED" in each.reasons or each.withdrawn:
+            found.setdefault(each.reasons[0], each.attempt)
+    wanted = set(found.values())
+    first = next(row for row in feed if row["kind"] == "opened")
+    return [row for row in feed if row is first or row["attempt"] in wanted]
+
+
+def _head(feed: Feed) -> dict[str, Any]:
+    secret = hashlib.sha256(b"a table's signing key, for these vectors").digest()
+    table_key, last = feed[0]["data"]["table_key"], feed[-1]
+    signed = heads.sign(table_key, last["n"], bytes.fromhex(last["head"]), secret)
+    told: dict[str, Any] = json.loads(msgspec.json.encode(signed))
+    return {"table_key": table_key, "verify": heads.verify_key(secret).hex(), **told}
+
+
+def test_verify_says_what_the_vectors_say(vectors: Any, tmp_path: Path) -> None:
+    report = verify(log_of(vectors["events"], tmp_path))
+    assert report.findings == []
+    assert list(map(said, report.attempts)) == vectors["attempts"]
+
+
+def test_the_browser_says_what_the_vectors_say(vectors: Any, browser: Browser) -> None:
+    report = browser.check(vectors["events"])
+    assert report["findings"] == []
+    assert [each.pop("findings") for each in report["attempts"]] == [[]] * len(vectors["attempts"])
+    assert report["attempts"] == vectors["attempts"]
+
+
+def test_the_vectors_show_every_kind_of_end(vectors: Any) -> None:
+    attempts = vectors["attempts"]
+    assert {each["outcome"] for each in attempts} == {"ok", "misdeal", "void"}
+    assert {each["cut"] is None for each in attempts} == {True, False}
+    assert {each["grade"] for each in attempts} == {"sequence", "hands"}
+    assert any(row["kind"] == "dealt" and row["data"]["refed"] for row in vectors["events"])
+    said_to_reasons = {ruling["says"] for each in attempts for ruling in each["verdicts"]}
+    assert said_to_reasons == {"follows", "not shown"}
+
+
+def test_the_signed_head_of_the_vectors_bears_the_tables_signature(vectors: Any) -> None:
+    head = vectors["head"]
+    signed = SignedHead(n=head["n"], head=head["head"], sig=head["sig"])
+    verify_key = bytes.fromhex(head["verify"])
+    assert heads.fits(signed, head["table_key"], verify_key)
+    other = msgspec.structs.replace(signed, n=head["n"] + 1)
+    assert not heads.fits(other, head["table_key"], verify_key)
+    assert vectors["events"][-1]["head"] == head["head"]

@@ -1,0 +1,171 @@
+"""A roster that follows its folder while a table runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from controller.gateway.certificates import create_client, create_keys
+from controller.gateway.enrolment import admit, renew, revoke
+from controller.messages import Role
+from controller.roster import (
+    ADMITTED,
+    REVOKED,
+    Certificate,
+    LiveRoster,
+    NotAdmitted,
+    RosterError,
+    fingerprint,
+    moment,
+    read_certificate,
+)
+
+NOON = "2027-03-01T12:00:00.000Z"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    create_keys(tmp_path)
+    return tmp_path
+
+
+class Clock:
+    """A wall that shows what it is set to."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> str:
+        return self.now
+
+
+def roster(folder: Path) -> LiveRoster:
+    return LiveRoster(folder, Clock())
+
+
+def client(folder: Path, name: str) -> Certificate:
+    return read_certificate(folder / "clients" / f"{name}.key")
+
+
+def test_who_is_admitted_while_it_runs_is_in_and_who_is_removed_is_out(folder: Path) -> None:
+    live = roster(folder)
+    guest = create_client(folder, "guest", Role.OBSERVER)
+    assert live.client(read_certificate(guest).verify) is None
+
+    place = admit(folder, guest)
+    assert live.client(read_certificate(guest).verify) is not None
+
+    place.unlink()
+    assert live.by_signature(read_certificate(guest).verify) == NotAdmitted("UNKNOWN_KEY")
+
+
+def test_who_is_revoked_is_out_at_once_and_told_when_and_why(folder: Path) -> None:
+    live = roster(folder)
+    chief = client(folder, "chief")
+    assert live.client(chief.verify) is not None
+
+    revoke(folder, "chief", "lost", moment(NOON))
+
+    said = NotAdmitted("KEY_REVOKED", "chief", "2027-03-01 12:00 UTC, lost")
+    assert live.by_signature(chief.verify) == live.by_curve(chief.curve) == said
+
+
+def test_a_key_once_seen_revoked_stays_so_whatever_becomes_of_its_file(folder: Path) -> None:
+    live = roster(folder)
+    text = (folder / ADMITTED / "chief.key").read_text()
+    chief = client(folder, "chief")
+    revoke(folder, "chief", "lost", moment(NOON))
+    assert live.client(chief.verify) is None
+
+    for path in (folder / REVOKED).iterdir():
+        path.unlink()
+    (folder / ADMITTED / "chief.key").write_text(text)
+
+    assert live.client(chief.verify) is None
+
+
+def test_a_key_expires_while_nobody_touches_a_file(folder: Path) -> None:
+    wall = Clock()
+    guest = create_client(folder, "guest", Role.OBSERVER)
+    admit(folder, guest, moment("2027-03-01"))
+    live = LiveRoster(folder, wall)
+    key = read_certificate(guest).curve
+    assert isinstance(live.by_curve(key), Certificate)
+
+    wall.now = "2027-03-02T00:00:00.000Z"
+
+    assert isinstance(live.by_curve(key), NotAdmitted)
+
+
+def test_a_file_that_says_nothing_useful_admits_nobody_and_costs_nobody_his_place(
+    folder: Path,
+) -> None:
+    told: list[RosterError] = []
+
+    def on_read(live: LiveRoster, wrong: Sequence[RosterError]) -> None:
+        told.extend(wrong)
+
+    live = LiveRoster(folder, Clock(), on_read)
+    (folder / ADMITTED / "odd.key").write_text("odd")
+    referee = client(folder, "referee")
+    revoke(folder, "referee", "left", moment(NOON))
+
+    assert live.client(client(folder, "chief").verify) is not None
+    assert live.client(referee.verify) is None
+    assert any("odd.key" in str(error) for error in told)
+
+
+@pytest.mark.parametrize("kind", ["key", "name"])
+def test_who_comes_with_a_key_or_name_of_somebody_else_does_not_come_in_his_place(
+    folder: Path, kind: str
+) -> None:
+    live = roster(folder)
+    table = client(folder, "table")
+    if kind == "key":
+        text = (folder / ADMITTED / "table.key").read_text()
+        text = text.replace("role = table", "role = chief").replace("name = table", "name = boss")
+    else:
+        text = create_client(folder / "elsewhere", "table", Role.CHIEF).read_text()
+    (folder / ADMITTED / "boss.key").write_text(text)
+
+    found = live.client(table.verify)
+
+    assert found is not None
+    assert found.role is Role.TABLE
+    assert len(live.clients) == len(Role)
+
+
+def test_a_renewed_key_and_the_old_one_are_both_good_until_the_old_one_ends(folder: Path) -> None:
+    wall = Clock()
+    live = LiveRoster(folder, wall)
+    old = client(folder, "referee")
+    new = create_client(folder / "elsewhere", "referee", Role.REFEREE)
+
+    renew(folder, read_certificate(new), moment("2027-03-01T13:00:00Z"))
+
+    fresh = read_certificate(new)
+    assert live.client(old.verify) is not None
+    assert live.client(fresh.verify) is not None
+    wall.now = "2027-03-01T13:00:00.000Z"
+    assert live.client(old.verify) is None
+    assert live.client(fresh.verify) is not None
+
+
+def test_a_revoked_key_is_not_admitted_again(folder: Path) -> None:
+    chief = folder / "clients" / "chief.key"
+    revoke(folder, "chief", "lost", moment(NOON))
+
+    with pytest.raises(RosterError, match=r"was revoked on 2027-03-01 12:00 UTC \(lost\)"):
+        admit(folder, chief)
+
+
+def test_of_two_keys_of_a_name_one_can_be_revoked(folder: Path) -> None:
+    live = roster(folder)
+    old = client(folder, "referee")
+    new = create_client(folder / "elsewhere", "referee", Role.REFEREE)
+    renew(folder, read_certificate(new), moment("2027-03-02T13:00:00Z"))
+
+    revoke(folder, "referee", "renewed", moment(NOON), fingerprint(old))
+
+    assert live.client(old.verify) is None
+    assert live.client(read_certificate(new).verify) is not None

@@ -1,0 +1,268 @@
+"""Nothing that the vault holds leaves it by an accident: printed, copied, encoded, or kept."""
+
+import copy
+import gc
+import json
+import pickle
+import random
+import re
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+import structlog
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.pretty import pretty_repr
+
+from controller.cards import composition, face_text
+from controller.deal.attempt import new_attempt
+from controller.deal.ledger import Card, Ledger
+from controller.deal.sightings import Look, Verdict
+from controller.messages import Role
+from controller.trials.inproc import trial
+from controller.vault.exchange import DealtHands, hand
+from controller.vault.looks import Read
+from controller.vault.sealing import AttemptKey
+from controller.vault.vault import Vault
+from drivers import events as of_boards
+from sim.mechanics.settings import Settings
+from tests.machine.test_hands_kept import opening
+
+SET = composition(2, True)
+FACES = [face for face, count in enumerate(SET) for _ in range(count)]
+PLACES = {index: index for index in range(1, 109)}
+SEQUENCE = "".join(random.Random(4).sample("NWSE" * 27, k=108))
+
+
+def reading(index: int, face: int, **more: Any) -> Any:
+    seen = {"attempt": 1, "back": 0, "face_up": 0, "confidence": 250} | more
+    return SimpleNamespace(index=index, face=face, **seen)
+
+
+def full() -> Vault:
+    vault = Vault(SET, back=0)
+    vault.begin(1)
+    for index, face in enumerate(random.Random(9).sample(FACES, k=108), start=1):
+        vault.read(reading(index, face))
+    vault.bind(PLACES, 108)
+    return vault
+
+
+def holders() -> dict[str, Any]:
+    """Everything that holds a face, a key or where a card goes."""
+    key = AttemptKey(bytes(range(100, 132)), random.Random(1).randbytes)
+    routed = Card(index=8, place=8, route="W", gated="W", landed="W")
+    return {
+        "vault": full(),
+        "look": Read(37, 1, False, 201),
+        "key": key,
+        "hands": DealtHands(full(), SEQUENCE),
+        "card": routed,
+        "ledger": Ledger(expected=108, cards=(routed,), aside=(3, 5)),
+        "attempt": new_attempt(SEQUENCE, 3),
+    }
+
+
+SECRETS = {
+    "face": "37",
+    "key": bytes(range(100, 132)).hex(),
+    "raw key": repr(bytes(range(100, 132))),
+    "pockets": SEQUENCE[:8],
+    "route": "'W'",
+    "hands": (full().hands or b"").hex()[:16],
+    "raw hands": repr(full().hands)[2:34],
+}
+
+
+def in_clear(text: str) -> list[str]:
+    return [name for name, secret in SECRETS.items() if secret in text]
+
+
+SHOWN: dict[str, Callable[[Any], str]] = {
+    "repr": repr,
+    "str": str,
+    "format": "{}".format,
+    "rich": pretty_repr,
+    "log": lambda it: str(structlog.processors.KeyValueRenderer()(None, "", {"it": it})),
+    "json log": lambda it: str(structlog.processors.JSONRenderer()(None, "", {"it": it})),
+    "in a tuple": lambda it: repr((it, [it])),
+}
+
+
+@pytest.mark.parametrize("how", SHOWN)
+@pytest.mark.parametrize("what", list(holders()))
+def test_nothing_of_it_is_printed(what: str, how: str) -> None:
+    if (what, how) == ("hands", "json log"):
+        pytest.skip("JSON writes any tuple out: what logs one has to be seen by the scan")
+    assert in_clear(SHOWN[how](holders()[what])) == []
+
+
+COPIED: dict[str, Callable[[Any], object]] = {
+    "pickle": pickle.dumps,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "msgspec json": msgspec.json.encode,
+    "msgspec msgpack": msgspec.msgpack.encode,
+    "builtins": msgspec.to_builtins,
+    "json": json.dumps,
+}
+
+
+@pytest.mark.parametrize("how", COPIED)
+@pytest.mark.parametrize("what", ["vault", "look", "key"])
+def test_it_is_not_copied_and_the_refusal_tells_nothing(what: str, how: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        COPIED[how](holders()[what])
+    assert in_clear(str(refused.value)) == []
+    if how == "copy":
+        return
+    with pytest.raises(TypeError) as refused:
+        COPIED[how]({"data": [holders()[what]]})
+    told = "".join(traceback.format_exception(refused.value))
+    assert in_clear(told) == []
+
+
+def test_a_value_of_another_type_says_nothing_of_it_either() -> None:
+    with pytest.raises(msgspec.ValidationError) as refused:
+        msgspec.convert(holders()["look"], Verdict)
+    assert in_clear(str(refused.value)) == []
+
+
+A_FACE = 37
+MISTAKES: dict[str, Callable[[], object]] = {
+    "another attempt": lambda: full().read(reading(1, A_FACE, attempt=2)),
+    "places of another set": lambda: full().bind({1: 109}, 108),
+    "a card that nobody has": lambda: full().turned_up(iter([109])),
+    "too short a sequence": lambda: hand(full(), SEQUENCE[:-1], "N"),
+    "an event that is none": lambda: full().read(SimpleNamespace(attempt=1, index=2, face=A_FACE)),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_its_errors_name_no_card(mistake: str) -> None:
+    with pytest.raises((ValueError, IndexError, AttributeError)) as raised:
+        MISTAKES[mistake]()
+    told = re.sub(r"line \d+", "", "".join(traceback.format_exception(raised.value)))
+    assert in_clear(told) == []
+    assert not [face for face in set(FACES) if face_text(face) in str(raised.value)]
+
+
+@pytest.mark.parametrize(
+    "show", [repr, str, pretty_repr, lambda event: repr([event]), lambda event: f"{event}"]
+)
+def test_a_boards_event_hides_its_face_on_the_way_to_the_vault(show: Any) -> None:
+    event = of_boards.Read(
+        "reader", 1, 2, 3, of_boards.Code.READ, 4, 5, 6, 0, 37, of_boards.Back.A, False, 201
+    )
+    assert in_clear(show(event)) == []
+
+
+# The verdict on a card.
+
+looks = st.tuples(st.integers(0, 255), st.integers(0, 2), st.integers(0, 1), st.integers(0, 255))
+told = st.lists(st.tuples(st.integers(1, 4), looks), min_size=1, max_size=20)
+
+
+def verdicts(events: list[tuple[int, Any]], vault: Vault | None = None) -> list[Verdict]:
+    vault = vault or Vault(SET, back=0)
+    vault.begin(1)
+    return [
+        vault.read(reading(index, face, back=back, face_up=up, confidence=sure))
+        for index, (face, back, up, sure) in events
+    ]
+
+
+@given(events=told)
+def test_a_verdict_depends_on_the_reads_of_its_own_card_alone(events: list[Any]) -> None:
+    together = verdicts(events)
+    for index in {index for index, _ in events}:
+        own = [event for event in events if event[0] == index]
+        assert verdicts(own) == [one for one in together if one.index == index]
+
+
+@given(events=told)
+def test_told_again_from_the_beginning_it_is_the_same(events: list[Any]) -> None:
+    vault = Vault(SET, back=0)
+    assert verdicts(events, vault) == verdicts(events, vault) == verdicts(events)
+
+
+@given(events=told, more=told)
+def test_what_was_decided_stands_whatever_is_told_once_more(
+    events: list[Any], more: list[Any]
+) -> None:
+    first = {one.index: one for one in verdicts(events) if one.look is not Look.REREAD}
+    for later in verdicts(events + more)[len(events) :]:
+        if later.index in first:
+            assert later == first[later.index]
+
+
+@given(events=told, other=st.integers(0, 53))
+def test_which_face_it_was_is_no_part_of_it(events: list[Any], other: int) -> None:
+    """A face for a face: only that there was one counts."""
+    renamed = [
+        (index, (other if face < 54 else face, back, up, sure))
+        for index, (face, back, up, sure) in events
+    ]
+    assert verdicts(events) == verdicts(renamed)
+
+
+# Behind the end of an attempt.
+
+
+@pytest.mark.virtual
+async def test_behind_a_deals_end_no_object_holds_its_hands_its_looks_or_its_key(
+    runtime_dir: Path,
+) -> None:
+    """What the allocator keeps of freed objects is another matter: THREATS.md."""
+    before = reads_alive()
+    async with trial(Settings(), runtime_dir, profile=opening("never")) as at:
+        await at.deal()
+        run = at.machine.table.run
+        assert run is not None
+        secrets = (run.book.vault.hands or b"", run.book._key.raw if run.book._key else b"")
+        sought = [bytes(255 - byte for byte in secret) for secret in secrets]
+        assert found(sought) == [True, True]
+        assert reads_alive() - before >= 108
+        del run, secrets
+        await at.take_and_return()
+        await at.order(Role.REFEREE, "start_deal")
+        gc.collect()
+        assert found(sought) == [False, False]
+        assert reads_alive() - before == 0
+
+
+def found(sought: list[bytes]) -> list[bool]:
+    """Tell of each secret (turned over, so that it is not found here) whether an object has it."""
+    plain = set(_bytes())
+    return [
+        any(bytes(255 - byte for byte in one) in each for each in plain if len(each) < 1 << 20)
+        for one in sought
+    ]
+
+
+def _bytes() -> Iterator[bytes]:
+    for each in _objects():
+        if isinstance(each, bytes | bytearray):
+            yield bytes(each)
+
+
+def reads_alive() -> int:
+    """How many looks at cards there are, of the vault's form or of the driver's."""
+    alive = {id(each) for each in _objects() if isinstance(each, Read | of_boards.Read)}
+    return len(alive)
+
+
+def _objects() -> Iterator[object]:
+    """Yield all objects that the collector knows, and what they refer to, two steps on."""
+    for holder in gc.get_objects():
+        if str(type(holder).__module__).startswith(("_pytest", "hypothesis", "pluggy")):
+            continue
+        for each in gc.get_referents(holder):
+            yield each
+            if isinstance(each, msgspec.Struct) or not gc.is_tracked(each):
+                yield from gc.get_referents(each)
