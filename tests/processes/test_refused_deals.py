@@ -40,5 +40,5 @@ async def test_a_spoiled_deal_is_refused_opened_and_dealt_again(
     assert (checked.code, report["findings"]) == (0, [])
     first, second = report["attempts"]
     assert (first["outcome"], first["reasons"]) == ("misdeal", SPOILED[fault])
-    assert (first["grade"], second["grade"]) == ("sequence", "sequence")
+    assert (first["grade"], second["grade"]) == ("sequence", "hands")  # of practice, open at once
     assert second["outcome"] == "ok"
