@@ -109,7 +109,7 @@ function evidence(seen, sequence, copies, back, settled, forgotten, withdrawn) {
   const rounds = (card) => seen.all((c) => c.refed && c.place === card.place).length;
   const last = Math.max(0, ...seen.placed.map((c) => c.index));
   const final = (card) => rounds(card) >= 2 || (seen.ranOut && card.index > last && seen.placed.length < sequence.length);
-  const hand = sequence.length / 4, ended = seen.ranOut && seen.all((c) => !c.landed).length === 0;
+  const hand = sequence.length / 4, unfed = seen.cards.size === 0, ended = seen.ranOut && seen.all((c) => !c.landed).length === 0;
   const faces = seen.placed.map((c) => good(c.looks)?.[0]), have = (face) => faces.filter((f) => f === face).length;
   const astray = seen.all((c) => (c.landed && c.landed !== c.gate) || (c.gate && c.gate !== TRAY && c.gate !== sequence[c.place - 1]));
   const away = Math.max(0, seen.all((c) => c.gate === TRAY && !c.doubled && !flawOf(c)).length - seen.jams);
@@ -117,7 +117,7 @@ function evidence(seen, sequence, copies, back, settled, forgotten, withdrawn) {
   const shows = {
     COUNT_SHORT: () => ended && SEATS.some((seat) => seen.landed(seat) < hand),
     COUNT_OVER: () => SEATS.some((seat) => seen.landed(seat) > hand) || seen.all((c) => !c.place).length > 0 ||
-      [...seen.cards.keys()].some((index, i) => index !== i + 1) || settled.tray_empty === false,
+      [...seen.cards.keys()].some((index, i) => index !== i + 1) || (ended && settled.tray_empty === false),
     WRONG_POCKET: () => seen.strays > seen.followers || astray.length > 0,
     NOT_LANDED: () => seen.stuck > 0,
     TRAY_FULL: () => Math.max(...seen.passed.map((counts) => counts[6])) - away > 6,
@@ -130,13 +130,13 @@ function evidence(seen, sequence, copies, back, settled, forgotten, withdrawn) {
       ("board_fed" in settled && String([settled.board_fed, settled.board_landed]) !== String([seen.cards.size, seen.counts.slice(2, 6)])),
     SENSOR_STUCK: () => settled.pockets_seen?.includes(false) || settled.lift_down === false,
     BOARD_REFUSED: () => settled.board_locked === false,
-    HOPPER_NOT_EMPTY: () => settled.hopper_empty === false,
-    PATH_NOT_CLEAR: () => settled.path_empty === false,
-    POCKET_NOT_EMPTY: () => settled.pockets_empty === false,
+    HOPPER_NOT_EMPTY: () => ended && settled.hopper_empty === false,
+    PATH_NOT_CLEAR: () => (unfed || ended) && settled.path_empty === false,
+    POCKET_NOT_EMPTY: () => unfed && settled.pockets_empty === false,
   };
-  const lastSeen = ["COUNT_OVER", "PULSE_COUNT", "HOPPER_NOT_EMPTY", "PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"];
+  const looked = { COUNT_OVER: ended, PULSE_COUNT: true, HOPPER_NOT_EMPTY: ended, PATH_NOT_CLEAR: unfed || ended, POCKET_NOT_EMPTY: unfed };
   const asked = { EVENT_LOST: "board_fed", SENSOR_STUCK: "pockets_seen", BOARD_REFUSED: "board_locked" };
-  const silent = (reason) => reason in asked ? withdrawn || !(asked[reason] in settled) : forgotten && !Object.keys(settled).length && lastSeen.includes(reason);
+  const silent = (reason) => reason in asked ? withdrawn || !(asked[reason] in settled) : forgotten && !Object.keys(settled).length && looked[reason] === true;
   const says = (reason) => (!Object.hasOwn(shows, reason) ? "not shown" : shows[reason]() ? "follows" : silent(reason) ? "not shown" : "disproved");
   return { astray, away, good, says };
 }

@@ -61,6 +61,16 @@ class Evidence(NamedTuple):
         """Whether the hopper gave all it had, and every card came to lie somewhere."""
         return self.course.ran_out and not self.course.under_way()
 
+    @property
+    def unfed(self) -> bool:
+        """Whether no card came to the window yet."""
+        return not self.course.cards
+
+    @property
+    def idle(self) -> bool:
+        """Whether no card has moved yet, or none moves any more."""
+        return self.unfed or self.stopped
+
     def faces(self) -> Counter[int]:
         """Return how many of each face lie in the seats' pockets."""
         looks = (self.accepted(card) for card in self.course.placed().values())
@@ -141,7 +151,7 @@ def _ruling(reason: str, evidence: Evidence | None) -> Says:
     if asked is not None:
         return "disproved" if asked in evidence.settled else "not shown"
     lost = evidence.forgotten and not evidence.settled
-    return "not shown" if reason in _SEEN_LAST and lost else "disproved"
+    return "not shown" if lost and reason in _LOOKED and _LOOKED[reason](evidence) else "disproved"
 
 
 def _count_short(evidence: Evidence) -> bool:
@@ -155,7 +165,7 @@ def _count_over(evidence: Evidence) -> bool:
         any(course.landed(seat) > evidence.hand for seat in SEATS)
         or any(card.place is None for card in course.cards.values())
         or any(index != n for n, index in enumerate(course.cards, start=1))
-        or evidence.says("tray_empty", False)
+        or (evidence.stopped and evidence.says("tray_empty", False))
     )
 
 
@@ -241,9 +251,9 @@ _SHOWN_BY: dict[str, Callable[[Evidence], bool]] = {
     "EVENT_LOST": _event_lost,
     "SENSOR_STUCK": _sensor_stuck,
     "BOARD_REFUSED": lambda evidence: evidence.says("board_locked", False),
-    "HOPPER_NOT_EMPTY": lambda evidence: evidence.says("hopper_empty", False),
-    "PATH_NOT_CLEAR": lambda evidence: evidence.says("path_empty", False),
-    "POCKET_NOT_EMPTY": lambda evidence: evidence.says("pockets_empty", False),
+    "HOPPER_NOT_EMPTY": lambda evidence: evidence.stopped and evidence.says("hopper_empty", False),
+    "PATH_NOT_CLEAR": lambda evidence: evidence.idle and evidence.says("path_empty", False),
+    "POCKET_NOT_EMPTY": lambda evidence: evidence.unfed and evidence.says("pockets_empty", False),
 }
 # What the last look alone can disprove, by the field that it has where that was asked.
 _ASKED = {
@@ -251,7 +261,11 @@ _ASKED = {
     "SENSOR_STUCK": "pockets_seen",
     "BOARD_REFUSED": "board_locked",
 }
-# What the last look at the sensors may show although the events do not.
-_SEEN_LAST = frozenset(
-    {"COUNT_OVER", "PULSE_COUNT", "HOPPER_NOT_EMPTY", "PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"}
-)
+# What the last look may show although no event does, and when there can have been such a look.
+_LOOKED: dict[str, Callable[[Evidence], bool]] = {
+    "COUNT_OVER": lambda evidence: evidence.stopped,
+    "PULSE_COUNT": lambda evidence: True,
+    "HOPPER_NOT_EMPTY": lambda evidence: evidence.stopped,
+    "PATH_NOT_CLEAR": lambda evidence: evidence.idle,
+    "POCKET_NOT_EMPTY": lambda evidence: evidence.unfed,
+}
