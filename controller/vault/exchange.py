@@ -6,7 +6,8 @@ question raises ValueError before the hands are bound.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, get_args
+from dataclasses import dataclass
+from typing import get_args
 
 from controller.cards import Face
 from controller.messages import Seat
@@ -18,7 +19,8 @@ from controller.rules.returns import ReturnVerdict, judge_return
 from controller.vault.vault import Vault
 
 
-class DealtHands(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DealtHands:
     """Hands that are out, as they were dealt: what every question here is asked of."""
 
     vault: Vault

@@ -92,7 +92,9 @@ async def test_what_is_opened_is_the_hand_and_only_its_asker_can_read_it(ground:
         plain = unseal_with(trial.signers[Role.CHIEF], base64.b64decode(reply.result["sealed"]))
         known = trial.machine.table.out.dealt()
         assert known is not None
-        assert plain.decode().split() == [face_text(face) for face in hand(*known, "N")]
+        assert plain.decode().split() == [
+            face_text(face) for face in hand(known.vault, known.sequence, "N")
+        ]
         (told,) = [event for event in trial.events if event.kind == "opened_hand"]
         assert {**told.data, "key": ""} == {**WHY, "by": "chief", "key": ""}
 

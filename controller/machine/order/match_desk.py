@@ -120,7 +120,8 @@ class MatchDesk:
             return
         _require_laid(match, order.args.seat)
         right = exchange.tribute_is_right(
-            *dealt,
+            dealt.vault,
+            dealt.sequence,
             match.profile,
             order.args.seat,
             match.level,
@@ -143,7 +144,8 @@ class MatchDesk:
             return
         try:
             verdict = exchange.judge_return_card(
-                *dealt,
+                dealt.vault,
+                dealt.sequence,
                 match.profile,
                 owed,
                 order.args.seat,
@@ -208,7 +210,7 @@ class MatchDesk:
         asked = match.exchange
         if asked is None or match.suspended is not None:
             return None
-        at_ms, known = self._record.clock(), (*dealt, match.profile)
+        at_ms, known = self._record.clock(), (dealt.vault, dealt.sequence, match.profile)
         if match.phase is Phase.ANTI_CHECK:
             stands = exchange.anti_stands(*known, asked.payers)
             claimed = stands and anti_is_claimed(match.profile)

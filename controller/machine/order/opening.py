@@ -40,7 +40,7 @@ class OpenedHands:
             raise OrderRefused(failure("HANDS_UNKNOWN"))
         if asker is None or asker.seal is None or order.command.key is None:
             raise OrderRefused(failure("UNKNOWN_KEY"))
-        faces = hand(*dealt, args.seat)
+        faces = hand(dealt.vault, dealt.sequence, args.seat)
         plain = " ".join(face_text(face) for face in faces).encode()
         box = base64.b64encode(seal_to(asker.seal, plain, self._entropy)).decode()
         said = {"seat": args.seat, "reason": args.reason, "by": order.who.name}
