@@ -242,6 +242,13 @@ def setting(name: str, value: object) -> Callable[[dict[str, Any]], None]:
     return lambda entry: entry["data"].update({name: value})
 
 
+def test_a_pass_that_the_shuffler_had_begun_and_ended_is_no_finding(
+    state_dir: Path, written: Write
+) -> None:
+    written(whole_table)
+    assert what(rewritten(state_dir, "shuffled", setting("passes", 4))) == ""
+
+
 @pytest.mark.parametrize(
     ("kind", "change", "finding"),
     [
@@ -259,6 +266,7 @@ def setting(name: str, value: object) -> Callable[[dict[str, Any]], None]:
         ("verdict", setting("outcome", "misdeal"), "without a reason"),
         ("verdict", setting("fed", 107), "the boards' events say 108"),
         ("record", setting("events", []), "other board events"),
+        ("shuffled", setting("passes", 2), "3 passes were promised, 2 were done"),
         ("wire", setting("b", "!"), "cannot be proved"),
         ("committed", lambda entry: entry.update(attempt=7), "without seed before it"),
         ("seed", lambda entry: entry.update(public=True), "marked public"),

@@ -154,7 +154,7 @@ def _passes(progress: Progress) -> Iterator[Finding]:
     promised, done = progress.data("committed"), progress.steps.get("shuffled")
     if promised is None or done is None:
         return
-    # A board that began anew in the middle has done more than was promised: no harm.
+    # A shuffler that has drawn cards in beyond the last pass ends that pass, and tells of it.
     if done.data["passes"] < promised["passes"]:
         said = f"{promised['passes']} passes were promised, {done.data['passes']} were done"
         yield Finding(done.n, said, "the set was not shuffled as it was said")
