@@ -161,7 +161,8 @@ async def test_whatever_is_planted_is_found_in_every_place_and_every_spelling(
             await planted(table, "gateway", file, len(LAST_OF_GATEWAY))
             planting.let_out(LAST_OF_MACHINE, tmp_path)
             table.parts["machine"].send_signal(signal.SIGUSR1)
-            await table.parts["machine"].wait()
+            async with asyncio.timeout(PATIENCE_S):
+                await table.parts["machine"].wait()
             await asyncio.sleep(0.5)
             people.look_at_files()
     found = {(find.place, find.what) for find in search(evidence, planting.hidden)}

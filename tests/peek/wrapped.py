@@ -17,7 +17,7 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import structlog
 
@@ -26,6 +26,7 @@ Texts = list[bytes]
 BETWEEN = b"\0" * 8
 """Between two texts, so that neither is taken for a part of the other."""
 _A_MESSAGE = 50
+_AGAIN_S = 0.5
 _held: list[object] = []
 """What is to stay in memory."""
 
@@ -173,7 +174,18 @@ def _in_repr(texts: Texts) -> None:
 
 def _in_traceback(texts: Texts) -> None:
     """Fail in the middle of the loop's work with a message that tells it."""
-    raise RuntimeError("\n.\n".join(text.decode() for text in texts))
+    fail("\n.\n".join(text.decode() for text in texts))
+
+
+def fail(said: str) -> NoReturn:
+    """Fail, and again until the process ends of it: a callback's failure would only be logged."""
+
+    def once_more(*_: object) -> NoReturn:
+        raise RuntimeError(said)
+
+    signal.signal(signal.SIGALRM, once_more)
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_S, _AGAIN_S)
+    raise RuntimeError(said)
 
 
 def say_everything() -> None:
@@ -223,7 +235,7 @@ def _state_dir() -> Path:
 
 def _say_all_and_fail(*_: object) -> None:
     say_everything()
-    raise RuntimeError("as told")
+    fail("as told")
 
 
 def _plant(*_: object) -> None:
