@@ -196,6 +196,10 @@ class AttemptRun:
         """What ended the attempt from outside the cards; None where nothing did."""
         return self._broken.result() if self._broken.done() else None
 
+    @property
+    def _is_over(self) -> bool:
+        return self._broken.done() or self._dealt.done()
+
     def broken(self, reason: str) -> None:
         """End the attempt for a reason outside the cards; hands that are out stay out."""
         if self.let_out:
@@ -369,11 +373,13 @@ class AttemptRun:
     def _take_shuffled(self, passes: int) -> None:
         """Go on behind the shuffle once; a board that is told twice says it twice."""
         told = self.book.has("shuffled") or self._aside is not None
-        if not told and self.dealing is not None:
+        if not told and self.dealing is not None and not self._is_over:
             self._do_aside(self._shuffled(passes))
 
     async def _shuffled(self, passes: int) -> None:
         """Write that the shuffler is done; the first card moves behind that."""
+        if self._is_over:  # an order or a line was quicker: no step stands behind the verdict
+            return
         self.book.shuffled(passes)
         await self._record.sync()
         assert self.dealing is not None

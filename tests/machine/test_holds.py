@@ -12,6 +12,7 @@ from controller.deal.sightings import AtReader, Begun, Look, Shuffled, Verdict
 from controller.machine.dealing import Dealing
 from controller.messages import Outcome, Phase, Role
 from controller.trials.inproc import Trial
+from drivers.events import Code, Event
 from drivers.link import frames
 from sim.mechanics.faults import parse_fault
 from tests.machine.stages import (
@@ -29,6 +30,7 @@ from tests.machine.troubles import Ground
 
 pytestmark = pytest.mark.virtual
 A_WHILE_S = 5.0
+MOMENTS = 1000
 STANDING_S = 1.0
 """What a motor that was stopped takes to stand, and what it had in hand to fall."""
 DEALT_S = 14.0
@@ -376,6 +378,29 @@ async def test_a_release_and_a_void_in_one_moment_are_not_both_done(
         assert said["void"].ok == (proof.reasons == ["ORDERED"])
         assert said["release"].ok == trial.sim.world.truth().lift_up
         assert said["void"].ok != said["release"].ok
+
+
+async def test_a_shuffle_that_ends_in_the_moment_of_a_void_is_no_step_behind_its_verdict(
+    ground: Ground,
+) -> None:
+    async with ground.table() as trial:
+        await STAGES["shuffling"](trial)
+        run = trial.machine.table.run
+        assert run is not None
+        void = trial.command(Role.CHIEF, "void", reason="wrong table")
+        voiding = asyncio.ensure_future(trial.machine.order(void))
+        shuffled = Event("dealer", 1, 1_000_000, run.number, Code.SHUFFLED, 0, 0, 5, 0)
+        for _ in range(MOMENTS):
+            if run.book.outcome is not None:
+                break
+            await asyncio.sleep(0)
+        run.on_event(shuffled)
+        assert (await voiding).ok
+        await trial.until(lambda state: state.fairness[-1].reveal is not None)
+        await asyncio.sleep(A_MOMENT_S)
+        steps = [event.kind for event in trial.events if event.attempt == run.number]
+        assert "verdict" in steps
+        assert "shuffled" not in steps
 
 
 @pytest.mark.parametrize("first", ["release", "hold"])
