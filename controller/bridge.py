@@ -28,6 +28,11 @@ GATEWAY_LINE: Final = 1 << 16
 """Most bytes of a line the gateway sends: four times a client's largest command."""
 
 
+DEEPEST: Final = 16
+"""How deep lists and objects may stand within each other in a command's arguments: the commands
+need three. Both sides encode and walk them later, where Python's own limit may be nearer."""
+
+
 class HelloMessage(Message, frozen=True, tag_field="to", tag="hello"):
     """The machine's first line: which table it is, and whether its boards are simulated.
 
@@ -112,7 +117,18 @@ def from_machine(line: bytes) -> FromMachine:
 
 def from_gateway(line: bytes) -> FromGateway:
     """Return the message in a line the gateway sent. Raises BridgeError."""
-    return _decoded(_FROM_GATEWAY, line)
+    message = _decoded(_FROM_GATEWAY, line)
+    if isinstance(message, CommandMessage) and is_deep(message.body.args):
+        raise BridgeError(f"arguments more than {DEEPEST} deep within each other")
+    return message
+
+
+def is_deep(value: object, deepest: int = DEEPEST) -> bool:
+    """Tell whether lists and objects stand more than `deepest` deep within each other."""
+    if not isinstance(value, (dict, list)):
+        return False
+    held = value.values() if isinstance(value, dict) else value
+    return deepest == 0 or any(is_deep(each, deepest - 1) for each in held)
 
 
 class Lines:

@@ -190,18 +190,24 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
             code="UNKNOWN_COMMAND",
             message=f"there is no command {cmd}",
             action=f"use one of: {', '.join(sorted(COMMANDS))}",
+            message_zh=f"没有{cmd}这个命令",
+            action_zh=f"可用的命令：{', '.join(sorted(COMMANDS))}",
         )
     if role not in order.roles:
         return Failure(
             code="WRONG_ROLE",
             message=f"{cmd} is not for the role {role}",
             action=f"ask one of: {names(Role, order.roles)}",
+            message_zh=f"{role}无权执行{cmd}",
+            action_zh=f"请由以下角色执行：{names(Role, order.roles)}",
         )
     if phase not in order.phases:
         return Failure(
             code="WRONG_PHASE",
             message=f"{cmd} is not possible while the machine is {phase}",
             action=f"possible while it is: {names(Phase, order.phases)}",
+            message_zh=f"机器处于{phase}阶段，不能执行{cmd}",
+            action_zh=f"可执行的阶段：{names(Phase, order.phases)}",
         )
     return None
 

@@ -67,6 +67,14 @@ HashText = Annotated[
         examples=["00" * 32],
     ),
 ]
+SignatureText = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-f]{128}$",
+        description="64 bytes as 128 lower-case hex digits",
+        examples=["00" * 64],
+    ),
+]
 PartNumber = Annotated[int, Meta(ge=1, le=999, description="a number of 1 or more", examples=[1])]
 
 
@@ -355,10 +363,14 @@ class OfDocument(Args, frozen=True, kw_only=True):
 class TakingOver(ByWord, frozen=True, kw_only=True):
     """One part of a match from another table, as `document` gives it there.
 
-    Parts come in any order; with the last that was missing the match is here.
+    `sig` is that table's signature of the document, `verify` the key that the giver of the order
+    knows as that table's. Parts come in any order; with the last that was missing the match is
+    here.
     """
 
     digest: HashText
+    verify: HashText
+    sig: SignatureText
     part: PartNumber
     parts: PartNumber
     text: Annotated[

@@ -5,14 +5,29 @@ JSON Schema. Nothing here can hold a face that the rules do not make public.
 """
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 SCHEMA = 1
 
 Seat = Literal["N", "W", "S", "E"]
 Side = Literal["NS", "EW"]
+
+_NEVER = r"\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff()\uff08\uff09"
+"""What is in no person's name: what nobody sees, and the brackets that stand around his key's."""
+Person = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=40,
+        pattern=rf"^[^{_NEVER}\s](?:[^{_NEVER}]*[^{_NEVER}\s])?$",
+        description="a person's name, 1 to 40 printable characters without brackets",
+        examples=["Li Na"],
+    ),
+]
+"""Who gives an order, where several people have one key."""
 
 
 class Phase(StrEnum):
@@ -496,24 +511,33 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What a client asks. `key` and `sig` (hex, Ed25519) stand on all that change anything.
 
     `deal` and `attempt` name what the sender believes to be present; null in
-    commands that concern none.
+    commands that concern none. `boot`: the run of the table's daemon that the order is for, as the
+    sender last saw it in a state; what is signed acts in that run alone. `person`: who gives it,
+    at the console that holds the key; null where that is not said.
     """
 
     id: str
     cmd: str
     deal: int | None = None
     attempt: int | None = None
+    boot: str | None = None
+    person: Person | None = None
     args: dict[str, Any] = {}
     key: str | None = None
     sig: str | None = None
 
 
 class Failure(Message, frozen=True, kw_only=True):
-    """Why a command was refused: a name of the fault catalogue, and what to do."""
+    """Why a command was refused: a name of the fault catalogue, and what to do, in both languages.
+
+    The Chinese is "" from a table of an older version.
+    """
 
     code: str
     message: str
     action: str
+    message_zh: str = ""
+    action_zh: str = ""
 
 
 class Reply(Message, frozen=True, kw_only=True):

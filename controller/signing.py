@@ -1,9 +1,13 @@
-"""Signed commands: who asked, for which table, deal and attempt, with which arguments.
+"""Signed commands: who asked, for which table, run, deal and attempt, with which arguments.
 
 A client signs with the Ed25519 key of its certificate; the machine alone checks
 (it also knows the signer's role, controller/roster/). The signature covers
 every field but `key` and `sig` themselves, and the table's public CURVE key, so
-that an order given to one table is worth nothing at another.
+that an order given to one table is worth nothing at another, nor in another run of its daemon.
+
+A match that leaves for another table is signed, too, by the table itself (`sign_document`):
+
+    L("dealtable/transfer/1") ‖ L(digest, 32 bytes)
 """
 
 import msgspec
@@ -13,29 +17,33 @@ from nacl.signing import SigningKey, VerifyKey
 from controller.framing import canonical, lp
 from controller.messages import Command
 
-_CONTEXT = "dealtable/command/1"
+_CONTEXT = "dealtable/command/2"
+_DOCUMENT = "dealtable/transfer/1"
+_DIGEST_BYTES = 32
 _KEY_BYTES = 32
 _SIG_BYTES = 64
 
 
 class BadSignature(Exception):
-    """A command without a signature, or with one that does not belong to it."""
+    """A command or a document without a signature, or with one that does not belong to it."""
 
 
 def message(table_key: str, command: Command) -> bytes:
     """Return the bytes a signature stands for.
 
     `table_key` is the table's public CURVE key in Z85, as endpoints.json and
-    keys/table.key give it. A null deal or attempt counts as empty text. Raises
+    keys/table.key give it. What is null counts as empty text. Raises
     ValueError for a negative number or a field longer than 65535 bytes.
     """
     fields: tuple[bytes | str | int, ...] = (
         _CONTEXT,
         table_key,
+        _or_empty(command.boot),
         command.id,
         _or_empty(command.deal),
         _or_empty(command.attempt),
         command.cmd,
+        _or_empty(command.person),
         canonical(command.args),
     )
     return b"".join(lp(field) for field in fields)
@@ -62,6 +70,31 @@ def check(command: Command, table_key: str) -> None:
         raise BadSignature(f"the signature of {command.cmd} does not fit: {wrong}") from wrong
 
 
+def sign_document(digest: str, secret: bytes) -> str:
+    """Return the signature (hex) with which a table lets a match go whose document `digest` names.
+
+    `secret` is the table's 32-byte Ed25519 secret (keys/table.sign). The same words have the same
+    signature. Raises ValueError for what is no digest.
+    """
+    return SigningKey(secret).sign(_of_document(digest)).signature.hex()
+
+
+def check_document(digest: str, verify: str, sig: str) -> None:
+    """Return if `sig` is over the document of this digest, by the table whose key `verify` is.
+
+    All in hex. Raises BadSignature.
+    """
+    try:
+        key = VerifyKey(from_hex(verify, _KEY_BYTES))
+        key.verify(_of_document(digest), from_hex(sig, _SIG_BYTES))
+    except (ValueError, BadSignatureError) as wrong:
+        raise BadSignature(f"the signature of the document does not fit: {wrong}") from wrong
+
+
+def _of_document(digest: str) -> bytes:
+    return lp(_DOCUMENT) + lp(from_hex(digest, _DIGEST_BYTES))
+
+
 def from_hex(text: str, size: int) -> bytes:
     """Return the bytes of a key or signature; raises ValueError unless there are `size`.
 
@@ -73,5 +106,5 @@ def from_hex(text: str, size: int) -> bytes:
     return raw
 
 
-def _or_empty(number: int | None) -> int | str:
-    return "" if number is None else number
+def _or_empty(field: int | str | None) -> int | str:
+    return "" if field is None else field

@@ -71,14 +71,18 @@ async def table(
 
 
 async def _brought_up(place: Place, reached: Reached, name: str) -> None:
-    """See that the right boards are there, then start the daemon; else nothing else runs."""
+    """See that the right boards are there, then start the daemon; else nothing else runs.
+
+    Why not is a line for who stands at the table: no trace of this program is of use there.
+    """
     try:
         if reached.before is None:
             await place.greeted(reached.table.ports)
         await reached.table.start()
+        return
     except (NobodyThere, WrongOne, HallError, TimeoutError) as error:
         place.broken = f"the table was not brought up for {name}: {error}"
-        raise
+    pytest.fail(place.broken, pytrace=False)
 
 
 async def _checked(node: pytest.Item, place: Place, reached: Reached) -> None:

@@ -12,7 +12,7 @@ class Taken(Exception):
 class Lock:
     """Holds a bench from `take` to `release`; the kernel lets go of it for a run that died.
 
-    The file says who holds it and stays behind: who removed it would let two in.
+    The file says who holds it, and goes with its holder.
     """
 
     def __init__(self, bench_file: Path) -> None:
@@ -22,6 +22,23 @@ class Lock:
 
     def take(self, who: str) -> None:
         """Take the bench for `who`. Raises Taken, and OSError where no file can be made."""
+        fd = self._locked()
+        while not self._has_its_name(fd):  # its holder let go, and removed it, meanwhile
+            os.close(fd)
+            fd = self._locked()
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{who} (process {os.getpid()})\n".encode(), 0)
+        self._fd = fd
+
+    def release(self) -> None:
+        """Let the next one in; may be called twice."""
+        if self._fd is not None:
+            self.path.unlink(missing_ok=True)  # before others can lock it: they look for its name
+            os.close(self._fd)
+            self._fd = None
+
+    def _locked(self) -> int:
+        """Return the file's descriptor, locked. Raises Taken."""
         fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -31,13 +48,10 @@ class Lock:
             raise Taken(
                 f"{self.path}: the bench is taken by {holder}; wait until it ends"
             ) from None
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, f"{who} (process {os.getpid()})\n".encode(), 0)
-        self._fd = fd
+        return fd
 
-    def release(self) -> None:
-        """Let the next one in; may be called twice."""
-        if self._fd is not None:
-            os.ftruncate(self._fd, 0)
-            os.close(self._fd)
-            self._fd = None
+    def _has_its_name(self, fd: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(fd), os.stat(self.path))
+        except FileNotFoundError:
+            return False

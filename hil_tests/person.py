@@ -161,7 +161,7 @@ class Person:
 
     async def tidy(self) -> None:
         """See Hands."""
-        zh = "恢复原状：插好电缆，松开急停，揭下胶带，放好一副清点无误的牌，合上盖子"
+        zh = "恢复原状：插好连接线，松开急停，揭下胶带，放好一套清点无误的牌，合上机盖"
         en = (
             "Bring the table back: cables in, e-stop released, tape off, "
             "a counted set in the hopper and no other card in the machine, lid closed"

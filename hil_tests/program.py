@@ -3,6 +3,7 @@
 import asyncio
 import re
 import resource
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from controller.cli.ending import with_parent
 from controller.gateway.client import Client, Heard
 from controller.gateway.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.gateway.families import FAMILIES
@@ -141,7 +143,12 @@ class Process:
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
         words = ("-m", "controller.cli", "run", "--config", str(self.table.config))
         with self.table.log.open("ab") as log:
-            self._process = subprocess.Popen((sys.executable, *words), stderr=log, process_group=0)
+            self._process = subprocess.Popen(
+                (sys.executable, *words),
+                stderr=log,
+                process_group=0,
+                preexec_fn=with_parent(signal.SIGTERM),
+            )
 
     def _is_open(self) -> bool:
         try:

@@ -1,6 +1,7 @@
 """What scenarios run on: a table in process, simulated boards behind ptys, or a bench."""
 
 import random
+import signal
 import subprocess
 import sys
 from abc import ABC, abstractmethod
@@ -11,9 +12,10 @@ from typing import Any
 
 import msgspec
 
+from controller.cli.ending import with_parent
 from controller.config import Panel
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallError, memory_folder
+from controller.trials.hall import HallError
 from drivers.events import Board
 from drivers.identity import Welcome
 from drivers.link.port import SerialPort
@@ -28,6 +30,7 @@ from hil_tests.measuring import Limits, Target
 from hil_tests.person import Person, Terminal
 from hil_tests.program import Daemon, Numbers, Process, Program
 from hil_tests.table import Notes, Standing, Table
+from sim.folders import memory_folder
 from sim.inproc import DEALER_ID, READER_ID, InprocTable, own_firmware_hash
 
 LEAVE_S = 10.0
@@ -248,6 +251,7 @@ class SimPlace(PortPlace):
             (sys.executable, "-m", "controller.cli", *words),
             stdout=subprocess.PIPE,
             process_group=0,
+            preexec_fn=with_parent(signal.SIGTERM),
         )
         self._open.callback(_ended, sim)
         assert sim.stdout is not None

@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.journal.data import Back, Base64, Board, Hash
+from controller.journal.data import Back, Base64, Board, Hash, Signature
 from controller.machine.order.match_orders import EVENTS
 from controller.machine.sheet.form import ScoreSheet
 from controller.messages import Event, Seat, State
@@ -76,8 +76,9 @@ class Sent(Answer, frozen=True):
 
 
 class DocumentPart(Sent, frozen=True):
-    """A part of that document: `text`, number `part` from 1 on."""
+    """A part of that document: `text`, number `part` from 1 on. `sig` is the table's, of all."""
 
+    sig: Signature
     part: int
     text: Base64
 

@@ -5,8 +5,25 @@ import msgspec
 
 from controller.trials.bench import Measured, figures, measure
 
+EPILOG = """\b
+Examples:
+  dealtable bench                all figures: some minutes
+  dealtable bench ruling frame   two of them
+  dealtable bench --check        exit 1 where one costs too much
+"""
 
-@click.command
+
+class _WithFigures(click.Command):
+    """Its help names every figure; they are imported for that, and not before."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the table of figures, then the examples."""
+        with formatter.section("Figures"):
+            formatter.write_dl([(name, one.says) for name, one in figures().items()])
+        super().format_epilog(ctx, formatter)
+
+
+@click.command(cls=_WithFigures, epilog=EPILOG)
 @click.argument("names", nargs=-1, metavar="[FIGURE...]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")

@@ -14,6 +14,7 @@ import click
 
 from controller.cli import LineError
 from controller.cli.bundle_parts import Asked, Part, parts, table_of
+from controller.cli.plain import plain
 from controller.config import RUNTIME_ROOT, ConfigError, load_table
 from controller.journal.errors import JournalError
 from controller.journal.verify.sources import read
@@ -96,7 +97,7 @@ def command(
     except OSError as error:
         raise LineError(f"{target} cannot be written: {error.strerror}") from error
     for part in taken:
-        click.echo(f"{part.name:<24} {len(part.body):>9} bytes  {part.says}")
+        click.echo(plain(f"{part.name:<24} {len(part.body):>9} bytes  {part.says}"))
     click.echo(f"{target}: {len(taken)} parts of table {name}; no key, seed or hidden face in it")
 
 

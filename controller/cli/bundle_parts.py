@@ -1,6 +1,5 @@
 """What a diagnostics archive holds of one table: each part small, and none of it secret."""
 
-import http.client
 import importlib.metadata
 import os
 import platform
@@ -12,10 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
 
 import msgspec
 
+from controller.cli.bundle_metrics import metrics_at
 from controller.gateway.endpoints import NoEndpoints, read_endpoints
 from controller.journal.entries import Chained, public_event
 from controller.journal.errors import JournalError
@@ -37,7 +36,6 @@ LOG_BYTES: Final = 1 << 20
 """Of a log, its end."""
 _HIDDEN: Final = "(not shown)"
 _SECRET_NAME: Final = re.compile(r"secret|passw|token|seed|private|^key$|_key$|^sign$", re.I)
-_METRICS_S: Final = 3.0
 _FAILURES: Final = (OSError, ValueError, JournalError, NoEndpoints, RosterError, ProfileError)
 
 
@@ -164,15 +162,10 @@ def _certificate(path: Path) -> dict[str, Any]:
 
 
 def _metrics(asked: Asked) -> bytes:
-    where = urlsplit(read_endpoints(asked.state_dir).metrics or "")
-    if where.hostname is None:
+    told = read_endpoints(asked.state_dir).metrics
+    if not told:
         raise NoEndpoints(f"{asked.state_dir}: its gateway serves no metrics")
-    asking = http.client.HTTPConnection(where.hostname, where.port or 80, timeout=_METRICS_S)
-    try:
-        asking.request("GET", where.path)
-        return asking.getresponse().read()
-    finally:
-        asking.close()
+    return metrics_at(told)
 
 
 def _system(asked: Asked) -> bytes:

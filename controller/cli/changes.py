@@ -1,9 +1,12 @@
-"""What is worth a line when a table's state follows another. Pure."""
+"""What is worth a line when a table's state follows another, in one language. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
+from controller.faults import Language
 from controller.gateway.line import LineState
+from controller.machine.public.seat_words import SEATS, SIDES
 from controller.messages import Alert, Call, Fairness, Machine, Match, State
 
 
@@ -21,40 +24,130 @@ _PHASE_STYLES: Final = {"fault": BAD, "held": GOOD, "released": GOOD}
 _OUTCOME_STYLES: Final = {"ok": GOOD}
 
 
-def changes(before: State | None, now: State) -> Iterator[Line]:
-    """Yield what `now` says that `before` (None: nothing) did not, in the order of importance."""
-    known = {alert.name for alert in before.alerts} if before else set()
-    for alert in now.alerts:
-        if alert.name not in known:
-            yield Line(_alert(alert), BAD)
-    for name in sorted(known - {alert.name for alert in now.alerts}):
-        yield Line(f"{name} is over", GOOD)
-    waited = {(call.seat, call.reason) for call in before.calls} if before else set()
-    for call in now.calls:
-        if (call.seat, call.reason) not in waited:
-            yield Line(_call(call), CALLS)
-    if now.match.match and (before is None or _standing(before.match) != _standing(now.match)):
-        yield Line(_match(now.match))
-    if before is None or _progress(before.machine) != _progress(now.machine):
-        yield Line(_machine(now), _PHASE_STYLES.get(now.machine.phase, ""))
-    ended = {proof.attempt for proof in before.fairness if proof.outcome} if before else set()
-    for proof in now.fairness:
-        if before is not None and proof.outcome and proof.attempt not in ended:
-            yield Line(_outcome(proof), _OUTCOME_STYLES.get(proof.outcome, BAD))
+class Changes:
+    """The lines of one table, in `language`."""
 
+    def __init__(self, language: Language = "en") -> None:
+        self._language = language
 
-def way(state: LineState, last: State | None) -> Line:
-    """Return the line that says how the way to a table stands; `last` is what it last said."""
-    if state is LineState.OPEN:
-        return Line(str(state), GOOD)
-    since = f", silent since {last.time}" if last else ""
-    return Line(f"{state}{since}", BAD)
+    def of(
+        self, before: State | None, now: State, whys: Mapping[str, str] | None = None
+    ) -> Iterator[Line]:
+        """Yield what `now` says that `before` (None: nothing) did not, in the order of importance.
 
+        `whys`: what whoever holds the table gave as his reason, by the pause's name, where that
+        was heard.
+        """
+        yield from self._alerts(before.alerts if before else [], now.alerts)
+        yield from self._holds(
+            before.machine.pauses if before else {}, now.machine.pauses, whys or {}
+        )
+        waited = {(call.seat, call.reason) for call in before.calls} if before else set()
+        for call in now.calls:
+            if (call.seat, call.reason) not in waited:
+                yield Line(self._call(call), CALLS)
+        if now.match.match and (before is None or _standing(before.match) != _standing(now.match)):
+            yield Line(self._match(now.match))
+        if before is None or _progress(before.machine) != _progress(now.machine):
+            yield Line(self._machine(now), _PHASE_STYLES.get(now.machine.phase, ""))
+        ended = {proof.attempt for proof in before.fairness if proof.outcome} if before else set()
+        for proof in now.fairness:
+            if before is not None and proof.outcome and proof.attempt not in ended:
+                yield Line(self._outcome(proof), _OUTCOME_STYLES.get(proof.outcome, BAD))
 
-def silence(last: State | None, after_s: float) -> Line:
-    """Return the line for a table that says nothing; its own clock tells since when."""
-    since = f"silent since {last.time}" if last else f"nothing heard for {after_s:g} s"
-    return Line(f"{since}: is its computer on, its gateway running, its machine alive?", BAD)
+    def way(self, state: LineState, last: State | None) -> Line:
+        """Return the line that says how the way to a table stands; `last` is what it last said."""
+        said = WAYS[state] if self._language == "zh" else str(state)
+        if state is LineState.OPEN:
+            return Line(said, GOOD)
+        since = self.say("comma") + self.say("since", time=last.time) if last else ""
+        return Line(f"{said}{since}", BAD)
+
+    def silence(self, last: State | None, after_s: float) -> Line:
+        """Return the line for a table that says nothing; its own clock tells since when."""
+        since = self.say("since", time=last.time) if last else self.say("unheard", after_s=after_s)
+        return Line(self.say("silence", since=since), BAD)
+
+    def say(self, part: str, /, **told: object) -> str:
+        """Return a line or a part of one, with what it tells filled in."""
+        words = SAID[part]
+        return (words.zh if self._language == "zh" else words.en).format(**told)
+
+    def _alerts(self, before: list[Alert], now: list[Alert]) -> Iterator[Line]:
+        known = {alert.name for alert in before}
+        for alert in now:
+            if alert.name not in known:
+                yield Line(self._alert(alert), BAD)
+        for name in sorted(known - {alert.name for alert in now}):
+            yield Line(self.say("over", name=name), GOOD)
+
+    def _holds(
+        self, before: Mapping[str, str], now: Mapping[str, str], whys: Mapping[str, str]
+    ) -> Iterator[Line]:
+        for role, by in now.items():
+            if before.get(role) != by:
+                why = self.say("why", why=whys[role]) if whys.get(role) else ""
+                yield Line(self.say("hold", by=by, role=self._role(role), why=why), CALLS)
+        for role, by in before.items():
+            if role not in now:
+                yield Line(self.say("hold_over", by=by, role=self._role(role)), GOOD)
+
+    def _role(self, role: str) -> str:
+        return ROLES.get(role, role) if self._language == "zh" else role
+
+    def _match(self, match: Match) -> str:
+        """Return where a match stands, and who is waited for."""
+        zh = self._language == "zh"
+        words = [
+            self.say("table", table_no=match.table_no),
+            match.phase_zh if zh else match.phase_en,
+        ]
+        if match.game == "guandan":
+            names = {side: SIDES[side].zh if zh else side for side in match.levels}
+            levels = (f"{names[side]} {level or '–'}" for side, level in match.levels.items())
+            words.append(" : ".join(levels))
+        if match.deal:
+            level = self.say("level", level=match.level) if match.level else ""
+            words.append(self.say("deal", deal=match.deal) + level)
+        return "  ".join([*words, match.next_zh if zh else match.next_en]).rstrip()
+
+    def _call(self, call: Call) -> str:
+        zh = self._language == "zh"
+        seat = call.seat and (SEATS[call.seat].zh if zh else call.seat)
+        who = self.say("caller", seat=seat) if seat else ""
+        ours, theirs = (call.words_zh, call.words_en) if zh else (call.words_en, call.words_zh)
+        return self.say("call", who=who, words=ours or theirs)
+
+    def _machine(self, state: State) -> str:
+        machine = state.machine
+        phase = PHASES[machine.phase] if self._language == "zh" else f"{machine.phase:<10}"
+        words = [phase]
+        if machine.deal is not None:
+            words.append(self.say("attempt", deal=machine.deal, attempt=machine.attempt))
+        if machine.fed or machine.refed:
+            words.append(self.say("fed", fed=machine.fed))
+        if machine.refed:
+            words.append(self.say("again", refed=machine.refed))
+        if state.simulated:
+            words.append(self.say("simulated"))
+        return "  ".join(words).rstrip()
+
+    def _alert(self, alert: Alert) -> str:
+        zh = self._language == "zh" and alert.cause_zh
+        return self.say(
+            "alert",
+            name=alert.name,
+            code=alert.code,
+            cause=alert.cause_zh if zh else alert.cause,
+            action=alert.action_zh if zh else alert.action,
+        )
+
+    def _outcome(self, proof: Fairness) -> str:
+        why = self.say("reasons", why=", ".join(proof.reasons)) if proof.reasons else ""
+        outcome = proof.outcome
+        assert outcome is not None  # only ended attempts are told
+        told = OUTCOMES[outcome] if self._language == "zh" else outcome.value
+        return self.say("outcome", attempt=proof.attempt, deal=proof.deal, outcome=told, why=why)
 
 
 def _progress(machine: Machine) -> tuple[object, ...]:
@@ -63,44 +156,3 @@ def _progress(machine: Machine) -> tuple[object, ...]:
 
 def _standing(match: Match) -> tuple[object, ...]:
     return match.match, match.phase, match.deal, match.level, match.levels, match.next_en
-
-
-def _match(match: Match) -> str:
-    """Return where a match stands, and who is waited for."""
-    levels = " : ".join(f"{side} {level or '–'}" for side, level in match.levels.items())
-    words = [f"台号{match.table_no}", match.phase_zh]
-    if match.game == "guandan":
-        words.append(levels)
-    if match.deal:
-        level = f" level {match.level}" if match.level else ""
-        words.append(f"deal {match.deal}{level}")
-    return "  ".join([*words, match.next_en]).rstrip()
-
-
-def _call(call: Call) -> str:
-    who = f"{call.seat}: " if call.seat else ""
-    words = " ".join(dict.fromkeys((call.words_en, call.words_zh)))  # a player's own are the same
-    return f"REFEREE 裁判  {who}{words}"
-
-
-def _machine(state: State) -> str:
-    machine = state.machine
-    words = [f"{machine.phase:<10}"]
-    if machine.deal is not None:
-        words.append(f"deal {machine.deal} attempt {machine.attempt}")
-    if machine.fed or machine.refed:
-        words.append(f"fed {machine.fed}")
-    if machine.refed:
-        words.append(f"again {machine.refed}")
-    if state.simulated:
-        words.append("(simulated)")
-    return "  ".join(words).rstrip()
-
-
-def _alert(alert: Alert) -> str:
-    return f"{alert.name} ({alert.code}): {alert.cause}. Next: {alert.action}"
-
-
-def _outcome(proof: Fairness) -> str:
-    why = f" ({', '.join(proof.reasons)})" if proof.reasons else ""
-    return f"attempt {proof.attempt} of deal {proof.deal}: {proof.outcome}{why}"

@@ -12,8 +12,14 @@ from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
 from controller.tomlfile import FileError, tables, text_of
 
+EPILOG = """\b
+Examples:
+  dealtable check-config table.toml
+  dealtable check-config table.toml sim.toml event.toml
+"""
 
-@click.command
+
+@click.command(epilog=EPILOG)
 @click.argument(
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )

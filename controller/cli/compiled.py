@@ -6,32 +6,26 @@ the sources alone has checked nothing: each is compiled again here, and compared
 
 import importlib.util
 import marshal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import CodeType
 from typing import Final
 
+from controller.cli.program_files import Kind, compiled_as, found_in
 from controller.release import Difference
 
 _HEADER_BYTES: Final = 16
-_LEVELS: Final = {"": 0, "opt-1": 1, "opt-2": 2}
 
 
-def untrue(folder: Path, package: str) -> Iterator[Difference]:
-    """Yield the compiled files of a package that this Python would run, and that say something
-    else than their sources."""
-    for path in sorted(
-        (folder / package).rglob(f"__pycache__/*.{sys.implementation.cache_tag}*.pyc")
-    ):
-        source, level = _source(path)
-        if level is not None and source.is_file() and not _says(path, source, level):
-            yield Difference(path.relative_to(folder).as_posix(), "not of this release")
-
-
-def _source(path: Path) -> tuple[Path, int | None]:
-    """Return the source of a compiled file, and how it was optimized; None for no known way."""
-    stem, _, tags = path.name.removesuffix(".pyc").partition(f".{sys.implementation.cache_tag}")
-    return path.parents[1] / f"{stem}.py", _LEVELS.get(tags.removeprefix("."))
+def untrue(folder: Path) -> Iterator[Difference]:
+    """Yield the compiled files of a program that this Python would run, and that say something
+    else than their sources. Raises FileError."""
+    for one in found_in(folder):
+        if one.kind is Kind.COMPILED:
+            stem, level = compiled_as(one.path.name)
+            source = one.path.parents[1] / f"{stem}.py"
+            if level is not None and source.is_file() and not _says(one.path, source, level):
+                yield Difference(one.name, "not of this release")
 
 
 def _says(path: Path, source: Path, level: int) -> bool:
@@ -44,7 +38,21 @@ def _says(path: Path, source: Path, level: int) -> bool:
         fresh = compile(text, str(source), "exec", dont_inherit=True, optimize=level)
     except (ValueError, EOFError, TypeError, SyntaxError):
         return False
-    return bool(there == fresh)
+    return _same(there, fresh)
+
+
+def _same(there: object, fresh: CodeType) -> bool:
+    """Tell whether two codes are one; `==` alone passes over the room that they claim."""
+    return (
+        isinstance(there, CodeType)
+        and there == fresh
+        and there.co_stacksize == fresh.co_stacksize
+        and all(
+            _same(one, other)
+            for one, other in zip(there.co_consts, fresh.co_consts, strict=True)
+            if isinstance(other, CodeType)
+        )
+    )
 
 
 def _is_old(raw: bytes, source: Path) -> bool:

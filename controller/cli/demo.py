@@ -3,21 +3,21 @@
 import asyncio
 import contextlib
 import os
-import signal
 import tempfile
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from controller.cli import LineError
 from controller.cli import demo_summary as summary
 from controller.cli.board import Board
+from controller.cli.demo_progress import DemoProgress
 from controller.cli.demo_summary import Outcome
+from controller.cli.ending import ending_signals
+from controller.cli.quantities import Number, Whole
 from controller.gateway.client import NoAnswer
 from controller.roster import CLIENTS
 from controller.trials.costs import costs as spent
@@ -54,21 +54,19 @@ class _Wish:
 
 
 @click.command(epilog=EPILOG)
-@click.option("--tables", type=click.IntRange(1, 100), default=1, show_default=True)
-@click.option("--deals", type=click.IntRange(1), help="Deals a table; with --once, 1.")
+@click.option("--tables", type=Whole(1, 100), default=1, show_default=True)
+@click.option("--deals", type=Whole(1), help="Deals a table; with --once, 1.")
 @click.option("--once", is_flag=True, help="Deal, print a summary, end; fail if anything is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: one JSON object, nothing else.")
 @click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
 @click.option(
     "--speed",
-    type=click.FloatRange(0.1, 1000),
+    type=Number(0.1, 1000),
     default=1.0,
     show_default=True,
     help="The mechanics this many times faster than 100 ms a card.",
 )
-@click.option(
-    "--port", type=click.IntRange(1, 65000), help="The first feed's port; else free ones."
-)
+@click.option("--port", type=Whole(1, 65000), help="The first feed's port; else free ones.")
 @click.option(
     "--state-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -87,9 +85,7 @@ class _Wish:
     help="As in `dealtable sim`: boards inside the simulator, or each a process.",
 )
 @click.option("--fault", "faults", multiple=True, metavar="FAULT", help="As in `dealtable sim`.")
-@click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="The mechanics'."
-)
+@click.option("--seed", type=Whole(0), default=0, show_default=True, help="The mechanics'.")
 def command(
     tables: int,
     deals: int | None,
@@ -158,44 +154,20 @@ async def _run(wish: _Wish) -> Outcome | None:
     task = asyncio.current_task()
     assert task is not None
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ending_signals():
         loop.add_signal_handler(number, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError), _Progress(wish.plan.tables) as progress:
+    shown = DemoProgress(
+        wish.plan.tables, None if wish.live else wish.deals, wish.plan.rules.deck.cards
+    )
+    with contextlib.suppress(asyncio.CancelledError), shown as progress:
         async with hall(wish.plan, progress.up) as tables:
-            progress.done()
             about = _about(wish.plan, tables)
-            play = _live(wish, tables, about) if wish.live else _once(wish, tables, about)
+            if wish.live:
+                play: Coroutine[Any, Any, Outcome | None] = _live(wish, tables, about)
+            else:
+                play = _once(wish, tables, about, progress)
             return await _unless_fallen(play, tables)
     return None
-
-
-class _Progress:
-    """Shows how much of a hall is there, on a terminal alone."""
-
-    def __init__(self, tables: int) -> None:
-        console = Console(stderr=True)
-        off = tables == 1 or not console.is_terminal
-        self._bar = None if off else Progress(console=console, transient=True)
-        self._task = None if self._bar is None else self._bar.add_task("tables", total=tables)
-
-    def __enter__(self) -> Self:
-        if self._bar is not None:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *why: object) -> None:
-        self.done()
-
-    def up(self, tables: int) -> None:
-        """Say how many tables are there."""
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, completed=tables)
-
-    def done(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
 
 
 async def _unless_fallen(
@@ -214,11 +186,13 @@ async def _unless_fallen(
         await asyncio.gather(playing, falling, return_exceptions=True)
 
 
-async def _once(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) -> Outcome:
+async def _once(
+    wish: _Wish, tables: list[RunningTable], about: dict[str, Any], progress: DemoProgress
+) -> Outcome:
     """Deal at every table, and say what it cost."""
     loop, me = asyncio.get_running_loop(), os.getpid()
     before, begun_s = spent(me), loop.time()
-    rows = await asyncio.gather(*(_deals(wish, *one) for one in enumerate(tables)))
+    rows = await asyncio.gather(*(_deals(wish, *one, progress) for one in enumerate(tables)))
     took = since(before, spent(me))
     return Outcome(
         about,
@@ -229,11 +203,13 @@ async def _once(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) 
     )
 
 
-async def _deals(wish: _Wish, number: int, table: RunningTable) -> tuple[list[Dealt], str | None]:
+async def _deals(
+    wish: _Wish, number: int, table: RunningTable, progress: DemoProgress
+) -> tuple[list[Dealt], str | None]:
     """Deal at one table; return its deals, and why there are fewer than were asked for."""
     dealt: list[Dealt] = []
     await asyncio.sleep(wish.plan.begins_s(number))
-    async with players(table) as people:
+    async with players(table, progress.saw) as people:
         try:
             for _ in range(wish.deals or 1):
                 async with asyncio.timeout(DEAL_S):

@@ -1,8 +1,9 @@
 """The tables that a command follows: where they are, whom to come as, whose word to believe."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -12,6 +13,8 @@ from controller.gateway.client import Identity
 from controller.gateway.endpoints import Endpoints
 from controller.messages import Role
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
+
+_ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
 
 class Table(NamedTuple):
@@ -31,19 +34,23 @@ def followed(
     """Return every table that is meant. Raises LineError or UsageError.
 
     `feeds` are addresses, with a key of `server_keys` for each of them or one for all; or the
-    `state_dirs` say where their tables are. `key_file` is whom to come as.
+    `state_dirs` say where their tables are, which must have those keys then. `key_file` is whom
+    to come as.
     """
     if not feeds:
         if not state_dirs:
             raise click.UsageError("name an ENDPOINT or a --state-dir")
+        if server_keys and len(server_keys) not in (1, len(state_dirs)):
+            raise click.UsageError("give --server-key once, or once for each --state-dir")
+        pinned = server_keys or [str(folder / KEYS / f"{TABLE}.key") for folder in state_dirs]
+        pinned = [*pinned] * (len(state_dirs) // len(pinned))
         return [
-            Table(
-                endpoints_in(folder),
-                _identity(key_file, folder),
-                _verify(folder / KEYS / f"{TABLE}.key"),
-            )
-            for folder in state_dirs
+            _in_folder(folder, key, key_file)
+            for folder, key in zip(state_dirs, pinned, strict=True)
         ]
+    for feed in feeds:
+        if not _ADDRESS.fullmatch(feed):
+            raise LineError(f"{feed}: an ENDPOINT is an address such as tcp://192.168.1.12:5556")
     if len(state_dirs) > 1:
         raise click.UsageError("an ENDPOINT goes with one --state-dir at most")
     folder = state_dirs[0] if state_dirs else None
@@ -59,6 +66,15 @@ def followed(
         Table(Endpoints(table=feed, feed=feed, commands="", server_key=key), identity, verify)
         for feed, (key, verify) in zip(feeds, keys, strict=True)
     ]
+
+
+def _in_folder(folder: Path, key: str, key_file: Path | None) -> Table:
+    """Return the table of a state directory, whose public key is `key`, or in that file."""
+    endpoints = endpoints_in(folder)
+    if table_key(key) != endpoints.server_key:
+        raise LineError(f"{folder}: its table's key is another than that of {key}")
+    verify = _verify(Path(key)) or _verify(folder / KEYS / f"{TABLE}.key")
+    return Table(endpoints, _identity(key_file, folder), verify)
 
 
 def _verify(file: Path) -> bytes | None:

@@ -5,11 +5,10 @@ A table's state directory remembers the highest serial that ran there (`release.
 program goes forward, never silently back.
 """
 
-import hashlib
+import errno
 import os
 import re
-import tempfile
-from collections.abc import Iterator
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -17,20 +16,18 @@ import msgspec
 
 import controller
 from controller import release
+from controller.cli.program_files import MANIFEST, ODD, Kind, found_in
 from controller.cli.release_files import read, read_manifest
 from controller.faults import fault
 from controller.messages import Firmware, Release
 from controller.release import BoardKind, Manifest, Serial
 from controller.tomlfile import FileError
+from controller.whole_files import put_over
 from drivers.firmware.version import firmware_hash
 
-PACKAGES: Final = ("controller", "drivers")
 FIRMWARE: Final = "drivers/firmware"
-MANIFEST: Final = "controller/manifest.json"
-SIGNATURE: Final = f"{MANIFEST}.sig"
 REMEMBERED: Final = "release.json"
 """In the state directory: the highest serial that ran there."""
-_COMPILED: Final = "__pycache__"
 _VERSION: Final = re.compile(rb"(?m)^FIRMWARE_VERSION = \((\d+), (\d+), (\d+)\)$")
 _KINDS: Final[tuple[BoardKind, ...]] = ("dealer", "reader")
 
@@ -48,12 +45,18 @@ def own_folder() -> Path:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file of the packages in `folder`, by its path there.
+    """Return the SHA-256 of all that lies in the packages in `folder`, by its path there.
 
-    Without the manifest, which cannot name itself, and what Python compiled
-    (compiled.py looks at that). Raises FileError.
+    Without the manifest, which cannot name itself, and what this Python compiled
+    (compiled.py looks at that). What is odd has a digest that no file has. Raises FileError.
     """
-    return {name: hashlib.sha256(read(path)).hexdigest() for name, path in _files(folder)}
+    aside = (Kind.OWN, Kind.COMPILED)
+    return {one.name: one.digest for one in found_in(folder) if one.kind not in aside}
+
+
+def odd_in(folder: Path) -> dict[str, str]:
+    """Return what of `folder` can be no part of a release, and why, by path. Raises FileError."""
+    return {one.name: one.kind.value for one in found_in(folder) if one.kind in ODD}
 
 
 def firmware_in(folder: Path) -> dict[BoardKind, Firmware]:
@@ -61,7 +64,13 @@ def firmware_in(folder: Path) -> dict[BoardKind, Firmware]:
 
     Boards of both kinds carry the whole package; which of them one is, its flash says.
     """
-    files = [(path.name, read(path)) for path in sorted((folder / FIRMWARE).glob("*.py"))]
+    files = [
+        (one.path.name, read(one.path))
+        for one in found_in(folder)
+        if one.kind is Kind.FILE
+        and one.path.parent == folder / FIRMWARE
+        and one.path.suffix == ".py"
+    ]
     firmware = Firmware(
         version=_firmware_version(folder / FIRMWARE / "version.py"),
         hash=firmware_hash(files).hex(),
@@ -97,30 +106,42 @@ def running_release(state_dir: Path, folder: Path | None = None) -> Release | No
 def read_remembered(state_dir: Path) -> Remembered | None:
     """Return the newest release that a state directory has seen. Raises FileError."""
     path = state_dir / REMEMBERED
-    if not path.exists():
-        return None
     try:
-        return msgspec.json.decode(read(path), type=Remembered)
+        return msgspec.json.decode(_read_plain(path), type=Remembered)
+    except FileNotFoundError:
+        return None
+    except PermissionError:
+        raise FileError(
+            f"{path}: cannot be read: give it to whom its folder belongs (chown)"
+        ) from None
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
         raise FileError(f"{path}: {wrong}; it says which release ran here last") from None
 
 
 def remember(state_dir: Path, manifest: Manifest) -> None:
-    """Remember a release, unless a newer one was seen. Raises FileError."""
+    """Remember a release, unless a newer one was seen. Raises FileError.
+
+    The file is the folder's owner's, whoever writes it: root may, and the machine reads it.
+    """
     before = read_remembered(state_dir)
     if before is not None and before.serial >= manifest.serial:
         return
     seen = Remembered(version=manifest.version, serial=manifest.serial)
     try:
-        state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=state_dir, prefix=".", suffix=".part")
-        with os.fdopen(handle, "wb") as file:
-            file.write(msgspec.json.encode(seen) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, state_dir / REMEMBERED)
+        put_over(state_dir / REMEMBERED, msgspec.json.encode(seen) + b"\n", 0o600)
     except OSError as error:
         raise FileError(f"{state_dir / REMEMBERED}: cannot be written: {error.strerror}") from None
+
+
+def _read_plain(path: Path) -> bytes:
+    """Return what a file holds: the file itself, no link's target, no pipe. Raises OSError."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "no plain file")
+        return file.read()
 
 
 def _older(found: str, remembered: Remembered) -> str:
@@ -140,15 +161,3 @@ def _firmware_version(path: Path) -> str:
     if found is None:
         raise FileError(f"{path}: says no FIRMWARE_VERSION = (major, minor, patch)")
     return ".".join(part.decode() for part in found.groups())
-
-
-def _files(folder: Path) -> Iterator[tuple[str, Path]]:
-    for package in PACKAGES:
-        if not (folder / package).is_dir():
-            raise FileError(f"{folder}: holds no {package}/; name the folder of a program")
-        for path in sorted((folder / package).rglob("*")):
-            inside = path.relative_to(folder)
-            name = os.fsencode(inside.as_posix()).decode(errors="backslashreplace")
-            aside = _COMPILED in inside.parts or name in (MANIFEST, SIGNATURE)
-            if path.is_file() and not aside:
-                yield name, path

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import click
 
+from controller.cli.keys_options import (
+    compared,
+    examples,
+    expires_on,
+    new_table,
+    role_of_it,
+    table,
+)
 from controller.cli.keys_renewed import Place, rotate_client, rotate_own
-from controller.cli.keys_shown import KeysError, confirm, listed, shown
+from controller.cli.keys_shown import KeysError, confirm, listed, refuse_over, shown
 from controller.cli.wall import wall
 from controller.config import load_table
 from controller.gateway.certificates import (
@@ -31,32 +39,6 @@ GRACE_H = 24.0
 """Hours for which an old key is good beside the new one (provisional)."""
 
 
-def _place(ctx: click.Context, param: click.Parameter, path: Path | None) -> Place | None:
-    return None if path is None else Place.of(path)
-
-
-def _moment(ctx: click.Context, param: click.Parameter, text: str | None) -> datetime | None:
-    try:
-        return None if text is None else moment(text)
-    except (ValueError, OverflowError) as error:
-        raise click.BadParameter(str(error)) from None
-
-
-_table = click.argument("place", type=click.Path(path_type=Path), callback=_place, metavar="TABLE")
-_role = click.option(
-    "--role",
-    required=True,
-    type=click.Choice([role.value for role in Role]),
-    help="What it may do.",
-)
-_expires = click.option(
-    "--expires", callback=_moment, metavar="DATE", help="Its last day, in UTC: 2027-12-31."
-)
-_mark = click.option(
-    "--fingerprint", "mark", help="The whole fingerprint, for scripts: nothing is asked."
-)
-
-
 @click.group("keys")
 def command() -> None:
     """Make a table's keys; admit, renew and revoke those of its clients.
@@ -70,10 +52,11 @@ def command() -> None:
     """
 
 
-@command.command()
-@click.argument(
-    "place", type=click.Path(path_type=Path), callback=_place, metavar="TABLE", required=False
+@command.command(
+    short_help="Make the table's keys and a client of each role.",
+    epilog=examples("create state", "create --config table.toml"),
 )
+@new_table
 @click.option(
     "--config",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
@@ -94,15 +77,21 @@ def create(place: Place | None, config: Path | None) -> None:
     _show(place)
 
 
-@command.command()
-@_table
+@command.command(
+    short_help="Make a client's pair here and admit it.",
+    epilog=examples(
+        "client state console-2 --role referee",
+        "client table.toml guest --role observer --expires 2027-12-31",
+    ),
+)
+@table
 @click.argument("name")
-@_role
-@_expires
+@role_of_it
+@expires_on
 def client(place: Place, name: str, role: str, expires: datetime | None) -> None:
     """Make a client's key pair here and admit it. Carry its .key_secret to its computer."""
     with _in_one_line():
-        public = create_client(place.state_dir, name, Role(role))
+        public = create_client(place.folder, name, Role(role))
         made = read_certificate(public)
         if made.role != role:
             raise KeysError(f"{public}: exists already, as {made.role}: choose another name")
@@ -110,16 +99,20 @@ def client(place: Place, name: str, role: str, expires: datetime | None) -> None
     click.echo(f"{name} is admitted as {role}; its own key: {public.with_suffix('.key_secret')}")
 
 
-@command.command("request")
+@command.command(
+    "request",
+    short_help="Make a pair where it will be used.",
+    epilog=examples("request anna --role referee --out .", "fingerprint anna.key"),
+)
 @click.argument("name")
-@_role
+@role_of_it
 @click.option(
     "--out",
     required=True,
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder that the pair goes to.",
 )
-@_expires
+@expires_on
 def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
     """Make a key pair on the computer that will use it; its secret never leaves it.
 
@@ -127,34 +120,61 @@ def ask(name: str, role: str, out: Path, expires: datetime | None) -> None:
     admits it.
     """
     with _in_one_line():
-        public = request(out, name, Role(role), expires)
+        try:
+            public = request(out, name, Role(role), expires)
+        except FileExistsError as there:
+            raise KeysError(
+                f"{there.filename}: is there already: show its fingerprint (`dealtable keys "
+                "fingerprint`), or choose another NAME or folder (--out)"
+            ) from None
         click.echo(shown(read_certificate(public)))
     click.echo(f"bring this to the table: {public}")
     click.echo(f"keep this here:          {public.with_suffix('.key_secret')}")
 
 
-@command.command("admit")
-@_table
+@command.command(
+    "admit",
+    short_help="Admit a client by its public file.",
+    epilog=examples(
+        "admit state anna.key",
+        "admit state anna.key --expires 2027-12-31",
+        "admit table.toml anna.key --fingerprint 0123-4567-89ab-cdef",
+    ),
+)
+@table
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@_mark
-@_expires
+@compared
+@expires_on
 def admit_client(place: Place, file: Path, mark: str | None, expires: datetime | None) -> None:
-    """Admit a client by its public certificate, once its owner has read its fingerprint out."""
+    """Admit a client by its public certificate, once its owner has read its fingerprint out.
+
+    Its name, role and end are its owner's, who signed them: who carries the file changes nothing.
+    --expires is the table's word, over that of the file.
+    """
     with _in_one_line():
         brought = to_admit(file)
+        refuse_over(brought, moment(wall()))
         confirm(brought, mark)
         enrol(place.folder, brought, expires)  # what was compared, whatever the file is by now
     click.echo(f"{brought.name} is admitted as {brought.role}")
 
 
-@command.command("list")
-@_table
+@command.command(
+    "list",
+    short_help="List who is admitted, until when, and who was revoked.",
+    epilog=examples("list state", "list table.toml"),
+)
+@table
 def list_clients(place: Place) -> None:
     """List the clients: name, role, fingerprint, and until when; those revoked behind them."""
     _show(place)
 
 
-@command.command("fingerprint")
+@command.command(
+    "fingerprint",
+    short_help="Show whose a file is, and its fingerprint.",
+    epilog=examples("fingerprint anna.key", "fingerprint state/keys/table.key"),
+)
 @click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
 def tell_fingerprint(file: Path) -> None:
     """Show whose certificate a file is, and its fingerprint: a client's, or a table.key."""
@@ -162,14 +182,22 @@ def tell_fingerprint(file: Path) -> None:
         click.echo(shown(read_certificate(file)))
 
 
-@command.command()
-@_table
+@command.command(
+    short_help="Give a client, or the table itself, a new key.",
+    epilog=examples(
+        "rotate state referee",
+        "rotate state anna new/anna.key --grace 2",
+        "rotate state anna new/anna.key --at-once",
+        "rotate state --own",
+    ),
+)
+@table
 @click.argument("name", required=False)
 @click.argument("file", required=False, type=click.Path(path_type=Path, exists=True))
 @click.option("--grace", "hours", type=click.FloatRange(0, 24 * 366), help="Hours for the old key.")
 @click.option("--at-once", is_flag=True, help="The old key ends now, and is revoked.")
 @click.option("--own", is_flag=True, help="The table's own keys, for a new journal.")
-@_mark
+@compared
 def rotate(
     place: Place,
     name: str | None,
@@ -197,8 +225,15 @@ def rotate(
             rotate_client(place, name, file, grace_h, mark)
 
 
-@command.command("revoke")
-@_table
+@command.command(
+    "revoke",
+    short_help="Take a client's key away, for good.",
+    epilog=examples(
+        'revoke state anna --reason "laptop lost"',
+        "revoke state anna --reason replaced --fingerprint 0123-4567-89ab-cdef",
+    ),
+)
+@table
 @click.argument("name")
 @click.option("--reason", required=True, help="Why; its owner is told so.")
 @click.option("--fingerprint", "mark", help="One of several keys of that name.")
@@ -206,10 +241,12 @@ def take_away(place: Place, name: str, reason: str, mark: str | None) -> None:
     """Take a client's key away, for good: its connections end, its orders are refused."""
     with _in_one_line():
         for gone in revoke(place.folder, name, reason, moment(wall()), mark):
-            set_aside(place.state_dir, gone)
+            set_aside(place.folder, gone)
             click.echo(f"{gone.name}, {gone.role}, {fingerprint(gone)} is revoked")
         if not Roster.load(place.folder).chief_seals():
-            click.echo("no chief is left: the machine will not start again without one", err=True)
+            click.echo(
+                "no chief is left: the machine begins no deal until one is admitted", err=True
+            )
 
 
 def _show(place: Place) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import click
 
-from controller.cli.keys_shown import KeysError, confirm, shown
+from controller.cli.keys_shown import KeysError, confirm, refuse_over, shown
 from controller.cli.wall import wall
 from controller.config import load_table
 from controller.gateway.certificates import create_client, made_here, renew_table, set_aside
@@ -15,6 +15,7 @@ from controller.gateway.enrolment import renew, revoke, to_admit
 from controller.gateway.key_files import date_text
 from controller.journal.store import STORE_NAME
 from controller.roster import (
+    ADMITTED,
     KEYS,
     TABLE,
     Certificate,
@@ -40,6 +41,18 @@ class Place(NamedTuple):
         config = load_table(path)
         return cls(config.table.state_dir, config.gateway_dir, path)
 
+    def refuse_without_table(self) -> None:
+        """Return if a table keeps its clients here. Raises KeysError, with what to name instead."""
+        if (self.folder / ADMITTED).is_dir():
+            return
+        table = self.folder / KEYS / f"{TABLE}.key"
+        if self.config is None and table.exists():
+            raise KeysError(f"{self.folder}: its clients lie elsewhere: name its table.toml")
+        raise KeysError(
+            f"{self.folder}: no table's keys are here: name its state directory or its table.toml, "
+            "or make them (`dealtable keys create`)"
+        )
+
 
 def rotate_client(
     place: Place, name: str, file: Path | None, hours: float, mark: str | None
@@ -54,6 +67,7 @@ def rotate_client(
         new = to_admit(file)
         if new.name != name:
             raise KeysError(f"{file}: is the key of {new.name}, not of {name}")
+        refuse_over(new, now)
         confirm(new, mark)
     else:
         new = _new_pair(place, name)
@@ -71,16 +85,16 @@ def _new_pair(place: Place, name: str) -> Certificate:
     present = [each for each in Roster.load(place.folder).clients if each.name == name]
     if not present:
         raise KeysError(f"{name} is not admitted here: see `dealtable keys list`")
-    here = [each for each in present if made_here(place.state_dir, each)]
+    here = [each for each in present if made_here(place.folder, each)]
     if not here:
         raise KeysError(
             f"the pair of {name} was not made here: let its owner run `dealtable keys request`, "
             "and name the new NAME.key behind NAME"
         )
     for each in here:
-        set_aside(place.state_dir, each)
+        set_aside(place.folder, each)
     assert here[0].role is not None  # nobody is admitted without one
-    return read_certificate(create_client(place.state_dir, name, here[0].role))
+    return read_certificate(create_client(place.folder, name, here[0].role))
 
 
 def rotate_own(place: Place) -> None:

@@ -69,6 +69,15 @@ def confirm(certificate: Certificate, mark: str | None) -> None:
         )
 
 
+def refuse_over(certificate: Certificate, now: datetime) -> None:
+    """Return if a certificate is valid at all. Raises KeysError for one whose time is over."""
+    if certificate.expires is not None and certificate.expires <= now:
+        raise KeysError(
+            f"{certificate.name}: this key was good until {_end(certificate)}: let its owner make "
+            "a new pair (`dealtable keys request`)"
+        )
+
+
 def listed(folder: Path, now: datetime) -> list[str]:
     """Return a line for each client and the table's own key. Raises RosterError, KeysError."""
     there = Roster.load(folder)

@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from controller.cli import LineError
+from controller.cli.quantities import Whole
 
 if TYPE_CHECKING:
     from controller.trials.lab.collect import Collected, Plan
@@ -54,10 +55,10 @@ def command() -> None:
 
 def _source_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in (
-        click.option("--jobs", type=click.IntRange(1, 512), help="Processes; else one a core."),
+        click.option("--jobs", type=Whole(1, 512), help="Processes; else one a core."),
         click.option(
             "--seed",
-            type=click.IntRange(0),
+            type=Whole(0),
             help="Deals that can be collected again; else the system's entropy.",
         ),
         click.option(
@@ -79,8 +80,8 @@ def _source_options(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-@command.command("collect")
-@click.option("--deals", type=click.IntRange(1, 10_000_000), required=True)
+@command.command("collect", short_help="Collect raw data of deals into a file.")
+@click.option("--deals", type=Whole(1, 10_000_000), required=True)
 @_source_options
 @click.option(
     "--out",
@@ -120,13 +121,11 @@ def collect_command(
     ctx.exit(_told(collected))
 
 
-@command.command("report")
+@command.command("report", short_help="Judge collected deals by the whole family.")
 @click.argument(
     "files", nargs=-1, metavar="[FILE...]", type=click.Path(dir_okay=False, path_type=Path)
 )
-@click.option(
-    "--deals", type=click.IntRange(1, 10_000_000), help="Collect these, in place of FILE."
-)
+@click.option("--deals", type=Whole(1, 10_000_000), help="Collect these, in place of FILE.")
 @_source_options
 @click.option(
     "--retest",
@@ -155,7 +154,8 @@ def report_command(
     """Judge collected deals by the whole family of tests, together at 99 %.
 
     Outside its bound: one retest, with as many fresh deals; outside again: exit 1. A retest
-    that was not made, because the deals come from elsewhere, is asked for, and exit 1. 130:
+    that was not made, because the deals come from elsewhere, is asked for, and exit 1. Tests
+    that these deals cannot answer are counted beside the verdict and change no exit code. 130:
     broken off, nothing was judged; 2: bad usage.
     """
     if bool(files) == (deals is not None):
@@ -306,7 +306,8 @@ def _check_installed(path: str, method: str) -> None:
     """Refuse what cannot run here. Raises LineError."""
     if any(importlib.util.find_spec(name) is None for name in _NEEDS):
         raise LineError(
-            "dealtable lab needs NumPy, SciPy and Matplotlib: install dealtable with its extra lab"
+            "dealtable lab needs NumPy, SciPy and Matplotlib, the extra lab: "
+            "pip install 'dealtable[lab]', in a checkout pip install -e '.[lab]'"
         )
     if path == "full":
         if importlib.util.find_spec("sim") is None:

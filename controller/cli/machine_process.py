@@ -23,10 +23,10 @@ from controller.journal.committer import ThreadCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import STORE_NAME, Store
+from controller.machine.door import Door
 from controller.machine.lasting import LastingMachine
 from controller.machine.machine import VERSION, Machine, Surroundings
 from controller.machine.metrics import Meter
-from controller.machine.outlet import Outlet
 from controller.messages import Event, State
 from controller.roster import (
     ADMITTED,
@@ -44,6 +44,8 @@ from controller.vault.keyfile import KeyFile
 _log = structlog.get_logger("machine")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LEAVE_S = 5.0
+_BOOT_BYTES = 16
+"""Of the name of a run. Signed orders are for one run: no two may ever share a name."""
 ROOM_BYTES = 16 << 20
 """What a disk that was full must have free again: many matches of a journal (provisional)."""
 
@@ -65,7 +67,7 @@ async def run_machine(
     lasting = LastingMachine(parts.build, parts.publish)
     await lasting.start()
     hello = HelloMessage(config.table.id, config.table.backend == "sim", parts.boot, metrics=True)
-    parts.outlet = outlet = Outlet(
+    parts.door = door = Door(
         hello,
         order=lasting.order,
         state=lasting.state,
@@ -79,7 +81,7 @@ async def run_machine(
         match = lasting.machine.record.play.match
         recording.begin(match, version=VERSION, started=wall())
         group = None if gateway is None else gateway.gid
-        async with outlet.serving(config.socket.parent, group):
+        async with door.serving(config.socket.parent, group):
             on_open()
             await _until_stopped(lasting)
     finally:
@@ -97,23 +99,22 @@ class _Parts:
         self._config, self._profile = config, profile_of(config)
         self._roster = LiveRoster(config.gateway_dir, wall, _roster_changed)
         self._table_key = read_certificate(state_dir / KEYS / f"{TABLE}.key").curve
-        self._chief = _chief_seal(self._roster, config.gateway_dir)
+        _refuse_without_chief(self._roster, config.gateway_dir)
         self._sign = read_sign_secret(state_dir)
         self._release = running_release(state_dir)
         self._key_file = KeyFile(config.table.runtime_dir, state_dir)
         self.meter = Meter()
         self.boot = ""
-        self.outlet: Outlet | None = None
+        self.door: Door | None = None
 
-    def _chief_now(self) -> bytes:
-        """Return whom attempts are sealed to: the first chief admitted now, else the last known."""
-        self._chief = next(iter(self._roster.chief_seals()), self._chief)
-        return self._chief
+    def _chief_now(self) -> bytes | None:
+        """Return whom attempts are sealed to: the first chief admitted now; None: there is none."""
+        return next(iter(self._roster.chief_seals()), None)
 
     def publish(self, value: State | Event) -> None:
         """Send what is public to the gateways."""
-        if self.outlet is not None:
-            self.outlet.publish(value)
+        if self.door is not None:
+            self.door.publish(value)
 
     async def build(self) -> Machine:
         """Open the journal and make a machine of it; each is a run of its own.
@@ -130,7 +131,7 @@ class _Parts:
         except JournalError:
             store.close()
             raise
-        self.boot = boot = os.urandom(4).hex()
+        self.boot = boot = os.urandom(_BOOT_BYTES).hex()
         describe(boot=boot)
         committer = self.meter.timed(ThreadCommitter(store))
         machine = Machine(
@@ -190,16 +191,14 @@ async def _until_stopped(machine: LastingMachine) -> None:
         await asyncio.gather(running, stopping, return_exceptions=True)
 
 
-def _chief_seal(roster: Roster, folder: Path) -> bytes:
-    seals = roster.chief_seals()
-    if not seals:
+def _refuse_without_chief(roster: Roster, folder: Path) -> None:
+    if not roster.chief_seals():
         raise RosterError(
             f"{folder / ADMITTED}: no chief with a sealing key; `dealtable keys` makes one"
         )
-    return seals[0]
 
 
 def _roster_changed(roster: LiveRoster, wrong: Sequence[RosterError]) -> None:
     for error in wrong:
-        _log.error("a key file admits nobody", why=str(error))
+        _log.error("a key file that cannot be used", why=str(error))
     _log.info("roster changed", admitted=len(roster.clients), revoked=len(roster.revoked))

@@ -1,29 +1,36 @@
 """What `dealtable watch` prints of a table: lines for people, or its JSON."""
 
-from typing import Final, Protocol
+import re
+from typing import Final, Protocol, TypeVar
 
 import click
 import msgspec
 from rich.console import Console
 
-from controller.bridge import state_topic
-from controller.cli.changes import BAD, Line, changes, silence, way
-from controller.gateway.client import Heard
+from controller.bridge import event_topic, state_topic
+from controller.cli.changes import BAD, Changes, Line
+from controller.cli.plain import plain, plain_json
+from controller.faults import Language
+from controller.gateway.client import BadMessage, Heard
 from controller.gateway.line import LineState
-from controller.messages import State
+from controller.messages import Event, State
 
 SILENT_S: Final = 3.0
 """A table says something every second; after three it counts as silent."""
 
 
 class Printer(Protocol):
-    """What becomes of what one table says."""
+    """What becomes of what one table says. Its gateway may be anybody's: nothing that comes
+    raises anything here, nor steers a terminal."""
 
     def say(self, line: Line) -> None:
         """Something is to be said of the table."""
 
     def heard(self, heard: Heard) -> None:
         """A message came."""
+
+    def bad(self, why: str) -> None:
+        """What came is no message."""
 
     def line(self, state: LineState) -> None:
         """The way to the table opened or closed."""
@@ -35,67 +42,129 @@ class Printer(Protocol):
 class JsonPrinter:
     """Each message's JSON on a line of its own; what is wrong with the line on stderr."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
+        self._changes = Changes(language)
+        self._wrong = ""
 
     def say(self, line: Line) -> None:
         """Say it."""
-        click.echo(f"{self._name}  {line.text}", err=True)
+        click.echo(plain(f"{self._name}  {line.text}"), err=True)
 
     def heard(self, heard: Heard) -> None:
-        """Print it as it came."""
-        click.echo(heard.body)
+        """Print it as it came; what is not JSON on one line is none of a table's."""
+        try:
+            body = _json_in(heard)
+        except BadMessage as bad:
+            self.bad(str(bad))
+            return
+        self._wrong = ""
+        click.echo(plain_json(body))
+
+    def bad(self, why: str) -> None:
+        """Say it, once until something else is wrong, or nothing."""
+        if why != self._wrong:
+            self._wrong = why
+            self.say(Line(self._changes.say("stranger", why=why), BAD))
 
     def line(self, state: LineState) -> None:
         """Say it."""
         if state is not LineState.OPEN:
-            self.say(Line(str(state)))
+            self.say(self._changes.way(state, None))
 
     def silent(self) -> None:
         """Say it."""
-        self.say(silence(None, SILENT_S))
+        self.say(self._changes.silence(None, SILENT_S))
 
 
 class LinePrinter:
     """A line for each change of the state."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, language: Language = "en") -> None:
         self._name = name
+        self._changes = Changes(language)
         self._last: State | None = None
+        self._whys: dict[str, str] = {}
         self._state = LineState.CONNECTING
+        self._wrong = ""
         self._console = Console(highlight=False, soft_wrap=True)
 
     def say(self, line: Line) -> None:
         """Say it."""
-        self._console.print(f"{self._name}  {line.text}", style=line.style, markup=False)
+        text = plain(f"{self._name}  {line.text}")
+        with self._console.capture() as captured:
+            self._console.print(text, style=line.style, markup=False, emoji=False)
+        click.echo(captured.get(), nl=False, color=self._console.is_terminal)
 
     def heard(self, heard: Heard) -> None:
-        """Print what is new in a state; events say nothing that a state does not."""
+        """Print what is new in a state. Events say no more, but why somebody stops the table."""
         try:
             now = state_in(heard)
-        except msgspec.MsgspecError as error:
-            self.say(Line(f"a state of another version: {error}", BAD))
+            if now is None:
+                self._note_why(heard)
+        except BadMessage as bad:
+            self._say_wrong(self._changes.say("version", why=str(bad)))
             return
+        self._wrong = ""
         if now is None:
             return
         self._name = now.table
-        for line in changes(self._last, now):
+        for line in self._changes.of(self._last, now, self._whys):
             self.say(Line(f"{now.time[11:19]}  {line.text}", line.style))
         self._last = now
+
+    def bad(self, why: str) -> None:
+        """Say it, once until something else is wrong, or nothing."""
+        self._say_wrong(self._changes.say("stranger", why=why))
 
     def line(self, state: LineState) -> None:
         """Say how the way to the table stands now."""
         self._state = state
-        self.say(way(state, self._last))
+        self.say(self._changes.way(state, self._last))
 
     def silent(self) -> None:
         """Say so, unless the line itself is known to be the reason."""
         if self._state in (LineState.CONNECTING, LineState.OPEN):
-            self.say(silence(self._last, SILENT_S))
+            self.say(self._changes.silence(self._last, SILENT_S))
+
+    def _say_wrong(self, text: str) -> None:
+        if text != self._wrong:
+            self._wrong = text
+            self.say(Line(text, BAD))
+
+    def _note_why(self, heard: Heard) -> None:
+        """Keep the reason of whoever stops the table: it comes before the state that shows it."""
+        if not heard.topic.startswith(event_topic("")):
+            return
+        event = _decoded(_EVENT, heard.body)
+        if event.kind == "pause":
+            self._whys[str(event.data.get("reason"))] = str(event.data.get("why") or "")
 
 
 def state_in(heard: Heard) -> State | None:
-    """Return the state in a message; None for an event. Raises MsgspecError."""
-    if not heard.topic.startswith(state_topic("")):
-        return None
-    return msgspec.json.decode(heard.body, type=State)
+    """Return the state in a message; None for an event. Raises BadMessage."""
+    return _decoded(_STATE, heard.body) if heard.topic.startswith(state_topic("")) else None
+
+
+_STATE: Final = msgspec.json.Decoder(State)
+_EVENT: Final = msgspec.json.Decoder(Event)
+_JSON: Final = msgspec.json.Decoder()
+_BREAKS: Final = re.compile(rb"[\x00-\x1f]")
+
+
+def _json_in(heard: Heard) -> str:
+    """Return the message's JSON. Raises BadMessage for what is none, or more than one line."""
+    if _BREAKS.search(heard.body):
+        raise BadMessage("JSON on more than one line")
+    _decoded(_JSON, heard.body)
+    return heard.body.decode()
+
+
+_T = TypeVar("_T")
+
+
+def _decoded(decoder: msgspec.json.Decoder[_T], body: bytes) -> _T:
+    try:
+        return decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+        raise BadMessage(str(wrong)) from None

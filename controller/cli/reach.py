@@ -6,16 +6,29 @@ from nacl.utils import random as entropy
 
 from controller.cli import LineError
 from controller.gateway.client import Identity
+from controller.gateway.endpoints import FILE as ENDPOINTS
 from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints
-from controller.roster import CLIENTS, RosterError, read_certificate
+from controller.roster import CLIENTS, KEYS, TABLE, RosterError, read_certificate
 
 
 def endpoints_in(state_dir: Path) -> Endpoints:
-    """Return where the table of a state directory is. Raises LineError."""
+    """Return where the table of a state directory is.
+
+    Its key is that of keys/table.key: endpoints.json is the gateway's to write, and an order that
+    is signed for another table acts there. Raises LineError, also where the two differ.
+    """
+    file = state_dir / KEYS / f"{TABLE}.key"
     try:
-        return read_endpoints(state_dir)
-    except NoEndpoints as error:
+        told = read_endpoints(state_dir)
+        own = read_certificate(file).curve
+    except (NoEndpoints, RosterError) as error:
         raise LineError(str(error)) from error
+    if told.server_key != own:
+        raise LineError(
+            f"{state_dir / ENDPOINTS}: names another table's key than {file}: restart the gateway; "
+            "if it says so again, somebody else writes there"
+        )
+    return told
 
 
 def client_in(state_dir: Path, name: str) -> Identity:

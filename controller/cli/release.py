@@ -11,24 +11,28 @@ from controller import release
 from controller.cli import compiled
 from controller.cli.installed import (
     FIRMWARE,
-    MANIFEST,
-    PACKAGES,
     digests,
     firmware_in,
+    odd_in,
     own_folder,
     read_remembered,
     remember,
 )
+from controller.cli.program_files import MANIFEST
+from controller.cli.quantities import Whole
 from controller.cli.release_files import (
     make_keys,
     manifest_in,
     read,
     read_key,
+    read_manifest,
     read_signed,
     signature_of,
     write,
 )
 from controller.release import BadRelease, Manifest, differences
+from controller.tomlfile import FileError
+from controller.tomlwords import printable
 
 INSTALLED: Final = "installed"
 EPILOG: Final = """\b
@@ -67,9 +71,7 @@ def key(name: Path) -> None:
 @command.command()
 @click.argument("folder", metavar="DIR|installed")
 @click.option("--version", required=True, help="Such as 0.1.0.")
-@click.option(
-    "--serial", type=click.IntRange(1, 2**53), required=True, help="Higher than any before."
-)
+@click.option("--serial", type=Whole(1, 2**53), required=True, help="Higher than any before.")
 @click.option(
     "--released",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -81,9 +83,13 @@ def key(name: Path) -> None:
 def make(folder: str, version: str, serial: int, released: datetime, out: Path | None) -> None:
     """Write the manifest of a program.
 
-    DIR is a checkout or an unpacked wheel; `installed` is this very program.
+    DIR is a checkout or an unpacked wheel; `installed` is this very program. Where a manifest
+    lies already, the new one's serial must be higher. Exit 2 for a program that holds a link.
     """
     place = _place(folder)
+    path = out or place / MANIFEST
+    _refuse_odd(place)
+    _refuse_no_higher(path, serial)
     made = Manifest(
         version=version,
         released=released.date().isoformat(),
@@ -91,7 +97,6 @@ def make(folder: str, version: str, serial: int, released: datetime, out: Path |
         files=digests(place),
         firmware=firmware_in(place),
     )
-    path = out or place / MANIFEST
     write(path, release.encode(made))
     click.echo(f"{path}: {_named(made)}, {len(made.files)} files, hash {made.release.hash}")
 
@@ -157,13 +162,31 @@ def check(
     click.echo(f"{_named(signed)}: {len(signed.files)} files, all as released")
 
 
+def _refuse_odd(place: Path) -> None:
+    """Return if a program is made of files alone. Raises FileError."""
+    for name, what in odd_in(place).items():
+        raise FileError(f"{place / printable(name)}: {what}: a release has none, remove it")
+
+
+def _refuse_no_higher(path: Path, serial: int) -> None:
+    """Return if no manifest lies at `path` that this serial does not follow. Raises FileError."""
+    if path.exists():
+        there = read_manifest(path)
+        if serial <= there.serial:
+            raise FileError(
+                f"{path}: is {_named(there)} already: --serial {there.serial + 1} or higher "
+                "follows it; to make it anew, remove it first"
+            )
+
+
 def _unlike(manifest: Manifest, place: Path) -> Iterator[str]:
     """Yield a line for each file that is not as it was released, the compiled ones last."""
-    yield from map(str, differences(manifest.files, digests(place)))
+    odd = odd_in(place)
+    for one in differences(manifest.files, digests(place)):
+        yield f"{one}: {odd[one.path]}" if one.path in odd else f"{one}"
     if firmware_in(place) != manifest.firmware:
         yield f"{FIRMWARE}: boards that carry it report another hash than the released one"
-    for package in PACKAGES:
-        yield from map(str, compiled.untrue(place, package))
+    yield from map(str, compiled.untrue(place))
 
 
 def _older(manifest: Manifest, state_dir: Path | None) -> Iterator[str]:

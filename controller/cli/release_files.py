@@ -35,7 +35,11 @@ def make_keys(name: Path) -> tuple[Path, Path]:
 def read_key(path: Path, *, secret: bool = False) -> bytes:
     """Return the 32 bytes of a public key file, or of a secret one. Raises FileError."""
     banner, other = (_SECRET, _PUBLIC) if secret else (_PUBLIC, _SECRET)
-    text = read(path).decode(errors="replace")
+    try:
+        text = read(path).decode(errors="replace")
+    except FileError as error:
+        wanted = "NAME.key_secret" if secret else "NAME.key"
+        raise FileError(f"{error}; `dealtable release key NAME` makes {wanted}") from None
     if text.startswith(other):
         wanted = "secret, the .key_secret" if secret else "public, the .key"
         raise FileError(f"{path}: is the other key of the pair; name the {wanted}")

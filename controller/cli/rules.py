@@ -25,6 +25,15 @@ _NO_EFFECT = "不适用 no effect here"
 _SETTLED = "本比赛已定 settled by the event"
 _EQUAL = "相同 no difference"
 
+EPILOG = """\b
+Examples:
+  dealtable rules                                               the rulebooks
+  dealtable rules international-000                             one, rule by rule
+  dealtable rules international-000 --event event.toml          as an event has settled it
+  dealtable rules international-000 --regulations > page.txt    what an event has to settle
+  dealtable rules --diff international-000 huaian-2017-001      where two differ
+"""
+
 
 def _file(_ctx: click.Context, _option: click.Parameter, name: str | None) -> Path | None:
     if name == "":
@@ -32,7 +41,7 @@ def _file(_ctx: click.Context, _option: click.Parameter, name: str | None) -> Pa
     return None if name is None else Path(name)
 
 
-@click.command
+@click.command(epilog=EPILOG)
 @click.argument("profile", required=False)
 @click.option("--event", metavar="FILE", callback=_file, help="An event's regulations over it.")
 @click.option("--regulations", is_flag=True, help="What an event has to settle: a page to sign.")

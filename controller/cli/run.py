@@ -1,6 +1,10 @@
 """`dealtable run`: one table, as two processes: its machine and its gateway."""
 
 import asyncio
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -8,7 +12,7 @@ import structlog
 
 from controller.cli import LineError
 from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
-from controller.config import load_table
+from controller.config import TableConfig, load_table
 
 _log = structlog.get_logger("run")
 
@@ -74,7 +78,7 @@ def command(
     context.exit(asyncio.run(machine_and_gateway(path, record, named)))
 
 
-@command.command()
+@command.command(short_help="Run the machine alone; no network.")
 @config_option
 @record_option
 def machine(path: Path, record: Path | None) -> None:
@@ -113,10 +117,13 @@ def machine(path: Path, record: Path | None) -> None:
         raise click.ClickException(str(error)) from error
 
 
-@command.command()
+@command.command(short_help="Run the gateway alone; no faces, no ports.")
 @config_option
 def gateway(path: Path) -> None:
-    """Run the gateway alone: feed and commands; no faces, no ports."""
+    """Run the gateway alone: feed and commands; no faces, no ports.
+
+    A table has one: beside another that lives, this one touches nothing and exits 2.
+    """
     from controller.cli.hardening import keep_to_oneself
     from controller.cli.two_users import check_who_runs
     from controller.cli.wall import wall
@@ -127,9 +134,39 @@ def gateway(path: Path) -> None:
     describe(table=config.table.id)
     check_who_runs(config, "gateway")
     try:
-        asyncio.run(run_gateway(config, wall, on_machine=lambda hello: describe(boot=hello.boot)))
+        with _the_only_gateway(config):
+            asyncio.run(
+                run_gateway(config, wall, on_machine=lambda hello: describe(boot=hello.boot))
+            )
     except GatewayError as error:
         raise LineError(str(error)) from error
+
+
+@contextmanager
+def _the_only_gateway(config: TableConfig) -> Iterator[None]:
+    """Hold the table's network for the block. Raises LineError where another gateway does.
+
+    What is locked is the gateway's own secret: the one file that a gateway always has, and that
+    nobody but its user can open, and so hold. The kernel lets go of it for one that dies.
+    """
+    from controller.roster import KEYS, TABLE
+
+    file = config.gateway_dir / KEYS / f"{TABLE}.key_secret"
+    try:
+        handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        yield  # the gateway says what is wrong with its keys
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise LineError(
+                f"another gateway serves table {config.table.id} ({file} is locked): stop it first"
+            ) from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def _close_the_network() -> None:

@@ -20,7 +20,7 @@ from controller.journal.kinds import KINDS
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
 from controller.match.transfer import Proof
-from controller.messages import Event, Failure, Phase, Role, State
+from controller.messages import Event, Failure, Person, Phase, Role, State
 from controller.rules.penalties.records import Entry
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -30,6 +30,10 @@ Key = Annotated[
 ]
 Signature = Annotated[
     str, Meta(pattern="^[0-9a-f]{128}$", description="over all but key and sig, in hex")
+]
+Boot = Annotated[
+    str,
+    Meta(pattern="^[0-9a-f]+$", description="the run of the table that it is for, in hex"),
 ]
 CommandId = Annotated[
     str,
@@ -204,6 +208,8 @@ def _command(cmd: str, order: Order) -> Any:
         ("id", CommandId),
         ("deal", int | None, None),
         ("attempt", int | None, None),
+        ("boot", Boot) if order.signed else ("boot", Boot | None, None),
+        ("person", Person | None, None),
         ("args", order.args, *(() if due else (msgspec.field(default_factory=order.args),))),
         *(
             [("key", Key), ("sig", Signature)]

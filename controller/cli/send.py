@@ -1,6 +1,7 @@
 """`dealtable send`: one command to a table, signed, and its answer."""
 
 import asyncio
+import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,11 +14,14 @@ from msgspec import inspect
 from controller.arguments import Args, Nothing
 from controller.cli import LineError
 from controller.cli.about import about, list_of_commands
+from controller.cli.plain import plain, plain_json
 from controller.cli.reach import client_in, command_ids, endpoints_in
 from controller.commands import COMMANDS, Order
+from controller.faults import Language
 from controller.gateway.client import Client, NoAnswer
 from controller.gateway.line import BadAddress
-from controller.messages import Phase, Reply, Role
+from controller.messages import Person, Phase, Reply, Role
+from controller.roster import CLIENTS
 from controller.tomlwords import bare
 
 _UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here")
@@ -51,10 +55,18 @@ Examples:
 )
 @click.option("--deal", type=int, help="The deal meant.  [default: the present one]")
 @click.option("--attempt", type=int, help="The attempt meant.  [default: the present one]")
+@click.option("--person", metavar="NAME", help="Who gives it, where several people have the key.")
 @click.option(
     "--about", "asked", metavar="CMD", help="Say what a command takes and who may give it."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the reply as the table sent it.")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    default="en",
+    show_default=True,
+    help="Of a refusal. 中文用 zh.",
+)
 def command(
     cmd: str | None,
     args: tuple[str, ...],
@@ -62,8 +74,10 @@ def command(
     state_dir: Path | None,
     deal: int | None,
     attempt: int | None,
+    person: str | None,
     asked: str | None,
     as_json: bool,
+    language: Language,
 ) -> None:
     """Send one command to a table and print its answer.
 
@@ -78,24 +92,27 @@ def command(
         raise click.UsageError("Missing argument 'CMD': --help lists the commands")
     if state_dir is None:
         raise click.UsageError("Missing option '--state-dir': where the table's keys are")
-    if name is None and _order(cmd).signed:
-        raise click.UsageError(f"{cmd} is signed: say whose key with --as ROLE")
+    if name is None:
+        _say_whose(cmd)
     values, asked_for = parse_words(cmd, args), cmd
+    check_person(person)
     endpoints = endpoints_in(state_dir)
-    identity = client_in(state_dir, name or Role.OBSERVER)
+    name = name or Role.OBSERVER
+    _look_for_key(state_dir, name)
+    identity = client_in(state_dir, name)
 
     async def ask() -> Reply:
         async with Client(endpoints, identity, command_ids) as client:
-            return await ask_about_present(client, asked_for, values, deal, attempt)
+            return await ask_about_present(client, asked_for, values, deal, attempt, person=person)
 
     try:
         reply = asyncio.run(ask())
     except NoAnswer as error:
-        click.echo(f"no answer: {error}", err=True)
+        click.echo(plain(f"no answer: {error}"), err=True)
         sys.exit(1)
     except BadAddress as error:
         raise LineError(str(error)) from None
-    show(reply, as_json)
+    show(reply, as_json, language)
     sys.exit(0 if reply.ok else 1)
 
 
@@ -105,6 +122,8 @@ async def ask_about_present(
     args: Mapping[str, Any],
     deal: int | None = None,
     attempt: int | None = None,
+    *,
+    person: str | None = None,
 ) -> Reply:
     """Ask `cmd` about the given deal and attempt, or where None about the present ones.
 
@@ -116,10 +135,49 @@ async def ask_about_present(
         snapshot = await client.ask("snapshot")
         if not snapshot.ok or snapshot.result is None:
             return snapshot
-        present = snapshot.result[bound]
-        deal = present["deal"] if deal is None else deal
-        attempt = present["attempt"] if attempt is None else attempt
-    return await client.ask(cmd, args, deal=deal, attempt=attempt)
+        try:
+            present = msgspec.convert(snapshot.result[bound], _Present)
+        except (LookupError, msgspec.ValidationError):
+            raise NoAnswer(f"its snapshot does not say at which deal its {bound} is") from None
+        deal = present.deal if deal is None else deal
+        attempt = present.attempt if attempt is None else attempt
+    return await client.ask(cmd, args, deal=deal, attempt=attempt, person=person)
+
+
+def check_person(person: str | None) -> None:
+    """Return if this can be said of who gives an order. Raises click.UsageError."""
+    try:
+        msgspec.convert(person, Person | None)
+    except msgspec.ValidationError:
+        expected = "1 to 40 printable characters without brackets"
+        raise click.UsageError(f"--person {person!r}: a name is {expected}") from None
+
+
+class _Present(msgspec.Struct):
+    deal: int | None
+    attempt: int | None
+
+
+def _say_whose(cmd: str) -> None:
+    """Raise UsageError for a command that needs a name to be signed in, or that there is not."""
+    close = difflib.get_close_matches(cmd, COMMANDS, n=1)
+    if cmd not in COMMANDS and close:
+        raise click.UsageError(f"there is no command {cmd}, did you mean {close[0]}?")
+    if cmd not in COMMANDS:
+        raise click.UsageError(
+            f"there is no command {cmd}, --help lists them; "
+            "if this table has it, say whose key signs it with --as ROLE"
+        )
+    if COMMANDS[cmd].signed:
+        raise click.UsageError(f"{cmd} is signed: say whose key with --as ROLE")
+
+
+def _look_for_key(state_dir: Path, name: str) -> None:
+    """Raise LineError where there is no such client; it says which there are."""
+    folder = state_dir / CLIENTS
+    if not (folder / f"{name}.key_secret").exists():
+        there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
+        raise LineError(f"{folder} has no {name}.key_secret: --as takes {there or 'nobody here'}")
 
 
 def _order(cmd: str) -> Order:
@@ -135,15 +193,24 @@ def parse_words(cmd: str, args: Sequence[str]) -> dict[str, Any]:
     return dict(_parse_word(arg, _kinds(_order(cmd).args)) for arg in args)
 
 
-def show(reply: Reply, as_json: bool) -> None:
-    """Print a reply: JSON as it is, or one line for people (a refusal on stderr)."""
+def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
+    """Print a reply: JSON as it is, or one line for people (a refusal on stderr).
+
+    Whoever has the gateway may answer anything: nothing of it steers a terminal.
+    """
     if as_json:
-        click.echo(msgspec.json.encode(reply))
+        click.echo(plain_json(msgspec.json.encode(reply).decode()))
     elif reply.error is not None:
         error = reply.error
-        click.echo(f"refused, {error.code}: {error.message}. {error.action}.", err=True)
+        said = f"refused, {error.code}: {error.message}. {error.action}."
+        if language == "zh" and error.message_zh:
+            said = f"被拒绝，{error.code}：{error.message_zh}。{error.action_zh}。"
+        click.echo(plain(said), err=True)
+    elif reply.result:
+        shown = msgspec.json.format(msgspec.json.encode(reply.result))
+        click.echo(plain_json(shown.decode()))
     else:
-        click.echo(msgspec.json.format(msgspec.json.encode(reply.result)) if reply.result else "ok")
+        click.echo("ok")
 
 
 def _kinds(args: type[Args]) -> dict[str, inspect.Type]:

@@ -4,12 +4,9 @@ import asyncio
 import gc
 import os
 import random
-import shutil
-import signal
 import sys
-import tempfile
 import textwrap
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +14,17 @@ import click
 import msgspec
 
 from controller.cli import LineError
+from controller.cli.ending import ending_signals
+from controller.cli.quantities import Number, Whole
 from controller.config import SimConfig, load_sim
 from sim.exact import exact_loop
+from sim.folders import memory_folder
 from sim.hall import SimTable, TablePlan, hall, refuse_host
 from sim.interpreters import Interpreter, cpython, find_micropython, micropython
-from sim.mechanics.faults import Fault, FaultError, check, load_wear, menu, parse_fault, wear
+from sim.mechanics.faults import FaultError, fault_of, load_wear, menu, parse_fault, wear
 from sim.mechanics.settings import BACKS, CardSet, Settings
 from sim.workers import WorkerEnded, Workers, may_open_many_files
 
-# Where a fresh runtime directory goes: in memory, under a name short enough for a socket.
-RUNTIME_ROOT = Path("/dev/shm")
 # Tables of a hall begin this long after one another, so that their heartbeats and polls do
 # not come in step.
 STAGGER_S = 0.013
@@ -56,13 +54,11 @@ Examples:
     type=click.Path(dir_okay=False, path_type=Path),
     help="A sim.toml; without one, everything is as it comes.",
 )
-@click.option(
-    "--tables", type=click.IntRange(1, 500), default=1, show_default=True, help="How many tables."
-)
+@click.option("--tables", type=Whole(1, 500), default=1, show_default=True, help="How many tables.")
 @click.option("--json", "as_json", is_flag=True, help="Print one line of JSON a table.")
 @click.option(
     "--speed",
-    type=click.FloatRange(0.1, 1000),
+    type=Number(0.1, 1000),
     help="The mechanics this many times faster; limits and heartbeats stay as they are.",
 )
 @click.option(
@@ -118,8 +114,8 @@ def command(
     leaves nothing behind.
     """
     chosen = load_sim(config) if config else SimConfig()
-    root = runtime_dir or Path(tempfile.mkdtemp(prefix="dt-", dir=RUNTIME_ROOT))
-    try:
+    with ExitStack() as stack:
+        root = runtime_dir or stack.enter_context(memory_folder())
         plan = TablePlan(
             id=chosen.sim.id,
             folder=root,
@@ -135,16 +131,14 @@ def command(
         plans = hall(plan, tables, root)
         processes = min(tables, len(os.sched_getaffinity(0)))
         may_open_many_files()
-        with asyncio.Runner(loop_factory=exact_loop) as runner:
-            if part is None and processes > 1:
-                runner.run(_shared(_parts(root, processes), plans, as_json))
-            else:
-                runner.run(_alone(_part(plans, part), as_json, is_part=part is not None))
-    except WorkerEnded as error:
-        raise click.ClickException(str(error)) from error
-    finally:
-        if runtime_dir is None:
-            shutil.rmtree(root, ignore_errors=True)
+        try:
+            with asyncio.Runner(loop_factory=exact_loop) as runner:
+                if part is None and processes > 1:
+                    runner.run(_shared(_parts(root, processes), plans, as_json))
+                else:
+                    runner.run(_alone(_part(plans, part), as_json, is_part=part is not None))
+        except WorkerEnded as error:
+            raise click.ClickException(str(error)) from error
 
 
 def _settings(
@@ -154,10 +148,10 @@ def _settings(
     mechanics = chosen.mechanics
     try:
         worn = wear(mechanics.wear) if faults_file is None else load_wear(faults_file)
-        written = [check(msgspec.convert(fields, Fault)) for fields in chosen.faults]
+        written = [fault_of(fields) for fields in chosen.faults]
         named = [parse_fault(text) for text in faults]
         refuse_host((*written, *named))
-    except (FaultError, msgspec.ValidationError) as error:
+    except FaultError as error:
         raise LineError(str(error)) from None
     return Settings(
         packs=mechanics.packs,
@@ -211,7 +205,7 @@ def _part(plans: list[TablePlan], part: str | None) -> list[TablePlan]:
 
 def _stop_by_signal() -> asyncio.Event:
     stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in ending_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     return stop
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import ctypes
-import os
 import signal
 import sys
 from collections.abc import Mapping
@@ -13,6 +11,7 @@ from typing import Any
 
 import structlog
 
+from controller.cli.ending import ending_signals, with_parent
 from controller.users import User
 
 READY = b"ready\n"
@@ -21,8 +20,6 @@ READY = b"ready\n"
 OFTEN, OFTEN_S = 5, 60.0
 """How often parts may be killed within so many seconds before the daemon gives up (provisional)."""
 # The machine itself is not imported: two processes that sleep need not carry it, too.
-_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_PR_SET_PDEATHSIG = 1
 _log = structlog.get_logger("run")
 
 
@@ -41,7 +38,7 @@ async def machine_and_gateway(
     """
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
-    for number in _SIGNALS:
+    for number in ending_signals():
         loop.add_signal_handler(number, stop.set)
     stopping = asyncio.ensure_future(stop.wait())
     words = {
@@ -79,7 +76,8 @@ async def machine_and_gateway(
         end.cancel()
     if asked:
         return 0
-    _log.error("a part of the table ended", statuses=statuses)
+    if len(parts) > 1 or min(statuses) < 0:  # else the machine has said itself why it did not begin
+        _log.error("a part of the table ended", statuses=statuses)
     return max(status if status > 0 else 1 for status in statuses)
 
 
@@ -97,7 +95,7 @@ async def _is_ready(machine: asyncio.subprocess.Process, stopping: asyncio.Futur
 async def _child(
     users: Mapping[str, User], path: Path, part: str, *words: str
 ) -> asyncio.subprocess.Process:
-    libc, parent, user = ctypes.CDLL(None), os.getpid(), users.get(part)
+    user = users.get(part)
     # Another user's code must not come out of a folder where this one happens to be.
     safe = () if user is None else ("-P",)
     return await asyncio.create_subprocess_exec(
@@ -107,12 +105,7 @@ async def _child(
         user=None if user is None else user.uid,
         group=None if user is None else user.gid,
         extra_groups=None if user is None else user.groups,
-        preexec_fn=partial(_die_with, parent, libc),  # the kernel forgets it when a user changes
+        process_group=0,  # what a terminal says, Ctrl-C or that it is gone, is ours to answer
+        # A table that is killed is killed whole. The kernel forgets it when a user changes.
+        preexec_fn=with_parent(signal.SIGKILL),
     )
-
-
-def _die_with(parent: int, libc: ctypes.CDLL) -> None:
-    """In a new child: be killed when the parent is. A table that is killed is killed whole."""
-    libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
-    if os.getppid() != parent:
-        os._exit(1)

@@ -1,6 +1,7 @@
 """`dealtable transfer`: a match goes on at another table (转台), carried over by a referee."""
 
 import asyncio
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +15,9 @@ from controller.cli.reach import client_in, command_ids, endpoints_in
 from controller.gateway.client import Client, NoAnswer
 from controller.gateway.line import BadAddress
 from controller.messages import Failure, Role
+from controller.roster import KEYS, TABLE, RosterError, read_certificate
+from controller.signing import BadSignature, check_document
+from controller.tomlwords import printable
 
 EXAMPLES: Final = """\b
 Examples:
@@ -21,15 +25,18 @@ Examples:
   dealtable transfer --from T01 --to T02 --as referee --by "Chen Hua"
 
 \b
-Where the two tables' directories are not on one computer, in two steps:
+Where the two tables' directories are not on one computer, in two steps; the key comes another way
+than the file, and the first step says it:
   dealtable transfer --from T01 --table T02 --file match.json
-  dealtable transfer --file match.json --to T02
+  dealtable transfer --file match.json --to T02 --from-key T01-table.key
 
 \b
 What happens: the first table stops the match, says in its journal that it went, and has no match
 any more. A deal whose hands are out is played on at the other table; one that is not begun is
 dealt again there. Then `dealtable send resume` lets the match go on, and `add_time` gives the
-time back that the table lost on the way. If the second step fails, mend what it says and give the
+time back that the table lost on the way. The first table signs the match; the second takes what
+bears the signature of the key in the first one's keys/table.key, and nothing else: nobody between
+can change it. If the second step fails, mend what it says and give the
 same command again: nothing is moved twice. A match that cannot arrive where it was sent may be
 sent to yet another table from the first one.
 """
@@ -41,6 +48,7 @@ class Part(msgspec.Struct, frozen=True):
     match: str
     to: str
     digest: str
+    sig: str
     part: int
     parts: int
     text: str
@@ -53,19 +61,39 @@ class Refused(Exception):
         super().__init__(f"{table} refused, {error.code}: {error.message}. {error.action}.")
 
 
+class NotSigned(Exception):
+    """What is said to be a match of the first table does not bear its signature."""
+
+    def __init__(self, what: str, verify: str) -> None:
+        super().__init__(
+            f"{what} is not signed by the key {verify}: fetch the match again, and compare the key "
+            f"with the first table's {KEYS}/{TABLE}.key"
+        )
+
+
 class Ends:
     """Between what a match is carried: directories of the two tables, or a file for one of them.
 
-    `name` is whose key gives the orders; `word` says whose decision it was, where it was said.
+    `verify` (hex) is the key with which the first table signs, as the giver of the orders knows it;
+    `name` is whose key gives them; `word` says whose decision it was, where it was said.
     """
 
     def __init__(
-        self, source: Path | None, target: Path | None, name: str, word: dict[str, Any]
+        self,
+        source: Path | None,
+        target: Path | None,
+        verify: str,
+        name: str,
+        word: dict[str, Any],
     ) -> None:
-        self.source, self.target, self._name, self._word = source, target, name, word
+        self.source, self.target, self.verify = source, target, verify
+        self._name, self._word = name, word
 
     async def fetch(self, table: str | None) -> tuple[Part, ...]:
-        """Let the match leave the first table for `table`, or for the second; return its parts."""
+        """Let the match leave the first table for `table`, or for the second; return its parts.
+
+        Raises NotSigned.
+        """
         assert self.source is not None  # `command` asks
         head = None
         if self.target is not None:
@@ -75,13 +103,24 @@ class Ends:
         first = await self._ask(self.source, [("transfer", leaves), ("document", {})])
         rest = range(2, first[-1]["parts"] + 1)
         more = await self._ask(self.source, [("document", {"part": number}) for number in rest])
-        return tuple(msgspec.convert(part, Part) for part in (first[-1], *more))
+        parts = tuple(msgspec.convert(part, Part) for part in (first[-1], *more))
+        self.check(parts, f"what {self.source} gave")
+        return parts
+
+    def check(self, parts: Sequence[Part], what: str) -> None:
+        """Return if the first table has signed the document of these parts. Raises NotSigned."""
+        try:
+            for part in parts:
+                check_document(part.digest, self.verify, part.sig)
+        except BadSignature:
+            raise NotSigned(what, self.verify) from None
 
     async def hand_over(self, parts: Sequence[Part]) -> dict[str, Any]:
         """Give the parts to the second table; return how the match stands there."""
         assert self.target is not None  # `command` asks
-        wanted = ("digest", "part", "parts", "text")
-        taken = [{name: getattr(part, name) for name in wanted} | self._word for part in parts]
+        wanted = ("digest", "sig", "part", "parts", "text")
+        known = {"verify": self.verify, **self._word}
+        taken = [{name: getattr(part, name) for name in wanted} | known for part in parts]
         answers = await self._ask(self.target, [("take_over", said) for said in taken])
         if "match" not in answers[-1]:
             raise LineError(f"parts {answers[-1]['missing']} are missing: give the command again")
@@ -113,6 +152,13 @@ _DIRECTORY: Final = click.Path(path_type=Path, file_okay=False)
     type=click.Path(path_type=Path, dir_okay=False),
     help="The match on its way: written where --to is missing, read where --from is.",
 )
+@click.option(
+    "--from-key",
+    "key",
+    metavar="KEY",
+    help="The key of the table it leaves, where --from is missing: a copy of its keys/table.key, "
+    "or the `verify` of that in hex.",
+)
 @click.option("--as", "name", default=Role.CHIEF.value, show_default=True, help="Whose key.")
 @click.option("--by", metavar="NAME", help="The chief who said so, where a referee orders it.")
 def command(
@@ -120,20 +166,24 @@ def command(
     target: Path | None,
     table: str | None,
     file: Path | None,
+    key: str | None,
     name: str,
     by: str | None,
 ) -> None:
     """Move a match to another table.
 
     The chief decides it; a referee may enter the chief's word. Ends with 0 when the match is
-    where it was sent, 1 when a table refused or did not answer.
+    where it was sent, 1 when a table refused or did not answer, or somebody has changed it.
     """
     _check(source, target, table, file)
+    if (source is None) is not (key is not None):
+        raise click.UsageError("--from-key KEY: with --file alone, and never with --from")
     word = {} if by is None else {"verbal": True, "by": by}
-    ends = Ends(source, target, name, word)
+    verify = key_in(source / KEYS / f"{TABLE}.key" if source is not None else key or "")
+    ends = Ends(source, target, verify, name, word)
     try:
         asyncio.run(_carry(ends, table, file))
-    except (NoAnswer, Refused) as error:
+    except (NoAnswer, Refused, NotSigned) as error:
         click.echo(f"{'no answer: ' if isinstance(error, NoAnswer) else ''}{error}", err=True)
         sys.exit(1)
     except BadAddress as error:
@@ -152,21 +202,43 @@ def _check(source: Path | None, target: Path | None, table: str | None, file: Pa
         raise click.UsageError("--file: there is no need of it between --from and --to")
 
 
+def key_in(key: str | Path) -> str:
+    """Return the key (hex) with which a table signs: of its public file, or as it is said.
+
+    Raises LineError.
+    """
+    if isinstance(key, str) and _HEX_KEY.fullmatch(key):
+        return key
+    try:
+        return read_certificate(Path(key)).verify.hex()
+    except RosterError as error:
+        raise LineError(str(error)) from error
+
+
+_HEX_KEY: Final = re.compile("[0-9a-f]{64}")
+
+
 async def _carry(ends: Ends, table: str | None, file: Path | None) -> None:
-    parts = await ends.fetch(table) if ends.source is not None else _read(file)
+    if ends.source is not None:
+        parts = await ends.fetch(table)
+    else:
+        parts = _read(file)
+        ends.check(parts, f"{file}")
     if ends.target is None:
-        _keep(file, parts)
+        _keep(file, parts, ends.verify)
         return
     stands = await ends.hand_over(parts)
     deal = f", deal {stands['deal']}" if stands["deal"] else ""
-    click.echo(f"match {stands['match']} is at {parts[0].to}{deal}, phase {stands['phase']}")
+    where = f"match {stands['match']} is at {parts[0].to}{deal}, phase {stands['phase']}"
+    click.echo(printable(where))
 
 
-def _keep(file: Path | None, parts: tuple[Part, ...]) -> None:
-    """Write the parts into a file."""
+def _keep(file: Path | None, parts: tuple[Part, ...], verify: str) -> None:
+    """Write the parts into a file, and say what the one who takes it there has to know."""
     assert file is not None  # `_check` asks
     file.write_bytes(msgspec.json.encode(parts))
-    click.echo(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now")
+    click.echo(printable(f"match {parts[0].match} left for {parts[0].to}: it is in {file} now"))
+    click.echo(f"there: --from-key {verify} (not out of the hands that carry the file)")
 
 
 def _read(file: Path | None) -> tuple[Part, ...]:

@@ -3,10 +3,11 @@
 Root lays it out (`dealtable run` does, and `dealtable keys create --config` where systemd starts
 the two); afterwards each process runs as its own user and checks it, and changes nothing:
 
-    state_dir            the machine's 0700   journal, keys/table.sign; clients/ is root's
+    state_dir            the machine's 0700   journal, keys/table.sign
     runtime_dir          the machine's 0700   keys of attempts
     runtime_dir.gateway  the machine's 2710, of the gateway's group: the socket alone
     [gateway] dir        root's 0755          keys/, admitted/, revoked/: the gateway reads them
+        clients          root's 0700          pairs that were made here, secrets too
         endpoints.json   the gateway's 0644   the one file that it writes
 """
 
@@ -19,7 +20,7 @@ from typing import Literal, NamedTuple
 
 from controller.cli import LineError
 from controller.config import TableConfig
-from controller.roster import ADMITTED, KEYS, REVOKED, SIGN_FILE, TABLE, RosterError
+from controller.roster import ADMITTED, CLIENTS, KEYS, REVOKED, SIGN_FILE, TABLE, RosterError
 from controller.users import (
     READ,
     WRITE,
@@ -31,6 +32,7 @@ from controller.users import (
     there,
     user_named,
 )
+from controller.whole_files import give, make_folder
 
 _ENDPOINTS = "endpoints.json"
 _ROOT = User("root", 0, 0, (0,))
@@ -148,21 +150,24 @@ def _lay_out(config: TableConfig, users: TwoUsers) -> None:
     state_dir, place = config.table.state_dir, config.gateway_dir
     for folder in (state_dir, state_dir / KEYS):
         _folder(folder, machine, 0o700)
+    _folder(place, _ROOT, 0o755)
+    _folder(place / CLIENTS, _ROOT, 0o700)
     for folder in (place, place / KEYS, place / ADMITTED, place / REVOKED):
         _folder(folder, _ROOT, 0o755)
         if folder.stat().st_uid == _ROOT.uid:  # as one user had it: nobody else could read it
             folder.chmod(stat.S_IMODE(folder.stat().st_mode) | 0o055)
     _folder(config.socket.parent, User(machine.name, machine.uid, gateway.gid, ()), 0o2710)
     _create_keys(config)
-    _give(state_dir / KEYS / SIGN_FILE, machine)
-    _give(place / KEYS / f"{TABLE}.key_secret", gateway)
+    give(state_dir / KEYS / SIGN_FILE, machine.uid, machine.gid)
+    give(place / KEYS / f"{TABLE}.key_secret", gateway.uid, gateway.gid)
     addresses = place / _ENDPOINTS
     if not addresses.exists():
         os.close(os.open(addresses, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         addresses.chmod(0o644)
-        _give(addresses, gateway)
-    with suppress(FileExistsError):  # so that `send --state-dir` finds where the table is
-        (state_dir / _ENDPOINTS).symlink_to(addresses)
+        give(addresses, gateway.uid, gateway.gid)
+    for name in (_ENDPOINTS, CLIENTS):  # so that `send --state-dir` finds the table, and its key
+        with suppress(FileExistsError):
+            (state_dir / name).symlink_to(place / name)
 
 
 def _create_keys(config: TableConfig) -> None:
@@ -188,21 +193,7 @@ def _folder(folder: Path, owner: User, mode: int) -> None:
     """Make a folder with its owner and mode, in root's folders; one that is there stays."""
     if not folder.parent.exists():
         _folder(folder.parent, _ROOT, 0o755)
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
-        return
-    os.chown(folder, owner.uid, owner.gid)
-    folder.chmod(mode)
-
-
-def _give(file: Path, owner: User) -> None:
-    """Give a file to its owner: the file itself, never one that a link leads to."""
-    handle = os.open(file, os.O_RDONLY | os.O_NOFOLLOW)
-    try:
-        os.fchown(handle, owner.uid, owner.gid)
-    finally:
-        os.close(handle)
+    make_folder(folder, owner.uid, owner.gid, mode)
 
 
 # What is wrong, in the order in which it is mended.
@@ -216,7 +207,11 @@ def _findings(config: TableConfig, users: TwoUsers, files: tuple[Path, ...]) -> 
         ("the socket's folder", config.socket.parent),
     ):
         yield from _not_owned(key, folder, users.machine)
-    for key, folder in (("state_dir", table.state_dir), ("runtime_dir", table.runtime_dir)):
+    for key, folder in (
+        ("state_dir", table.state_dir),
+        ("runtime_dir", table.runtime_dir),
+        ("clients", place / CLIENTS),
+    ):
         yield from _open(key, folder)
     yield from _changeable(
         users.gateway,
@@ -224,6 +219,7 @@ def _findings(config: TableConfig, users: TwoUsers, files: tuple[Path, ...]) -> 
         *(place, place / KEYS, place / KEYS / f"{TABLE}.key"),
         *(place / ADMITTED, *sorted((place / ADMITTED).glob("*.key"))),
         *(place / REVOKED, *sorted((place / REVOKED).glob("*.key"))),
+        place / CLIENTS,
     )
     yield from _secret(place / KEYS / f"{TABLE}.key_secret", users.gateway)
     for key, port in (("dealer.port", config.dealer.port), ("reader.port", config.reader.port)):

@@ -7,6 +7,7 @@ import msgspec
 
 from controller.journal.verify import JournalError, Report, verify
 from controller.roster import RosterError
+from controller.tomlwords import printable
 
 EPILOG = """\b
 Examples:
@@ -16,6 +17,8 @@ Examples:
   dealtable verify state --event spring-cup.toml --event autumn-cup.toml
   dealtable watch --state-dir state --json --topic event > events.jsonl
   dealtable verify events.jsonl
+  dealtable send events since=0 --json --state-dir state > answer.json
+  dealtable verify answer.json
 """
 
 
@@ -65,6 +68,10 @@ def command(
     committed to before the cut; "hands": and the opened hands are those that were bound. A reason
     without hands follows from the opened record, or no record shows it; else it is a finding.
 
+    Events are a file that `watch --json` printed, line by line, or that has a list of them under
+    "events": the answer of `send events`, the vectors of the page of the proof. A step that must
+    have been and is not in the file is named, and its attempt has no grade.
+
     A deal names its rules by their hash. Those of an event are looked up in its file, given
     with --event; without it, a line says which deals were not compared with their rules.
 
@@ -73,7 +80,7 @@ def command(
     try:
         report = verify(what, head_file, events, table)
     except (JournalError, RosterError) as error:
-        raise NotAJournal(str(error)) from error
+        raise NotAJournal(printable(str(error))) from error
     if as_json:
         click.echo(msgspec.json.encode(report))
     else:
@@ -82,18 +89,19 @@ def command(
 
 
 def _show(report: Report, *, with_head: bool) -> None:
+    """Print a report: a line each, whatever names its rows have."""
     for standing in report.attempts:
         click.echo(str(standing))
     for finding in report.findings:
         click.echo(str(finding))
     for name in sorted({each.unknown_rules for each in report.attempts if each.unknown_rules}):
-        click.echo(_strange(name, report))
+        click.echo(printable(_strange(name, report)))
     ended = [each for each in report.attempts if each.withdrawn or each.outcome not in (None, "ok")]
     if ended:
         click.echo(
             f"given up: {len(ended)}, of these {len(report.apart)} for reasons that no record shows"
         )
-    click.echo(_summary(report, with_head))
+    click.echo(printable(_summary(report, with_head)))
 
 
 def _strange(name: str, report: Report) -> str:
@@ -109,10 +117,13 @@ def _strange(name: str, report: Report) -> str:
 def _summary(report: Report, with_head: bool) -> str:
     what = "journal" if report.whole else "events"
     count = len(report.findings)
-    result = f"{count} finding{'s' * (count != 1)}" if count else "all holds"
+    holds = f"what is here holds; not in this file: {report.holes}" if report.holes else "all holds"
+    result = f"{count} finding{'s' * (count != 1)}" if count else holds
     if report.signed_heads is not None:
         many = report.signed_heads
         result += f"; {many} signed head{'s' * (many != 1)} compared"
+        apart = report.heads_apart
+        result += f", {apart} of rows that are not here" if apart else ""
     hint = "" if with_head or not report.whole else "; a cut-off end shows only with --head"
     return (
         f"{what} of {report.table or 'an unnamed table'}: {report.entries} entries, "

@@ -4,21 +4,23 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import click
-import msgspec
 
 from controller.cli import LineError
 from controller.cli.changes import Line
 from controller.cli.followed import Table, followed
 from controller.cli.heads_file import HeadsFile
 from controller.cli.held_against import HeldAgainst, TableKeys
+from controller.cli.plain import plain
 from controller.cli.printers import SILENT_S, JsonPrinter, LinePrinter, Printer, state_in
 from controller.cli.reach import command_ids
 from controller.cli.release_files import read_key, read_manifest, read_signed
-from controller.gateway.client import Client, Heard
+from controller.faults import Language
+from controller.gateway.client import BadMessage, Client, Heard
 from controller.gateway.line import BadAddress
 from controller.release import BadRelease, Manifest
 
@@ -26,6 +28,7 @@ EPILOG: Final = """\b
 Examples:
   dealtable watch --state-dir state
   dealtable watch --state-dir T01/state --state-dir T02/state
+  dealtable watch --state-dir state --language zh
   dealtable watch --state-dir state --json --topic event > events.jsonl
   dealtable watch --state-dir state --heads heads.jsonl --release manifest.json
   dealtable watch tcp://192.168.1.12:5556 --server-key table.key --key observer.key_secret
@@ -35,6 +38,13 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("endpoints", nargs=-1, metavar="[ENDPOINT]...")
 @click.option("--json", "as_json", is_flag=True, help="Print each message's JSON as it came.")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    default="en",
+    show_default=True,
+    help="Of the lines for people. 中文用 zh.",
+)
 @click.option(
     "--topic",
     type=click.Choice(["state", "event"]),
@@ -84,6 +94,7 @@ Examples:
 def command(
     endpoints: tuple[str, ...],
     as_json: bool,
+    language: Language,
     topic: str | None,
     state_dirs: tuple[Path, ...],
     server_keys: tuple[str, ...],
@@ -96,8 +107,8 @@ def command(
 
     An ENDPOINT is a table's feed; without one, the state directories say where. Prints a
     line for each change: of a match its table number (台号), phase, levels, deal, and who is
-    waited for; of the machine its phase and cards; calls for the referee, alerts with what
-    to do, outcomes, a lost line.
+    waited for; of the machine its phase and cards; calls for the referee, who stops the table and
+    why, alerts with what to do, outcomes, a lost line.
 
     A signed head that was kept is what shows later that a journal was written anew: `dealtable
     verify --head FILE`. What a table reports of its program is what it says; a release beside it
@@ -105,15 +116,24 @@ def command(
     """
     tables = followed(endpoints, state_dirs, server_keys, key_file)
     manifest = _manifest(manifest_file, release_key)
-    bad = None
+    printer = partial(JsonPrinter if as_json else LinePrinter, language=language)
+    bad: BaseException | None = None
     try:
         with _heads(heads_file, tables) as heads:
             held = Held(heads, manifest)
-            asyncio.run(_watch_all(tables, JsonPrinter if as_json else LinePrinter, topic, held))
-    except* BadAddress as wrong:
-        bad = str(wrong.exceptions[0])
+            asyncio.run(_watch_all(tables, printer, topic, held))
+    except* (BadAddress, OSError) as wrong:  # OSError: nobody reads what is printed any more
+        bad = _first(wrong)
+    if isinstance(bad, BadAddress):
+        raise LineError(str(bad))
     if bad is not None:  # raised in there, it comes out in a group before Python 3.11.4
-        raise LineError(bad)
+        raise bad
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return an exception of a group, which may be in a group of that."""
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 class Held(NamedTuple):
@@ -154,7 +174,13 @@ async def _watch(table: Table, printer: Printer, topic: str | None, held: Held) 
                 silent = True
                 printer.silent()
                 continue
+            except BadMessage as bad:
+                silent = False
+                printer.bad(str(bad))
+                await asyncio.sleep(0)
+                continue
             silent = False
+            await asyncio.sleep(0)  # a table that never stops talking must not keep the others'
             for line in _against(against, heard):
                 printer.say(line)
             if topic is None or heard.topic.startswith(f"{topic}/"):
@@ -164,7 +190,7 @@ async def _watch(table: Table, printer: Printer, topic: str | None, held: Held) 
 def _against(held: HeldAgainst | None, heard: Heard) -> Iterator[Line]:
     """Yield what is to be said of a message beside what was kept or released."""
     if held is not None:
-        with suppress(msgspec.MsgspecError):  # of another version: the printer says it
+        with suppress(BadMessage):  # of another version, or nobody's: the printer says it
             if (state := state_in(heard)) is not None:
                 yield from held.lines(state)
 
@@ -177,7 +203,7 @@ def _heads(file: Path | None, tables: Sequence[Table]) -> Iterator[HeadsFile | N
         return
     with HeadsFile(file) as heads:
         for wrong in heads.wrong:
-            click.echo(f"{wrong.shown.table}  {file}: {wrong.en}", err=True)
+            click.echo(plain(f"{wrong.shown.table}  {file}: {wrong.en}"), err=True)
         if any(table.verify is None for table in tables):
             click.echo(
                 "whether heads are signed by their table is not checked: "

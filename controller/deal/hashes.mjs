@@ -13,12 +13,16 @@ export function unhex(text, size = 32) {
   return (text.match(/../g) ?? []).map((pair) => parseInt(pair, 16));
 }
 
+const inOrder = ([a], [b]) => (a < b ? -1 : a > b ? 1 : 0);
+const bytesOf = (text) => String.fromCharCode(...utf8(text)); // as UTF-8 orders them, not UTF-16
+
 /** Return a value as JSON: keys in order, no spaces. Only whole numbers have one way to be written. */
 export function canonical(x) {
   if (typeof x === "number" && !(Number.isInteger(x) && Math.abs(x) <= 2 ** 53)) throw Error(`${x} cannot stand in an entry`);
   if (x === null || typeof x !== "object") return JSON.stringify(x);
   if (Array.isArray(x)) return `[${x.map(canonical)}]`;
-  return `{${Object.keys(x).sort().map((key) => `${JSON.stringify(key)}:${canonical(x[key])}`)}}`;
+  const keys = Object.keys(x).map((key) => [bytesOf(key), key]).sort(inOrder);
+  return `{${keys.map(([, key]) => `${JSON.stringify(key)}:${canonical(x[key])}`)}}`;
 }
 
 const primes = [...Array(312).keys()].filter((n) => n > 1 && ![...Array(n).keys()].slice(2).some((d) => n % d === 0));

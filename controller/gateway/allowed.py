@@ -1,12 +1,17 @@
 """The allow-list: who may connect now, out of a roster that follows its folder."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 import structlog
 
 from controller.roster import LiveRoster, NotAdmitted, RosterError
 from controller.roster.members import when
+
+BARRED_S: Final = 600.0
+"""How long a key stays outside that asked for more than anybody may. Provisional."""
 
 _log = structlog.get_logger("gateway")
 
@@ -21,17 +26,30 @@ class AllowList:
     def __init__(self, folder: Path, wall: Callable[[], str]) -> None:
         self._roster = LiveRoster(folder, wall, _changed)
         self._said: set[str] = set()
+        self._barred: dict[str, float] = {}
+
+    def bar(self, key: str) -> None:
+        """Refuse `key` for `BARRED_S`: it asked for so much that there would be less for others."""
+        self._barred[key] = asyncio.get_running_loop().time() + BARRED_S
+        name = self._roster.by_curve(key).name
+        _log.error("key barred: it floods the feed", key=key, name=name, for_s=BARRED_S)
 
     def why_not(self, key: str) -> NotAdmitted | None:
         """Return why `key` is refused; None where it is admitted."""
         found = self._roster.by_curve(key)
-        return found if isinstance(found, NotAdmitted) else None
+        if isinstance(found, NotAdmitted):
+            return found
+        return NotAdmitted("TOO_MANY", found.name) if self._is_barred(key) else None
 
     def gone(self, keys: Iterable[str]) -> list[str]:
         """Return whose of `keys` are admitted no more: names, and keys that have none."""
         roster = self._roster.now()
         found = ((key, roster.by_curve(key)) for key in keys)
-        return [why.name or key for key, why in found if isinstance(why, NotAdmitted)]
+        return [
+            whose.name or key
+            for key, whose in found
+            if isinstance(whose, NotAdmitted) or self._is_barred(key)
+        ]
 
     def expiring(self) -> int:
         """Return how many keys expire within a week; each is named in the log once."""
@@ -42,8 +60,15 @@ class AllowList:
                 _log.warning("key expires soon", name=client.name, at=when(client.expires))
         return len(ending)
 
+    def _is_barred(self, key: str) -> bool:
+        until_s = self._barred.get(key)
+        if until_s is not None and until_s <= asyncio.get_running_loop().time():
+            del self._barred[key]
+            return False
+        return until_s is not None
+
 
 def _changed(roster: LiveRoster, wrong: Sequence[RosterError]) -> None:
     for error in wrong:
-        _log.error("a key file admits nobody", why=str(error))
+        _log.error("a key file that cannot be used", why=str(error))
     _log.info("allow-list changed", admitted=len(roster.clients))

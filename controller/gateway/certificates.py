@@ -45,8 +45,9 @@ def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     """Create the table's keys and an admitted client of each role, unless they are there.
 
     With a `gateway_dir` of its own the gateway's part lies there: keys/table.key, its CURVE
-    secret and admitted/. `state_dir` keeps keys/table.sign, a copy of keys/table.key, and the
-    secrets of the clients that are made here. Whose the files are is the caller's business.
+    secret, admitted/, and clients/, which is neither the gateway's nor the machine's. `state_dir`
+    keeps keys/table.sign and a copy of keys/table.key. Whose the files are is the caller's
+    business.
 
     The table's own come last: while they are missing, an interrupted call is finished by the
     next one; once they are there, nothing is done, but for a table without a table.sign (one
@@ -57,7 +58,7 @@ def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     secret, public = _table_files(state_dir, gateways)
     if not public[0].exists():
         for role in Role:
-            admit(gateways, create_client(state_dir, role.value, role))
+            admit(gateways, create_client(gateways, role.value, role))
     elif not secret.exists():
         raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
     sign = state_dir / KEYS / SIGN_FILE
@@ -97,12 +98,12 @@ def renew_table(state_dir: Path, gateway_dir: Path | None = None) -> Certificate
     return after
 
 
-def create_client(state_dir: Path, name: str, role: Role) -> Path:
+def create_client(place: Path, name: str, role: Role) -> Path:
     """Create the certificates of a client in clients/ and return its public file.
 
     A client that is there already stays as it is. Raises OSError.
     """
-    folder = state_dir / CLIENTS
+    folder = place / CLIENTS
     secret = folder / f"{name}.key_secret"
     if not secret.exists():
         write_new(secret, new_client(name, role), SECRET_MODE)
@@ -124,20 +125,20 @@ def request(folder: Path, name: str, role: Role, expires: datetime | None = None
     return public
 
 
-def made_here(state_dir: Path, certificate: Certificate) -> bool:
+def made_here(place: Path, certificate: Certificate) -> bool:
     """Tell whether the pair of a client lies here, in use or set aside. Raises RosterError."""
-    places = (_pair(state_dir, certificate), _old_pair(state_dir, certificate))
+    places = (_pair(place, certificate), _old_pair(place, certificate))
     return any(
         path.exists() and read_certificate(path).curve == certificate.curve for path in places
     )
 
 
-def set_aside(state_dir: Path, certificate: Certificate) -> None:
+def set_aside(place: Path, certificate: Certificate) -> None:
     """Move the pair of a key that was replaced or revoked to clients/old/, if it was made here.
 
     What was sealed to it can still be opened with it. Raises OSError, RosterError.
     """
-    public, old = _pair(state_dir, certificate), _old_pair(state_dir, certificate)
+    public, old = _pair(place, certificate), _old_pair(place, certificate)
     if not public.exists() or read_certificate(public).curve != certificate.curve:
         return
     old.parent.mkdir(mode=0o700, exist_ok=True)
@@ -147,13 +148,13 @@ def set_aside(state_dir: Path, certificate: Certificate) -> None:
             path.rename(old.with_name(old.name.removesuffix(".key") + ending))
 
 
-def _pair(state_dir: Path, certificate: Certificate) -> Path:
-    return state_dir / CLIENTS / f"{certificate.name}.key"
+def _pair(place: Path, certificate: Certificate) -> Path:
+    return place / CLIENTS / f"{certificate.name}.key"
 
 
-def _old_pair(state_dir: Path, certificate: Certificate) -> Path:
+def _old_pair(place: Path, certificate: Certificate) -> Path:
     name = f"{certificate.name}-{fingerprint(certificate)}.key"
-    return state_dir / CLIENTS / OLD / name
+    return place / CLIENTS / OLD / name
 
 
 def _table_files(state_dir: Path, gateways: Path) -> tuple[Path, list[Path]]:

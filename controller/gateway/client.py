@@ -17,6 +17,7 @@ import zmq
 import zmq.asyncio
 
 from controller import signing
+from controller.bridge import is_deep
 from controller.commands import COMMANDS
 from controller.gateway.endpoints import Endpoints
 from controller.gateway.line import RETRY_S, Keys, Line, LineState
@@ -27,7 +28,13 @@ from controller.messages import Command, Reply
 ANSWER_S: Final = 8.0
 """Longer than the gateway itself waits for the machine, so that its word is heard."""
 
+_FRAMES: Final = 2
+_DEEPEST_ANSWER: Final = 64
 _HOPELESS: Final = frozenset({LineState.KEY_REFUSED, LineState.OTHER_KEY})
+
+
+class BadMessage(Exception):
+    """What came on the feed is none of a table's: whoever has its gateway may send anything."""
 
 
 class NoAnswer(Exception):
@@ -63,6 +70,10 @@ class _Asked:
 class Client:
     """One table's feed and commands. Sockets open with their first use.
 
+    What it signs is for the run of the table that it saw last, on the feed or in a snapshot
+    (`boot`; who hears the feed elsewhere may set it): an order that a restart overtakes is refused
+    there, and is given anew by who still means it.
+
     `ids` gives a fresh command id at each call (two commands of one key must never
     share one); `on_line` is told how the feed's line stands whenever that changes;
     `topics` are the beginnings of the topics to hear.
@@ -89,6 +100,7 @@ class Client:
         self._tasks: list[asyncio.Task[None]] = []
         self._asked: dict[str, _Asked] = {}
         self._lost_line = False
+        self.boot: str | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -114,14 +126,21 @@ class Client:
     async def hear(self) -> Heard:
         """Return the next message of the feed, whenever it comes; cancelling loses none.
 
-        Raises BadAddress at the first call.
+        Raises BadAddress at the first call, BadMessage for one that is none; the next may be one.
         """
         if self._feed is None:
             self._feed = self._open(zmq.SUB, self._endpoints.feed, self._on_line)
             for topic in self._topics:
                 self._feed.socket.subscribe(topic)
-        name, body = await self._feed.socket.recv_multipart()
-        return Heard(name.decode(), body)
+        frames = await self._feed.socket.recv_multipart()
+        if len(frames) != _FRAMES:
+            raise BadMessage(f"{len(frames)} frames, expected {_FRAMES}")
+        try:
+            heard = Heard(frames[0].decode(), frames[1])
+        except UnicodeDecodeError:
+            raise BadMessage("a topic that is no text") from None
+        self.boot = _boot_in(heard.body) or self.boot
+        return heard
 
     async def feed(self) -> AsyncIterator[Heard]:
         """Yield all that comes, without end."""
@@ -135,22 +154,39 @@ class Client:
         *,
         deal: int | None = None,
         attempt: int | None = None,
+        person: str | None = None,
         command_id: str | None = None,
         answer_s: float = ANSWER_S,
     ) -> Reply:
         """Send a command, signed unless it only reads, and return the table's reply.
 
+        `person` gives it, with the key of this client. Before the first that is signed it asks for
+        a snapshot, where it has heard no feed: who signs says which run of the table he means.
         Raises NoAnswer when none came in `answer_s`, or the key is refused there; BadAddress.
         """
         command = Command(
-            id=command_id or self._ids(), cmd=cmd, deal=deal, attempt=attempt, args=dict(args or {})
+            id=command_id or self._ids(),
+            cmd=cmd,
+            deal=deal,
+            attempt=attempt,
+            person=person,
+            args=dict(args or {}),
         )
         size = len(msgspec.json.encode(command))
         if size > HARD_LARGEST:
             return _too_large(command.id, size)  # it has no signature: fields are bounded, too
-        if self._identity.seed is not None and _is_signed(cmd):
-            command = signing.sign(command, self._endpoints.server_key, self._identity.seed)
-        return await self.send(command, answer_s)
+        if self._identity.seed is None or not _is_signed(cmd):
+            return await self.send(command, answer_s)
+        if self.boot is None:
+            seen = await self.send(Command(id=self._ids(), cmd="snapshot"), answer_s)
+            if seen.error is not None:
+                return msgspec.structs.replace(seen, id=command.id)
+        command = msgspec.structs.replace(command, boot=self.boot)
+        command = signing.sign(command, self._endpoints.server_key, self._identity.seed)
+        reply = await self.send(command, answer_s)
+        if reply.error is not None and reply.error.code == _OTHER_RUN:
+            self.boot = None  # this order is not signed again; before the next it looks anew
+        return reply
 
     async def send(self, command: Command, answer_s: float = ANSWER_S) -> Reply:
         """Send `command` as it is and return the table's reply. Raises NoAnswer, BadAddress.
@@ -170,11 +206,20 @@ class Client:
                 if line.state in _HOPELESS:
                     raise NoAnswer(self._where(line.state))
                 await line.socket.send(body)
-                return await answer
+                reply = await answer
         except TimeoutError:
             raise NoAnswer(self._where(line.state, f"no answer in {answer_s:g} s")) from None
         finally:
             self._asked.pop(command.id, None)
+        if command.cmd == "snapshot" and reply.result is not None:
+            self._saw(reply.result)
+        return reply
+
+    def _saw(self, state: Mapping[str, Any]) -> None:
+        """Take which run of the table somebody who asked has seen."""
+        boot = state.get("boot")
+        if isinstance(boot, str):
+            self.boot = boot
 
     def _command_line(self) -> Line:
         if self._commands is None:
@@ -206,7 +251,9 @@ class Client:
             body = await line.socket.recv()
             try:
                 reply = _REPLY.decode(body)
-            except msgspec.MsgspecError:  # of another version: who asked hears that none came
+            except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+                continue  # of another version, or nobody's: who asked hears that none came
+            if is_deep(reply.result, _DEEPEST_ANSWER):  # nothing that any table answers
                 continue
             asked = self._asked.get(reply.id)
             if asked is not None and not asked.answer.done():
@@ -227,4 +274,20 @@ def _is_signed(cmd: str) -> bool:
     return cmd not in COMMANDS or COMMANDS[cmd].signed
 
 
+class _OfARun(msgspec.Struct):
+    """What states and events have alike."""
+
+    boot: str
+
+
+def _boot_in(body: bytes) -> str | None:
+    """Return the run of the table that a message of its feed is of; None for a bad one."""
+    try:
+        return _RUN.decode(body).boot
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+_OTHER_RUN: Final = "OTHER_RUN"
+_RUN: Final = msgspec.json.Decoder(_OfARun)
 _REPLY: Final = msgspec.json.Decoder(Reply)

@@ -13,7 +13,7 @@ import zmq.asyncio
 
 from controller.bridge import CommandMessage, ReplyMessage
 from controller.commands import COMMANDS
-from controller.counting import Histogram
+from controller.counting import Histogram, Refusals
 from controller.gateway.rates import BURST, PER_S, Rates
 from controller.gateway.requests import HARD_LARGEST, BadCommand, parse, refusal
 from controller.gateway.sockets import open_socket, post
@@ -70,6 +70,7 @@ class Commands:
         self.answers: Counter[tuple[str, str]] = Counter()
         self.reply_s = Histogram(REPLY_BOUNDS_S)
         self._rates = Rates()
+        self._dropped = Refusals()
         self._waiting: dict[int, _Waiting] = {}
         self._per_peer: Counter[str] = Counter()
         self._last_ref = 0
@@ -80,10 +81,13 @@ class Commands:
         return len(self._waiting)
 
     async def serve(self) -> None:
-        """Take commands until cancelled."""
+        """Take commands until cancelled. Whatever one of them leads to, the next is taken."""
         while True:
             frames = await self.socket.recv_multipart(copy=False)
-            self._take(frames)
+            try:
+                self._take(frames)
+            except Exception:  # of this command alone: who sent it hears nothing
+                self._tell_dropped(str(frames[-1]["User-Id"]))
             await asyncio.sleep(0)  # a flood of commands must not keep the loop
 
     def answer(self, message: ReplyMessage) -> None:
@@ -135,6 +139,13 @@ class Commands:
             self._reply(envelope, refusal(command.id, "MACHINE_AWAY"), command.cmd)
             return
         self._wait(self._last_ref, envelope, peer, command)
+
+    def _tell_dropped(self, peer: str) -> None:
+        """Log the error that a command led to, once a minute for each key."""
+        unsaid = self._dropped.note(peer, asyncio.get_running_loop().time())
+        if unsaid is not None:
+            more = {"dropped_meanwhile": unsaid} if unsaid else {}
+            _log.exception("command dropped", key=peer, **more)
 
     def _refused(self, peer: str, command: Command) -> Reply | None:
         """Return what a key is told whose commands do not even go to the machine."""

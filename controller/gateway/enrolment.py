@@ -22,6 +22,7 @@ from controller.roster import (
     Roster,
     RosterError,
     fingerprint,
+    is_proved,
     read_certificate,
 )
 from controller.roster.members import clashing, when
@@ -40,7 +41,7 @@ def enrol(folder: Path, client: Certificate, expires: datetime | None = None) ->
     """
     roster = Roster.load(folder)
     for path, there in _places(folder):
-        if replace(there, expires=None) == replace(client, expires=None):
+        if _as_owned(there) == _as_owned(client):
             write_over(path, public_text(_ending(there, expires)), PUBLIC_MODE)
             return path
     _refuse_clash(client, roster)
@@ -96,11 +97,19 @@ def revoke(
 
 
 def to_admit(public_file: Path) -> Certificate:
-    """Return the client in a file that somebody brought. Raises RosterError."""
+    """Return the client in a file that somebody brought, as its owner made it.
+
+    Raises RosterError, also where its name, role or end is not what the owner signed.
+    """
     client = read_certificate(public_file)
     if client.role is None or client.has_secrets:
         raise RosterError(f"{public_file}: no client's public certificate: admit its NAME.key")
-    return replace(client, revoked=None, reason="")
+    if not is_proved(client):
+        raise RosterError(
+            f"{public_file}: is not as its owner made it (name, role, keys and end are signed): "
+            "let the owner bring the NAME.key of `dealtable keys request`"
+        )
+    return replace(client, revoked=None, reason="", proof=None)
 
 
 def _refuse_clash(client: Certificate, roster: Roster) -> None:
@@ -125,6 +134,11 @@ def _add(folder: Path, client: Certificate) -> Path:
         place = place.with_name(f"{client.name}-{fingerprint(client)}.key")
     write_new(place, public_text(client), PUBLIC_MODE)
     return place
+
+
+def _as_owned(client: Certificate) -> Certificate:
+    """Return a certificate without what its table says of it."""
+    return replace(client, expires=None, proof=None)
 
 
 def _ending(client: Certificate, expires: datetime | None) -> Certificate:

@@ -167,7 +167,7 @@ FAMILIES: Final[dict[str, Family]] = {
     "orders_refused": Family(
         "counter",
         "orders_refused_total",
-        "Signed commands that the machine itself refused for their key, role or signature.",
+        "Signed commands that the machine itself refused for key, role, signature or run.",
         ("why",),
     ),
 }

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 import zmq
@@ -9,6 +10,7 @@ import zmq.asyncio
 
 from controller.bridge import BridgeError, FeedMessage, event_topic, state_topic
 from controller.gateway.sockets import open_socket, post
+from controller.gateway.topics import Topics
 
 JOIN_S: Final = 0.02
 """How long joins are gathered before the state goes out for all of them at once."""
@@ -26,14 +28,22 @@ _OPTIONS: Final[dict[int, int]] = {
 class Feed:
     """Publishes what the machine says is public, and repeats its last state to joiners.
 
-    `sent` counts messages by the kind of their topic.
+    `sent` counts messages by the kind of their topic. `put_out` is told of a key that asks for more
+    than anybody may; the socket is closed then, and the feed held back until it is open again.
     """
 
-    def __init__(self, context: zmq.asyncio.Context, table: str) -> None:
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        table: str,
+        put_out: Callable[[str], None] = lambda key: None,
+    ) -> None:
         self._context = context
         self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
         self._state_topic = state_topic(table)
         self._topics = {self._state_topic, event_topic(table)}
+        self._asked = Topics(self._topics)
+        self._put_out = put_out
         self.sent: Counter[str] = Counter()
         self._state: list[bytes] | None = None
         self._repeat: asyncio.TimerHandle | None = None
@@ -61,6 +71,7 @@ class Feed:
     def reopen(self) -> None:
         """Put every subscriber out. The new socket is to be guarded and bound."""
         self.socket.close()
+        self._asked.clear()
         self.socket = open_socket(self._context, zmq.XPUB, _OPTIONS)
 
     def go_on_in(self, after_s: float) -> None:
@@ -77,13 +88,22 @@ class Feed:
         """Repeat the state no more: without its machine it is no longer the table's."""
         if self._held is not None:
             self._let_go()
+        if self._held is not None:
+            self._held.clear()
         self._state = None
 
     async def serve(self) -> None:
-        """Take subscriptions until cancelled."""
+        """Take subscriptions until cancelled, or until one client must be put out."""
+        loop = asyncio.get_running_loop()
         while True:
-            subscription, *_ = await self.socket.recv_multipart()
-            if subscription[:1] == b"\x01" and self._wants_state(subscription[1:]):
+            frames = await self.socket.recv_multipart(copy=False)
+            key, asked = _sender(frames[0]), [frame.bytes for frame in frames]
+            if not self._asked.take(key, asked, loop.time()):
+                self.hold()
+                self.socket.close()  # and all that its client had put into it
+                self._put_out(key)
+                return
+            if any(frame[:1] == b"\x01" and self._wants_state(frame[1:]) for frame in asked):
                 self._joined()
             await asyncio.sleep(0)  # a flood of subscriptions must not keep the loop
 
@@ -103,6 +123,8 @@ class Feed:
 
     def _let_go(self) -> None:
         self._stop_waiting()
+        if self.socket.closed:  # until it is open again
+            return
         held, self._held = self._held or [], None
         for frames in held:
             self._send(frames)
@@ -121,5 +143,13 @@ class Feed:
 
     def _send_again(self) -> None:
         self._repeat = None
-        if self._state is not None:
+        if self._state is not None and not self.socket.closed:
             post(self.socket, self._state)
+
+
+def _sender(frame: zmq.Frame) -> str:
+    """Return the key (Z85) that a message came in under; "" for libzmq's own."""
+    try:
+        return str(frame["User-Id"])
+    except zmq.ZMQError:
+        return ""

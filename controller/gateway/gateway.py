@@ -58,7 +58,7 @@ class Gateway:
             context = zmq.asyncio.Context()
             opened.callback(context.destroy)
             self._door = opened.enter_context(closing(Doorkeeper(context, allowed.why_not)))
-            self._feed = opened.enter_context(closing(Feed(context, table)))
+            self._feed = opened.enter_context(closing(Feed(context, table, allowed.bar)))
             self._inlet = Inlet(config.socket, table, self, _peers(config.table.user))
             self._commands = opened.enter_context(
                 closing(Commands(context, self._inlet.send, allowed.why_not, answer_s))

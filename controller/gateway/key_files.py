@@ -4,11 +4,8 @@ Certificates are pyzmq's own with our metadata: `zmq.auth` reads them, and so do
 controller/roster, without ZeroMQ.
 """
 
-import os
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +14,9 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.messages import Role
-from controller.roster import TABLE, Certificate, certificate_of
+from controller.roster import TABLE, Certificate, certificate_of, proof_of
 from controller.tomlwords import printable
+from controller.whole_files import make_folder, put_new, put_over
 
 PUBLIC_MODE: Final = 0o644
 SECRET_MODE: Final = 0o600
@@ -72,7 +70,11 @@ def table_secret(verify: bytes, curve: tuple[str, str] | None = None) -> str:
 
 
 def public_text(certificate: Certificate) -> str:
-    """Return the public file of a certificate, with what its table says of it."""
+    """Return the public file of a certificate, with what its table says of it.
+
+    Of a client's secret one it has the owner's signature, which shows who carries it on that
+    nobody changed it.
+    """
     fields = {"name": certificate.name}
     if certificate.role is not None:
         fields["role"] = certificate.role.value
@@ -85,52 +87,37 @@ def public_text(certificate: Certificate) -> str:
         fields["revoked"] = _stamp(certificate.revoked)
         reason = printable(certificate.reason).replace('"', "'")
         fields["reason"] = f'"{reason}"'
+    if certificate.role is not None and certificate.sign is not None:
+        fields["proof"] = proof_of(certificate).hex()
     curve = f'curve\n    public-key = "{certificate.curve}"\n'
     return f"{_PUBLIC_BANNER}metadata\n{_lines(fields)}{curve}"
 
 
 def date_text(moment: datetime) -> str:
     """Return a moment (UTC) as a certificate has it: the end of a day as that day."""
-    day_before = moment - timedelta(days=1)
     at_midnight = moment.time() == datetime.min.time()
-    return day_before.date().isoformat() if at_midnight else _stamp(moment)
+    if at_midnight and moment.date() > date.min:
+        return (moment - timedelta(days=1)).date().isoformat()
+    return _stamp(moment)
 
 
 def write_new(path: Path, text: str, mode: int) -> None:
     """Write `path` whole or not at all. Raises FileExistsError where there is one, OSError."""
-    part = _part(path, text, mode)
-    try:
-        os.link(part, path)
-    finally:
-        os.unlink(part)
+    put_new(path, text.encode(), mode)
 
 
 def write_over(path: Path, text: str, mode: int) -> None:
     """Write `path` whole or not at all, over what is there; what is so already stays.
 
-    The file keeps its owner. Raises OSError.
+    The file keeps its owner; a new one has its folder's. Raises OSError.
     """
-    try:
-        if path.read_text(encoding="utf-8") == text:
-            return
-        owner = path.stat()
-    except FileNotFoundError:
-        owner = None
-    part = _part(path, text, mode)
-    if owner is not None:
-        with suppress(PermissionError):  # of another user only root's file can be
-            os.chown(part, owner.st_uid, owner.st_gid)
-    os.replace(part, path)
+    put_over(path, text.encode(), mode)
 
 
 def beside(folder: Path, like: Path) -> Path:
     """Make a folder for the same people as the one `like` and return it. Raises OSError."""
-    if not folder.exists():
-        folder.mkdir(mode=0o700)
-        status = like.stat()
-        with suppress(PermissionError):
-            os.chown(folder, status.st_uid, status.st_gid)
-        folder.chmod(status.st_mode & 0o777)
+    status = like.stat()
+    make_folder(folder, status.st_uid, status.st_gid, status.st_mode & 0o777)
     return folder
 
 
@@ -150,19 +137,3 @@ def _lines(metadata: Mapping[str, str]) -> str:
 
 def _stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _part(path: Path, text: str, mode: int) -> str:
-    """Write `text` beside `path`, synced, and return where."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            os.fchmod(file.fileno(), mode)
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError:
-        os.unlink(part)
-        raise
-    return part

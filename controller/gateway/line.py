@@ -16,9 +16,12 @@ import zmq
 import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
+from controller.bridge import MACHINE_LINE
 from controller.gateway.sockets import open_socket
 
 RETRY_S: Final = 5.0
+_LARGEST: Final = 2 * MACHINE_LINE
+"""Bytes of a message; whoever has the gateway may send larger ones, and is hung up on."""
 
 
 class BadAddress(Exception):
@@ -63,7 +66,7 @@ class Line:
         self._retry_s = retry_s
         self._retry: asyncio.TimerHandle | None = None
         self._unexplained = 0
-        self.socket = open_socket(context, kind)
+        self.socket = open_socket(context, kind, {zmq.MAXMSGSIZE: _LARGEST})
         self._monitor = self.socket.get_monitor_socket()
         try:
             self.socket.curve_serverkey = keys.server.encode()

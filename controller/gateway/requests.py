@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 import msgspec
 
+from controller.bridge import DEEPEST, is_deep
 from controller.faults import fault
 from controller.messages import Command, Failure, Reply
 
@@ -37,13 +38,21 @@ def parse(payload: bytes) -> Command:
     size = len(command.id)
     if not 0 < size <= LONGEST_ID:
         raise BadCommand(f"an id of {size} characters", f"1 to {LONGEST_ID}")
+    if is_deep(command.args):
+        raise BadCommand("arguments too deep within each other", f"at most {DEEPEST}", command.id)
     return command
 
 
 def refusal(command_id: str, name: str, **evidence: object) -> Reply:
     """Return the reply that refuses a command, in the words of the fault catalogue."""
     row = fault(name)
-    failure = Failure(code=name, message=row.cause(evidence), action=row.action(evidence))
+    failure = Failure(
+        code=name,
+        message=row.cause(evidence),
+        action=row.action(evidence),
+        message_zh=row.cause(evidence, "zh"),
+        action_zh=row.action(evidence, "zh"),
+    )
     return Reply(id=command_id, ok=False, error=failure)
 
 

@@ -78,5 +78,5 @@ def _entry(body: bytes) -> Entry | None:
 def _canonical(entry: Entry, body: bytes) -> bool:
     try:
         return encode(entry) == body
-    except ValueError:
+    except (ValueError, RecursionError):
         return False

@@ -13,9 +13,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from controller.messages import Landed, Outcome, Release, Role, Seat
+from controller.messages import Landed, Outcome, Person, Release, Role, Seat
 
 Hash = Annotated[str, Meta(pattern="^[0-9a-f]{64}$", description="32 bytes in hex")]
+Signature = Annotated[str, Meta(pattern="^[0-9a-f]{128}$", description="64 bytes in hex")]
 Base64 = Annotated[str, Meta(pattern="^[A-Za-z0-9+/]*={0,2}$", description="bytes in base64")]
 FaultName = Annotated[
     str, Meta(pattern="^[A-Z][A-Z0-9_]*$", description="a name of the fault catalogue")
@@ -308,9 +309,10 @@ class TransferredData(Data, frozen=True):
 class TakenOverData(Data, frozen=True):
     """A match came from `table`, whose journal has `head` behind its `transferred`, entry `n`.
 
-    `digest` names the document it came in (controller/match/transfer.py). Its `meeting` follows,
-    and then its `events`, so many of kind `match`, with times of this table's clock. `proofs`:
-    what its attempts promised so far, by table, deal and attempt.
+    `digest` names the document it came in (controller/match/transfer.py), `sig` is that table's
+    signature of it, by the key `verify` that whoever ordered it named (controller/signing.py). Its
+    `meeting` follows, and then its `events`, so many of kind `match`, with times of this table's
+    clock. `proofs`: what its attempts promised so far, by table, deal and attempt.
     """
 
     match: str
@@ -318,6 +320,8 @@ class TakenOverData(Data, frozen=True):
     n: Count
     head: Hash
     digest: Hash
+    verify: Hash
+    sig: Signature
     events: Count
     proofs: list[dict[str, Any]]
     by: str
@@ -398,10 +402,11 @@ class CommandData(Data, frozen=True):
     """A signed command that acted, and by whom.
 
     `key`: the signer's (hex), `panel` for a button of the table; `who`: the name of its
-    certificate. `result`: what was answered, as far as it is public; or `refused`: it was begun
-    and could not be carried out after all. `args`, `of` (the deal and attempt that it named) and
-    `sig`: of commands whose arguments are public, so that whoever knows the signer's key can
-    check that he gave them (controller/signing.py); none where a button did.
+    certificate; `person`: who gave it with that key, null where he did not say. `result`: what was
+    answered, as far as it is public; or `refused`: it was begun and could not be carried out after
+    all. `args`, `of` (the deal and attempt that it named), `boot` (the run that it was for: this
+    one) and `sig`: of commands whose arguments are public, so that whoever knows the signer's key
+    can check that he gave them (controller/signing.py); none where a button did.
     """
 
     id: str
@@ -409,8 +414,10 @@ class CommandData(Data, frozen=True):
     cmd: str
     role: Role
     who: str
+    person: Person | None = None
     args: dict[str, Any] | UnsetType = UNSET
     of: tuple[int | None, int | None] | UnsetType = UNSET
+    boot: str | UnsetType = UNSET
     sig: str | UnsetType = UNSET
     result: dict[str, Any] | UnsetType = UNSET
     refused: FaultName | UnsetType = UNSET

@@ -18,6 +18,8 @@ LARGEST_BODY = 0xFFFF
 """Most bytes of a body: its length is chained as two bytes."""
 
 _LARGEST_INT = 2**53
+_DEEPEST = 64
+"""Lists and objects in one another, at most: a reader may follow them by recursion."""
 _OTHER_FIELDS = 1024
 """Bytes that suffice for all fields of an entry but its data."""
 
@@ -51,8 +53,8 @@ class Chained(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def encode(entry: Entry) -> bytes:
     """Return the body of an entry.
 
-    Raises ValueError for data that JSON cannot carry the same way everywhere, or
-    for a body longer than LARGEST_BODY.
+    Raises ValueError for data that JSON cannot carry the same way everywhere, that is
+    deeper than any entry, or for a body longer than LARGEST_BODY.
     """
     _check(entry.data, entry.kind)
     body = canonical(entry)
@@ -110,19 +112,21 @@ def entry_of(event: Event) -> Entry:
     )
 
 
-def _check(value: object, kind: str) -> None:
-    """Raise ValueError for a value that two JSON writers might spell differently."""
+def _check(value: object, kind: str, depth: int = 0) -> None:
+    """Raise ValueError for a value that two JSON writers might spell differently, or too deep."""
+    if depth > _DEEPEST:
+        raise ValueError(f"{kind}: an entry is at most {_DEEPEST} deep")
     if value is None or isinstance(value, bool | str):
         return
     if isinstance(value, int) and abs(value) <= _LARGEST_INT:
         return
     if isinstance(value, list | tuple):
         for item in value:
-            _check(item, kind)
+            _check(item, kind, depth + 1)
         return
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         for item in value.values():
-            _check(item, kind)
+            _check(item, kind, depth + 1)
         return
     raise ValueError(f"{kind}: an entry cannot hold {type(value).__name__} {_shown(value)}")
 

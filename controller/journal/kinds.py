@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {
     "begun": Kind(PUBLIC, of.BegunData, ("cut",), ONCE),
     "shuffled": Kind(PUBLIC, of.ShuffledData, ("begun",), ONCE),
     "wire": Kind(PRIVATE, of.WireData),
-    "dealt": Kind(PUBLIC, of.DealtData, ("begun",), ONCE),
+    "dealt": Kind(PUBLIC, of.DealtData, ("shuffled",), ONCE),
     "held": Kind(PUBLIC, of.HeldData, ("dealt",), ONCE),
     "hands_box": Kind(PRIVATE, of.HandsBoxData, ("dealt",), ONCE),
     "verdict": Kind(PUBLIC, of.VerdictData, ("seed",), ONCE),

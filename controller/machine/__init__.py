@@ -48,7 +48,7 @@ The boards, and the house around them:
     table.py        who is there, and whose attempt the boards' words are about
     wire_log.py     what the boards said, on its way into the journal
     machine.py      all of this put together; lasting.py: one after the other, over a full disk
-    outlet.py       the Unix socket to the gateway
+    door.py         the Unix socket to the gateway
     metrics.py      the machine's numbers; own_process.py: those of the process
 
 Imports go one way: state and play, record, order, attempt, table, deals, acts, machine.

@@ -103,6 +103,8 @@ class TableActs:
             return failure("PAUSED", found=", ".join(sorted(state.pauses)))
         if state.phase is Phase.COMMITTED and self._table.run is not None:
             return None  # without its cut
+        if self._deals.chief is None:
+            return failure("NO_CHIEF")
         if self._deals.waits_for is not None:
             return None
         if loaded.barred:
@@ -165,7 +167,7 @@ class TableActs:
             suspends = () if self._record.play.match is None else self._match.meant(order)
             if suspends and self._match.refused(*suspends) is None:
                 self._match.write(*suspends)
-            why = {"reason": order.who.role.value, "by": order.who.name, "why": args.reason}
+            why = {"reason": order.who.role.value, "by": order.who.by, "why": args.reason}
             self._record.write("pause", why)
             self._table.hold()
         await order.carried_out()
@@ -189,7 +191,7 @@ class TableActs:
         if suspended and len(ended) == len(pauses) and not (claimed and ended):
             self._match.write(*self._match.meant(order))
         for why in ended:
-            self._record.write("pause_ended", {"reason": why, "by": order.who.name})
+            self._record.write("pause_ended", {"reason": why, "by": order.who.by})
         await order.carried_out()
         if not self._record.state.pauses:
             self._table.go_on()
@@ -216,7 +218,7 @@ class TableActs:
         out = self._record.state.out
         if out is not None and out.card_set == args.set:
             raise OrderRefused(failure("SET_OUT", found=args.set))
-        said = {"set": args.set, "back": back, "by": order.who.name}
+        said = {"set": args.set, "back": back, "by": order.who.by}
         self._record.write("set_loaded", said)
         await order.carried_out(said)
         self._deals.changed()
@@ -229,7 +231,7 @@ class TableActs:
             raise OrderRefused(failure("NO_SUCH_SET", found=args.set, expected=names))
         if args.cards != due:
             raise OrderRefused(failure("SET_NOT_WHOLE", found=args.cards, expected=due))
-        said = {"set": args.set, "by": order.who.name}
+        said = {"set": args.set, "by": order.who.by}
         self._record.write("set_cleared", said)
         await order.carried_out(said)
         self._deals.changed()
@@ -247,7 +249,7 @@ class TableActs:
         if await self._still_there(named):
             raise OrderRefused(failure("STILL_THERE", found=named))
         name = named if named in catalogue() else named.lower()
-        self._record.write("acknowledged", {"name": name, "by": order.who.name, "board": board})
+        self._record.write("acknowledged", {"name": name, "by": order.who.by, "board": board})
         order.write()  # with it: asked again after a crash it is answered the same
         if named in SEEN_BY_PEOPLE or (named in catalogue() and ends_an_attempt(named)):
             self._record.clear(named, board)

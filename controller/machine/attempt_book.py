@@ -34,13 +34,13 @@ that leads (Big Two), or not at all."""
 class Bindings:
     """What every attempt of this table is bound to, and where its secrets lie.
 
-    `chief` gives the public key that attempt keys are sealed to, as of now; `entropy` that
-    many fresh bytes.
+    `chief` gives the public key that attempt keys are sealed to, as of now, and None while no
+    chief is admitted; `entropy` that many fresh bytes.
     """
 
     record: Record
     key_file: KeyFile
-    chief: Callable[[], bytes]
+    chief: Callable[[], bytes | None]
     profile: Profile
     table_key: str
     entropy: Callable[[int], bytes]
@@ -75,7 +75,12 @@ class AttemptBook:
     """
 
     def __init__(
-        self, bound_to: Bindings, plan: DealPlan, key: AttemptKey | None, seed: bytes
+        self,
+        bound_to: Bindings,
+        plan: DealPlan,
+        key: AttemptKey | None,
+        seed: bytes,
+        chief: bytes = b"",
     ) -> None:
         self.plan = plan
         self.deal = plan.deal
@@ -85,6 +90,7 @@ class AttemptBook:
         self._to = bound_to
         self._key = key
         self._seed = seed
+        self._chief = chief
         self._nonce = b""
         self._written: dict[str, dict[str, Any]] = {}
         self._hashed = bound_to.profile_hash
@@ -101,10 +107,10 @@ class AttemptBook:
         )
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
-        """Begin a book: with a fresh key and a fresh seed."""
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+        """Begin a book: with a fresh key, that `chief` can open too, and a fresh seed."""
         key = AttemptKey.new(bound_to.entropy)
-        return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES))
+        return cls(bound_to, plan, key, bound_to.entropy(fair.SEED_BYTES), chief)
 
     @classmethod
     def of_left(cls, bound_to: Bindings, progress: Progress, key: AttemptKey | None) -> Self:
@@ -174,7 +180,7 @@ class AttemptBook:
         self.vault.begin(self.number)
         assert self._key is not None
         to.key_file.write(self.number, self._key.raw)
-        for_chief = seal_to(to.chief(), self._key.raw, to.entropy)
+        for_chief = seal_to(self._chief, self._key.raw, to.entropy)
         boxes = {"box": _text(self.seal(self._seed)), "for_chief": _text(for_chief)}
         self._write("seed", boxes, public=False)
         self._write(

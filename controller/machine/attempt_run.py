@@ -20,10 +20,11 @@ from controller.faults import fault, fault_name
 from controller.machine.asking import absolute, why_refused
 from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
+from controller.machine.due import TWICE
 from controller.machine.hands_kept import at_deals_end
 from controller.machine.left_over import LeftOver
 from controller.machine.order.desk import Order, OrderDesk, uncut_reason
-from controller.machine.sightings import Sightings, settled
+from controller.machine.sightings import Sightings, place_told, settled
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome, Seat
 from drivers.dealer import Dealer
@@ -482,16 +483,27 @@ class AttemptRun:
             reasons = tuple(dict.fromkeys([*reasons, *seen]))
         proven = any(fault(reason).misdeal for reason in reasons)
         outcome = Outcome.MISDEAL if proven else Outcome.VOID
+        in_a_row = self._record.state.misdeals_in_a_row + (not self.book.reasons)
         record = self.book.record(self.told, self._last_look, self._counted)
         self._at.wire_log.write()
         self.book.refuse(outcome, reasons, self._ledger)
         self.book.reveal()
         self.book.open(record)
+        self._call_for_clearing(reasons, in_a_row)
         await self._record.sync()
         self.over.set()
         await self._at.wire_log.sync()
         self.book.close()
         return Outcome.VOID if self.book.outcome is Outcome.OK else outcome
+
+    def _call_for_clearing(self, reasons: Sequence[str], in_a_row: int) -> None:
+        """Tell people why there are no hands, until the cards are back.
+
+        In one commit with the verdict: a daemon that dies behind it must not leave people without
+        a word, and the next one finds the attempt over.
+        """
+        why = {reason: place_told(reason, self.events) for reason in reasons}
+        self._record.latch_all(why | ({"TWO_MISDEALS": {}} if in_a_row >= TWICE else {}))
 
     # What holds the steps together.
 

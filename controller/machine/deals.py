@@ -16,12 +16,11 @@ from controller.machine.attempt_book import AttemptBook, DealPlan, Lead
 from controller.machine.attempt_run import AttemptRun, Fixtures
 from controller.machine.card_sets import next_set
 from controller.machine.clearing import POLL_S, Clearing
-from controller.machine.due import TWICE, Due, next_due
+from controller.machine.due import Due, next_due
 from controller.machine.hands_kept import HandsKept
 from controller.machine.order.desk import Order, uncut_reason
 from controller.machine.play import Wanted, awaits_cut, needed
 from controller.machine.release import Release
-from controller.machine.sightings import place_told
 from controller.machine.stops import SEEN_BY_PEOPLE
 from controller.machine.table import Table
 from controller.machine.take_over import agree, left_open
@@ -79,6 +78,11 @@ class Deals:
         """The set that lies in the machine, or is to be laid into it."""
         state, custom = self._record.state, self._custom
         return next_set(state.sets, state.loaded, state.used, custom.sets, ahead=custom.ahead)
+
+    @property
+    def chief(self) -> bytes | None:
+        """The key that an attempt is sealed to which begins now; None: nobody's, so none begins."""
+        return self._at.bindings.chief()
 
     def changed(self) -> None:
         """Take the match as it stands now: hands that it needs no more are void or shown."""
@@ -164,7 +168,7 @@ class Deals:
         elif not self._homed:
             await self._clearing.lift_home()
             self._homed = True
-        if barred or self._barred() or self._record.state.pauses:
+        if barred or self._barred() or self._without_chief() or self._record.state.pauses:
             await self._look_on()
             return None
         self._record.clear("SET_TOO_EARLY")  # from here on it is welcome
@@ -190,6 +194,12 @@ class Deals:
         self._record.show("SET_BARRED", bool(loaded.barred), evidence)
         return bool(loaded.barred)
 
+    def _without_chief(self) -> bool:
+        """Tell whether no chief is admitted whom an attempt could be sealed to, and show it."""
+        without = self.chief is None
+        self._record.show("NO_CHIEF", without)
+        return without
+
     async def _ordered(self, due: Due) -> Order | None:
         """Wait for the order to begin `due`; None where something else is due by then."""
         self._waits_for = due
@@ -197,7 +207,7 @@ class Deals:
         self._at.on_change()
         ordered = asyncio.ensure_future(self._at.desk.take("start_deal"))
         try:
-            while not ordered.done() and not self._news.is_set():
+            while not (ordered.done() or self._news.is_set() or self._without_chief()):
                 await self._wait({ordered})
                 with suppress(DriverError):
                     self._clearing.show_openings(await self._at.dealer.status())
@@ -237,6 +247,11 @@ class Deals:
     # An attempt.
 
     async def _one_attempt(self, start: Start) -> None:
+        chief = self.chief  # as the roster is in the moment of the commitment
+        if chief is None:
+            if start.order is not None:
+                start.order.refuse("NO_CHIEF")
+            return
         due = self._due = start.due
         known = self._table.attempts_known
         number = max(self._record.state.attempts, *known, 0) + 1
@@ -251,7 +266,7 @@ class Deals:
         )
         self._record.clear("TWO_MISDEALS")
         uncut = None if start.order is None else uncut_reason(start.order)
-        run = AttemptRun(self._at, AttemptBook.new(self._at.bindings, plan))
+        run = AttemptRun(self._at, AttemptBook.new(self._at.bindings, plan, chief))
         await self._play(run, uncut, start.order)
 
     async def _play(
@@ -262,8 +277,6 @@ class Deals:
         try:
             if await run.run(uncut, start) is Outcome.OK:
                 await self._hand_out(run)
-            else:
-                self._call_for_clearing(run)
         finally:
             self._table.run = self._due = None
 
@@ -279,7 +292,6 @@ class Deals:
         finally:
             watching.cancel()
         if not gone:
-            self._call_for_clearing(run)
             return
         out.changed()
         await out.settled()  # the hands before are shown before these are anybody's
@@ -321,15 +333,6 @@ class Deals:
             return "none"
         first = deal == 1 if match is None else match.duties is not None and match.duties.turnup
         return "turn_up" if first and self._profile.turnup.deal1 else "none"
-
-    def _call_for_clearing(self, run: AttemptRun) -> None:
-        """Tell people why there are no hands, until the cards are back."""
-        for proof in self._record.state.proofs:
-            if proof.attempt == run.number:
-                for reason in proof.reasons:
-                    self._record.latch(reason, place_told(reason, run.events))
-        if self._record.state.misdeals_in_a_row >= TWICE:
-            self._record.latch("TWO_MISDEALS")
 
 
 def _due_of(plan: DealPlan, practice: str) -> Due:

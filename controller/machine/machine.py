@@ -57,18 +57,19 @@ VERSION = "0.1.0"
 class Surroundings:
     """What a machine is given: everything that differs between a table and a trial.
 
-    `entropy` gives fresh bytes; `boot` names this run of the daemon (hex). `publish`
-    takes what is public, in order. `chief` gives the key attempt keys are sealed to. `sign` is the
-    table's Ed25519 secret, with which heads are signed; None signs none. `release` is what the
-    program says it is; None for one without a manifest. What passes
-    the ports of a table that is `testing` is seen by people: it says so, and opens no match.
+    `entropy` gives fresh bytes; `boot` names this run of the daemon (hex), as no other is or will
+    be. `publish` takes what is public, in order. `chief` gives the key that attempt keys are sealed
+    to now, None while no chief is admitted. `sign` is the table's Ed25519 secret, with which heads
+    and matches that leave are signed; None signs none. `release` is what the program says it is;
+    None for one without a manifest. What passes the ports of a table that is `testing` is seen by
+    people: it says so, and opens no match.
     """
 
     journal: Journal
     ports: Mapping[Board, Port]
     roster: Roster
     table_key: str
-    chief: Callable[[], bytes]
+    chief: Callable[[], bytes | None]
     key_file: KeyFile
     entropy: Callable[[int], bytes]
     wall: Callable[[], str]
@@ -149,6 +150,7 @@ class Machine:
             busy=lambda: self.table.busy,
             table_id=config.table.id,
             table_key=given.table_key,
+            sign=given.sign,
             wall=given.wall,
         )
         self.desk.acts = TableActs(

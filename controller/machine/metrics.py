@@ -246,7 +246,10 @@ _EVENTS: dict[Code, Callable[[Meter, Event], None]] = {
     Code.SHUFFLED: lambda meter, event: meter._count("shuffle_passes", n=event.index),
     Code.RELEASED: lambda meter, _: meter._count("lifts"),
 }
-_REFUSALS = ("UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "BAD_SIGNATURE", "WRONG_ROLE")
+_REFUSALS = (
+    *("UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "BAD_SIGNATURE", "WRONG_ROLE"),
+    *("OTHER_RUN", "TOO_MANY_ORDERS"),
+)
 # Shown as 0 until there is one: who watches them must not take silence for none.
 _NONE_YET: dict[tuple[str, tuple[str, ...]], int] = {
     **{(name, ()): 0 for name in ("deals", "misreads", "tray_cards", "double_feeds", "strays")},

@@ -127,12 +127,17 @@ class Record:
 
     def latch(self, name: str, evidence: Mapping[str, str] | None = None) -> None:
         """Put a fault of the catalogue up, once; it stays until `clear`."""
-        known = dict(evidence or {})
-        key = (name, known.get("board", ""))
-        if self._latched.get(key) == known:
-            return
-        self._latched[key] = known
-        self.write("fault", {"code": fault(name).code, "name": name, "evidence": known})
+        self.latch_all({name: evidence or {}})
+
+    def latch_all(self, faults: Mapping[str, Mapping[str, str]]) -> None:
+        """Put faults up with their evidence, in one commit with all that was written before."""
+        for name, evidence in faults.items():
+            known = dict(evidence)
+            key = (name, known.get("board", ""))
+            if self._latched.get(key) == known:
+                continue
+            self._latched[key] = known
+            self.write("fault", {"code": fault(name).code, "name": name, "evidence": known})
         self.journal.flush()
 
     def show(self, name: str, wrong: bool, evidence: Mapping[str, str] | None = None) -> None:

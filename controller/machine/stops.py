@@ -8,7 +8,9 @@ from controller.machine import patience
 from controller.machine.state import TableState
 from controller.messages import Phase
 
-CALLS_ONLY = frozenset({"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", *patience.ALL})
+CALLS_ONLY = frozenset(
+    {"CUT_LATE", "TWO_MISDEALS", "SET_BARRED", "SET_TOO_EARLY", "NO_CHIEF", *patience.ALL}
+)
 """Faults for which somebody is called though nothing is broken."""
 STOPS_NOTHING = CALLS_ONLY | {"PANEL_LOST", "HANDS_UNKNOWN"}
 """Faults that are shown, with which the machine deals on."""

@@ -1,8 +1,9 @@
 """A match on its way to another table (转台): one document, in parts that fit into commands.
 
-Nothing in it is secret, and nothing new signs it. Who sends it to a table answers for it with
-his signature there, and it names the entry of the journal that it comes from: from that
-journal anybody can make it again, byte for byte.
+Nothing in it is secret. The table that it leaves signs its digest (controller/signing.py), and who
+takes it to another table says there, with his own signature, whose word it is: so nobody between
+can change it. It names the entry of the journal that it comes from: from that journal anybody can
+make it again, byte for byte.
 """
 
 import base64
@@ -25,7 +26,7 @@ from controller.rules.profile import Profile
 
 FORMAT = 1
 PART_CHARS = 10_000
-"""Characters in a part: with its signature it stays below what a gateway takes at once."""
+"""Characters in a part: with its signatures it stays below what a gateway takes at once."""
 LARGEST = 1 << 23
 """Bytes of a document (provisional); a match of twenty deals has some 50,000."""
 

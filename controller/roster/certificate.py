@@ -2,7 +2,9 @@
 
 Metadata: `name`, `role`, `verify` (Ed25519, hex), a chief's `seal` (X25519, hex); the secret
 file has `sign` and `unseal` besides. `expires` is a day (UTC; the last one on which it is
-valid) or a moment; one in revoked/ has `revoked` (a moment) and `reason`.
+valid) or a moment; one in revoked/ has `revoked` (a moment) and `reason`. A public file that is
+carried to a table has `proof`: its owner's signature of name, role, keys and end. The fingerprint
+is over the keys, so the proof binds the rest to it.
 
 The table's own secrets lie apart: keys/table.key_secret has the CURVE secret, which is the
 gateway's; keys/table.sign has the Ed25519 secret, which is the machine's.
@@ -15,7 +17,9 @@ from pathlib import Path
 from typing import Final
 
 import msgspec
-from nacl.signing import SigningKey
+from nacl.bindings import crypto_scalarmult
+from nacl.exceptions import BadSignatureError
+from nacl.signing import SigningKey, VerifyKey
 
 from controller.framing import lp
 from controller.messages import Role
@@ -30,6 +34,9 @@ _GROUPS, _DIGITS = 4, 4
 _DATE: Final = 10
 """Characters of a day, YYYY-MM-DD."""
 _FINGERPRINT: Final = "dealtable/fingerprint/1"
+_PROOF: Final = "dealtable/certificate/1"
+_PROOF_BYTES: Final = 64
+_ANY_SCALAR: Final = b"\x01" * _KEY_BYTES
 _Z85: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 _NAME: Final = re.compile(r"\w[\w.-]{0,39}")
 """A name is a file's name, and stands in lists and logs: letters of any script, digits, _ . -"""
@@ -58,6 +65,7 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     expires: datetime | None = None
     revoked: datetime | None = None
     reason: str = ""
+    proof: bytes | None = None
 
     def __repr__(self) -> str:
         """Say whose it is; keys stay out of logs."""
@@ -78,6 +86,23 @@ def fingerprint(certificate: Certificate) -> str:
     keys = (certificate.curve, certificate.verify, certificate.seal or b"")
     digits = hashlib.sha256(b"".join(lp(key) for key in (_FINGERPRINT, *keys))).hexdigest()
     return "-".join(digits[at : at + _DIGITS] for at in range(0, _GROUPS * _DIGITS, _DIGITS))
+
+
+def proof_of(certificate: Certificate) -> bytes:
+    """Return the owner's signature of what a certificate says; it has to hold `sign`."""
+    assert certificate.sign is not None
+    return SigningKey(certificate.sign).sign(_said(certificate)).signature
+
+
+def is_proved(certificate: Certificate) -> bool:
+    """Tell whether its owner signed what a certificate says, as it is."""
+    if certificate.proof is None:
+        return False
+    try:
+        VerifyKey(certificate.verify).verify(_said(certificate), certificate.proof)
+    except BadSignatureError:
+        return False
+    return True
 
 
 def moment(text: str) -> datetime:
@@ -115,13 +140,14 @@ def certificate_of(text: str) -> Certificate:
         role=Role(metadata["role"]) if "role" in metadata else None,
         curve=_z85(curve["public-key"]),
         verify=key_in(metadata["verify"]),
-        seal=_optional_key(metadata, "seal"),
+        seal=_seal(metadata),
         curve_secret=_z85(curve["secret-key"]) if "secret-key" in curve else None,
         sign=_optional_key(metadata, "sign"),
         unseal=_optional_key(metadata, "unseal"),
         expires=moment(metadata["expires"]) if "expires" in metadata else None,
         revoked=moment(metadata["revoked"]) if "revoked" in metadata else None,
         reason=printable(metadata.get("reason", "")),
+        proof=_proof(metadata["proof"]) if "proof" in metadata else None,
     )
 
 
@@ -172,6 +198,36 @@ def _parse(text: str) -> dict[str, dict[str, str]]:
 
 def _optional_key(metadata: dict[str, str], name: str) -> bytes | None:
     return key_in(metadata[name]) if name in metadata else None
+
+
+def _seal(metadata: dict[str, str]) -> bytes | None:
+    """Return what is sealed to. Raises ValueError for a key that nothing can be sealed to.
+
+    Those are the points of small order: whatever secret meets them, the same comes of it, and the
+    sealing would fail in the moment in which an attempt begins.
+    """
+    seal = _optional_key(metadata, "seal")
+    if seal is not None:
+        try:
+            crypto_scalarmult(_ANY_SCALAR, seal)
+        except RuntimeError:
+            raise ValueError("seal: nothing can be sealed to this key") from None
+    return seal
+
+
+def _proof(text: str) -> bytes:
+    raw = bytes.fromhex(text)
+    if len(raw) != _PROOF_BYTES:
+        raise ValueError("a proof is 128 hex digits")
+    return raw
+
+
+def _said(certificate: Certificate) -> bytes:
+    """What the owner's signature is over."""
+    role, end = certificate.role, certificate.expires
+    keys = (certificate.curve, certificate.verify, certificate.seal or b"")
+    said = (certificate.name, role.value if role else "", *keys, end.isoformat() if end else "")
+    return b"".join(lp(each) for each in (_PROOF, *said))
 
 
 def _name(text: str) -> str:

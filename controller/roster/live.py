@@ -5,18 +5,34 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from controller.roster.certificate import Certificate, RosterError, moment, read_certificate
-from controller.roster.members import ADMITTED, REVOKED, NotAdmitted, Roster, admitted, clashing
+from controller.roster.certificate import (
+    Certificate,
+    RosterError,
+    fingerprint,
+    moment,
+    read_certificate,
+)
+from controller.roster.members import (
+    ADMITTED,
+    REVOKED,
+    NotAdmitted,
+    Roster,
+    admitted,
+    clashing,
+    key_files,
+)
 
-_Seen = frozenset[tuple[str, str, int, int]]
+_Seen = frozenset[tuple[str, str, tuple[int, ...]]]
 
 
 class LiveRoster(Roster):
     """A roster that follows its folder; each question looks whether a file has changed.
 
     `wall` gives the wall's stamp. `on_read` is told of each reading after the first, with what
-    is wrong in the folder: a file that says nothing useful admits nobody, and nobody else
-    loses his place by it. Raises RosterError where the folder is wrong from the beginning.
+    is wrong in the folder. A file in admitted/ that says nothing useful admits nobody, and
+    nobody else loses his place by it. One in revoked/ takes away whom it names by its name or by
+    a key in it; where it names nobody, nobody is admitted until it is mended, for it was put
+    there to keep somebody out. Raises RosterError where the folder is wrong from the beginning.
     """
 
     def __init__(
@@ -29,6 +45,7 @@ class LiveRoster(Roster):
         self._seen = _look(folder)
         first = Roster.load(folder)
         super().__init__(first.clients, first.revoked, lambda: moment(wall()))
+        self._placed: Sequence[Certificate] = self._clients
 
     @property
     def clients(self) -> Sequence[Certificate]:
@@ -57,23 +74,36 @@ class LiveRoster(Roster):
             return
         self._seen = seen
         wrong: list[RosterError] = []
-        gone = _read(self._folder / REVOKED, read_certificate, wrong)
+        unread: list[Path] = []
+        gone = _read(self._folder / REVOKED, read_certificate, wrong, unread)
         # Once taken away, a key stays so for this process, whatever becomes of the file.
         self._revoked = tuple(dict.fromkeys((*self._revoked, *gone)))
-        before, now = self._clients, list(_read(self._folder / ADMITTED, admitted, wrong))
-        self._clients = tuple(_in_their_places(before, now, wrong))
+        now = list(_read(self._folder / ADMITTED, admitted, wrong, []))
+        self._placed = tuple(_in_their_places(self._placed, now, wrong))
+        self._clients = tuple(_let_in(self._placed, unread, wrong))
         self._on_read(self, wrong)
 
 
 def _read(
-    folder: Path, reading: Callable[[Path], Certificate], wrong: list[RosterError]
+    folder: Path,
+    reading: Callable[[Path], Certificate],
+    wrong: list[RosterError],
+    unread: list[Path],
 ) -> Iterable[Certificate]:
-    for path in sorted(folder.glob("*.key")):
+    """Yield the certificates of a folder; `unread` takes what is none, the folder itself too."""
+    try:
+        files = key_files(folder)
+    except RosterError as error:
+        wrong.append(error)
+        unread.append(folder)
+        return
+    for path in files:
         try:
             yield reading(path)
         except RosterError as error:
-            if path.exists():  # else it was taken away meanwhile
+            if os.path.lexists(path):  # else it was taken away meanwhile
                 wrong.append(error)
+                unread.append(path)
 
 
 def _in_their_places(
@@ -90,14 +120,51 @@ def _in_their_places(
             )
 
 
+def _let_in(
+    placed: Sequence[Certificate], unread: Sequence[Path], wrong: list[RosterError]
+) -> Sequence[Certificate]:
+    """Leave out whom the files that cannot be read take away."""
+    for path in unread:
+        meant = [each for each in placed if _is_meant(each, path)]
+        if not meant:
+            wrong.append(
+                RosterError(f"{path}: whom it takes away cannot be read: nobody is admitted")
+            )
+            return ()
+        placed = [each for each in placed if each not in meant]
+    return placed
+
+
+def _is_meant(client: Certificate, path: Path) -> bool:
+    """Tell whether a file that is no certificate names a client, or has a key of its."""
+    if path.name in (f"{client.name}.key", f"{client.name}-{fingerprint(client)}.key"):
+        return True
+    with suppress(OSError):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        return client.curve in text or client.verify.hex() in text
+    return False
+
+
 def _look(folder: Path) -> _Seen:
-    """What tells one content of the folders from another, without opening a file."""
+    """What tells one content of the folders from another, without opening a file.
+
+    The time of the last change to the inode (ctime) is one that nobody sets back.
+    """
     found = set()
     for name in (ADMITTED, REVOKED):
-        with suppress(OSError), os.scandir(folder / name) as files:
-            for file in files:
-                if file.name.endswith(".key"):
-                    with suppress(OSError):  # it went meanwhile
-                        stat = file.stat()
-                        found.add((name, file.name, stat.st_ino, stat.st_mtime_ns))
+        try:
+            with os.scandir(folder / name) as files:
+                for file in files:
+                    if file.name.endswith(".key"):
+                        found.add((name, file.name, _stamp(file)))
+        except OSError as error:
+            found.add((name, "", (error.errno or 0,)))
     return frozenset(found)
+
+
+def _stamp(file: "os.DirEntry[str]") -> tuple[int, ...]:
+    try:
+        stat = file.stat()
+    except OSError:  # it went meanwhile, or leads nowhere
+        return ()
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns

@@ -24,7 +24,7 @@ class NotAdmitted(msgspec.Struct, frozen=True):
     `name` is whose key it was, for the log; "" for a stranger's.
     """
 
-    code: Literal["UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"]
+    code: Literal["UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED", "TOO_MANY"]
     name: str = ""
     found: str = ""
 
@@ -49,7 +49,7 @@ class Roster:
     def load(folder: Path) -> "Roster":
         """Read `folder`/admitted/*.key and revoked/*.key. Raises RosterError for a file that does
         not say who may do what: wrong form, no role, a secret in it, or a key twice."""
-        clients = [admitted(path) for path in _files(folder / ADMITTED)]
+        clients = [admitted(path) for path in key_files(folder / ADMITTED)]
         for client in clients:
             clash = clashing(client, clients)
             if clash is not None:
@@ -58,7 +58,7 @@ class Roster:
                     f"{folder / ADMITTED}: {names} have the same {clash[1]}: "
                     "remove one of the files"
                 )
-        return Roster(clients, [read_certificate(path) for path in _files(folder / REVOKED)])
+        return Roster(clients, [read_certificate(path) for path in key_files(folder / REVOKED)])
 
     @property
     def clients(self) -> Sequence[Certificate]:
@@ -160,8 +160,17 @@ def clashing(client: Certificate, others: Iterable[Certificate]) -> tuple[Certif
     return None
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*.key"))
+def key_files(folder: Path) -> list[Path]:
+    """Return the certificates in a folder, none where it is missing.
+
+    Raises RosterError where it cannot be looked into: nobody knows then who is in it.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if path.name.endswith(".key"))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RosterError(f"{folder}: {error.strerror}") from error
 
 
 def when(moment: datetime | None) -> str:

@@ -5,28 +5,29 @@ a hall is left behind: its processes are ended by their own pids, last started f
 """
 
 import asyncio
-import shutil
 import signal
 import sys
-import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import msgspec
 
+from controller.cli.ending import with_parent
 from controller.cli.reach import client_in, command_ids
 from controller.config import CardSet, Limits
 from controller.gateway.client import Client
 from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
+from controller.journal.errors import JournalError
+from controller.journal.store import LOCK_NAME, Store
 from controller.messages import Role
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
 from controller.trials.costs import cores
+from sim.folders import memory_folder as memory_folder
 
-MEMORY = Path("/dev/shm")
 _LINE = 1 << 22
 """Bytes of an answer of the simulator: where every card of many sets lies is a long line."""
 POLL_S = 0.02
@@ -239,22 +240,13 @@ async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[Run
         await _end(sim)
 
 
-@contextmanager
-def memory_folder() -> Iterator[Path]:
-    """Give a fresh folder in memory with a short name, removed at the end."""
-    folder = Path(tempfile.mkdtemp(prefix="dt-", dir=MEMORY))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 def _configured(
     info: dict[str, Any], plan: HallPlan, runtime_dir: Path, number: int
 ) -> RunningTable:
-    """Write a table's configuration beside its state."""
+    """Write a table's configuration beside its state. Raises HallError where a daemon is there."""
     name = info["table"]
     state_dir = plan.state_dir if plan.tables == 1 else plan.state_dir / name
+    _refuse_in_use(state_dir)
     state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     ports = ("*", "*")
     if plan.port is not None:
@@ -300,6 +292,18 @@ deal_ahead = {"true" if plan.deal_ahead else "false"}
     return RunningTable(info, state_dir, config, plan.rules)
 
 
+def _refuse_in_use(state_dir: Path) -> None:
+    """Return if no daemon writes there, and what is there can be gone on with.
+
+    Raises HallError in the store's own words. Nothing of a table that lives is touched.
+    """
+    if (state_dir / LOCK_NAME).exists():
+        try:
+            Store.open(state_dir).close()
+        except JournalError as error:
+            raise HallError(str(error)) from error
+
+
 def _simulated(plan: HallPlan) -> str:
     """Return the sim.toml of a hall: its sets are packed as its profile says."""
     deck = plan.rules.deck
@@ -322,13 +326,14 @@ def _sets(plan: HallPlan) -> str:
 async def _start(
     *words: str, stdout: int | None = None, stderr: IO[bytes] | None = None
 ) -> asyncio.subprocess.Process:
-    """Start `dealtable` with these words, apart from this terminal's Ctrl-C."""
+    """Start `dealtable` with these words: it ends with this process, and not by its terminal."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", "controller.cli", *words),
         stdout=stdout,
         stderr=stderr,
         process_group=0,
+        preexec_fn=with_parent(signal.SIGTERM),
     )
 
 

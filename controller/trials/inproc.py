@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
@@ -106,7 +107,12 @@ class Trial(AtTable):
         command = Command(
             id=f"{self.name}{self._orders}", cmd=cmd, deal=deal, attempt=attempt, args=args
         )
-        return sign(command, TABLE_KEY, self.signers[role])
+        return self.signed(command, self.signers[role])
+
+    def signed(self, command: Command, seed: bytes) -> Command:
+        """Return a command as the holder of a key signs it, for the present run of the table."""
+        present = msgspec.structs.replace(command, boot=self.machine.desk.boot)
+        return sign(present, TABLE_KEY, seed)
 
     async def order(
         self,
@@ -174,7 +180,7 @@ async def trial(
     deal_ahead: bool = False,
     limits: Limits | None = None,
     signers: Mapping[Role, bytes] | None = None,
-    chief: bytes | None = None,
+    chief: bytes | Callable[[], bytes | None] | None = None,
     reopen: Callable[[], Store] | None = None,
     table_id: str = "T01",
     name: str = "",
@@ -191,7 +197,8 @@ async def trial(
     The mechanics' randomness and the machine's come from `seed`, apart. A `profile` is a
     rulebook with or without an event's regulations, international-000 where none is given;
     the sets of `card_sets` lie at the table, packed as it says. `signers` are people's
-    secret keys, fresh ones where none are given. `reopen` opens the journal again after
+    secret keys, fresh ones where none are given; `chief` is what attempts are sealed to, or gives
+    it. `reopen` opens the journal again after
     its disk refused a write; `name` goes before the numbers of orders. `told` sees what is
     published before the trial does, and keeps it from the feed with False, as a daemon's death
     does. `jumped_s`: how far the wall's clock is off by now; `line` gives the host's end of a
@@ -239,7 +246,7 @@ async def trial(
         return reopen()
 
     seal = bytes(PrivateKey(chance.randbytes(32)).public_key)
-    sealed_to = seal if chief is None else chief
+    sealed_to = chief if callable(chief) else lambda: chief or seal
     key_file = KeyFile(runtime_dir, state_dir)
 
     def publish(value: State | Event) -> None:
@@ -256,7 +263,7 @@ async def trial(
             table_key=TABLE_KEY,
             sign=TABLE_SIGN,
             release=release,
-            chief=lambda: sealed_to,
+            chief=sealed_to,
             key_file=key_file,
             entropy=chance.randbytes,
             wall=wall,

@@ -31,8 +31,9 @@ class Death:
 
 
 class MortalStore(Store):
-    """A journal's file of which a death cuts a part off: the rows behind the entry of death.
+    """A journal's file of which a death cuts a part off: the groups behind the entry of death.
 
+    Rows that are written together are all there, or none is: a group is one transaction.
     `die` is called when the daemon dies; `full()` says whether the disk has no room now.
     """
 
@@ -44,14 +45,12 @@ class MortalStore(Store):
     closed = False
 
     def write(self, rows: Sequence[Row], *, durable: bool) -> None:
-        """Write what comes before the death, and nothing behind it. Raises StorageFailed."""
+        """Write up to the group of the death, and nothing behind it. Raises StorageFailed."""
         if not self.alive:
             raise StorageFailed("the daemon is dead")
         if self.full():
             raise StorageFailed("database or disk is full")
-        last = None if self.death is None or self.death.after_s else self.death.entry
-        kept = [row for row in rows if last is None or row.n <= last]
-        super().write(kept, durable=durable)
+        super().write(rows, durable=durable)
         if durable:
             self.synced = self.last()[0]
         if self.death is not None and self.last()[0] >= self.death.entry:

@@ -2,6 +2,7 @@
 
 import functools
 import tomllib
+from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -211,6 +212,39 @@ def _check_bounds(fault: Fault) -> None:
             raise FaultError(f"{fault.name}: {field} is {expected}, not {getattr(fault, field)!r}")
 
 
+def fault_of(fields: Mapping[str, object], *, strict: bool = True) -> Fault:
+    """Return the fault that has these fields, `name` among them; raises FaultError.
+
+    Not `strict`: values are words, as on a command line.
+    """
+    name = fields.get("name")
+    entry = menu().get(name) if isinstance(name, str) else None
+    if entry is None:
+        raise FaultError(f"no fault is called {name!r}; the menu: {', '.join(menu())}")
+    given: dict[str, Any] = {}
+    for key, value in fields.items():
+        if key not in _FIELDS:
+            raise FaultError(f"{name} takes {_taken(entry)}, not {key}")
+        kind, words = _FIELDS[key]
+        try:
+            given[key] = msgspec.convert(value, kind, strict=strict)
+        except (msgspec.ValidationError, UnicodeEncodeError):  # also bytes that are no text
+            raise FaultError(f"{name}: {key} is {words}, not {value!r}") from None
+    return check(Fault(**given))
+
+
+_WORDS: dict[object, str] = {
+    bool: "true or false",
+    int: "a whole number",
+    int | None: "a whole number",
+    float: "a number",
+    float | None: "a number",
+    str: "a word",
+}
+_FIELDS = {field.name: (field.type, _WORDS[field.type]) for field in msgspec.structs.fields(Fault)}
+"""What a field of a fault may hold, and that in words for people."""
+
+
 def parse_fault(text: str) -> Fault:
     """Read `NAME` or `NAME:field=value,field=value`, as on the command line. Raises FaultError."""
     name, _, rest = text.partition(":")
@@ -220,7 +254,4 @@ def parse_fault(text: str) -> Fault:
         if not equals:
             raise FaultError(f"{text!r}: a field is written field=value, not {pair!r}")
         fields[key.strip()] = value.strip()
-    try:
-        return check(msgspec.convert(fields, Fault, strict=False))
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # bytes that are no text
-        raise FaultError(f"{text!r}: {error}") from error
+    return fault_of(fields, strict=False)

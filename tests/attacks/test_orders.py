@@ -14,10 +14,11 @@ from nacl.public import PrivateKey, SealedBox
 
 from controller.config import load_table
 from controller.gateway.certificates import renew_table
+from controller.gateway.enrolment import admit
 from controller.journal.entries import Entry, decode
 from controller.journal.store import STORE_NAME, read_rows
 from controller.messages import Command, Phase, Reply, Role
-from controller.roster import ADMITTED, CLIENTS, Certificate, read_certificate
+from controller.roster import ADMITTED, CLIENTS, Certificate, moment, read_certificate
 from controller.signing import sign
 from controller.trials.hall import RunningTable
 from tests.attacks.attackers import TakenOver
@@ -39,9 +40,19 @@ def pair(table: RunningTable, role: Role) -> Certificate:
     return read_certificate(table.state_dir / CLIENTS / f"{role}.key_secret")
 
 
-def order(table: RunningTable, role: Role, cmd: str, command_id: str, **args: Any) -> Command:
+async def run_of(table: RunningTable) -> str:
+    """What the table's present run is called, as everybody sees it."""
+    async with table.client(Role.OBSERVER) as client:
+        reply = await client.ask("snapshot")
+    assert reply.result is not None
+    return str(reply.result["boot"])
+
+
+def order(
+    table: RunningTable, boot: str, role: Role, cmd: str, command_id: str, **args: Any
+) -> Command:
     """A command as its giver signs it, about nothing that is bound to a deal."""
-    plain = Command(id=command_id, cmd=cmd, args=args)
+    plain = Command(id=command_id, cmd=cmd, boot=boot, args=args)
     seed = pair(table, role).sign
     assert seed is not None
     return sign(plain, table.endpoints.server_key, seed)
@@ -93,16 +104,16 @@ async def test_an_observer_who_sends_redeal_is_refused_logged_counted_and_told(
     assert entries(table, "command") == []
 
 
-def forged(table: RunningTable) -> Iterator[tuple[str, Command, str]]:
+def forged(table: RunningTable, boot: str) -> Iterator[tuple[str, Command, str]]:
     """What a taken-over gateway can make of what it has seen: the chief's key, and one order.
 
     Yields what it did, the command, and the refusal that is due.
     """
     change = msgspec.structs.replace
     chief = pair(table, Role.CHIEF).verify.hex()
-    seen = order(table, Role.CHIEF, "hold", "seen", reason="tea")
+    seen = order(table, boot, Role.CHIEF, "hold", "seen", reason="tea")
     invented = Command(id="i", cmd="void", deal=1, attempt=1, args={"reason": "x"}, key=chief)
-    observer = order(table, Role.OBSERVER, "hold", "o", reason="x")
+    observer = order(table, boot, Role.OBSERVER, "hold", "o", reason="x")
     own = sign(
         Command(id="own", cmd="hold", args={"reason": "x"}), table.endpoints.server_key, bytes(32)
     )
@@ -120,18 +131,21 @@ def forged(table: RunningTable) -> Iterator[tuple[str, Command, str]]:
     yield "another id, to have it twice", change(seen, id="again"), bad
     yield "another deal", change(seen, deal=2), bad
     yield "another attempt", change(seen, attempt=2), bad
+    yield "another run", change(seen, boot="00" * 16), bad
+    yield "no run", change(seen, boot=None), bad
+    yield "somebody else's word", change(seen, person="Li Na"), bad
     yield "other words", change(seen, args={"reason": "coffee"}), bad
     yield "one more word", change(seen, args={"reason": "tea", "area": True}), bad
-    elsewhere = sign(Command(id="e", cmd="hold", args={"reason": "x"}), ELSEWHERE, seed)
+    elsewhere = sign(Command(id="e", cmd="hold", boot=boot, args={"reason": "x"}), ELSEWHERE, seed)
     yield "an order to another table", elsewhere, bad
 
 
 async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
     table: RunningTable, bridge: TakenOver
 ) -> None:
-    chief = pair(table, Role.CHIEF).curve
+    chief, boot = pair(table, Role.CHIEF).curve, await run_of(table)
     async with bridge:
-        for what, command, due in forged(table):
+        for what, command, due in forged(table, boot):
             reply = await bridge.say(command, peer=chief)  # it may say who it likes is there
             assert code(reply) == due, what
         assert (await bridge.say(Command(id="s", cmd="snapshot"))).ok
@@ -139,7 +153,7 @@ async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
     assert entries(table, "command") == []
     refused = logged(table, "order refused")
     assert {line["why"] for line in refused} == {"BAD_SIGNATURE", "UNKNOWN_KEY"}
-    kinds = [due for _, _, due in forged(table)]
+    kinds = [due for _, _, due in forged(table, boot)]
     for due in set(kinds):
         assert await counted(table, due) == kinds.count(due)
 
@@ -147,7 +161,7 @@ async def test_a_taken_over_gateway_cannot_invent_change_or_redirect_an_order(
 async def test_an_order_that_is_replayed_acts_once_and_is_answered_the_same_also_after_a_restart(
     table: RunningTable, bridge: TakenOver
 ) -> None:
-    seen = order(table, Role.CHIEF, "hold", "seen", reason="tea")
+    seen = order(table, await run_of(table), Role.CHIEF, "hold", "seen", reason="tea")
     async with table.client(Role.CHIEF) as client:
         first = await client.send(seen)
         assert first.ok
@@ -170,6 +184,38 @@ async def test_an_order_that_is_replayed_acts_once_and_is_answered_the_same_also
     assert acted.count("seen") == 1
 
 
+async def test_no_order_of_an_earlier_run_acts_whether_it_acted_there_or_was_refused(
+    table: RunningTable, bridge: TakenOver
+) -> None:
+    """The gateway kept the bytes; the journal was moved away, as the program itself advises."""
+    boot = await run_of(table)
+    hold = order(table, boot, Role.CHIEF, "hold", "h", reason="tea")
+    resume = order(table, boot, Role.CHIEF, "resume", "r")
+    early = order(table, boot, Role.CHIEF, "resume", "early")
+    async with bridge:
+        assert code(await bridge.say(early)) == "NOT_SUSPENDED"
+        assert (await bridge.say(hold)).ok
+        assert code(await bridge.say(early)) == "NOT_SUSPENDED"  # though it could act now
+        assert (await bridge.say(resume)).ok
+
+    await table.stop_daemon()
+    for file in table.state_dir.glob(f"{STORE_NAME}*"):
+        file.rename(file.with_name(f"old-{file.name}"))
+    await table.start_daemon()
+    async with TakenOver(load_table(table.config).socket) as again:
+        replies = [await again.say(command) for command in (hold, resume, early)]
+        fresh = await again.say(
+            order(table, await run_of(table), Role.CHIEF, "hold", "fresh", reason="tea")
+        )
+
+    assert [code(reply) for reply in replies] == ["OTHER_RUN"] * 3
+    assert fresh.ok
+    assert [each["id"] for each in entries(table, "command")] == ["fresh"]
+    assert await run_of(table) != boot
+    assert len(boot) == 32  # 16 bytes: nobody waits for one to come again
+    assert {line["why"] for line in logged(table, "order refused")} == {"OTHER_RUN"}
+
+
 async def test_an_order_stands_in_the_journal_with_the_key_that_gave_it(
     table: RunningTable,
 ) -> None:
@@ -179,6 +225,7 @@ async def test_an_order_stands_in_the_journal_with_the_key_that_gave_it(
     (written,) = [each for each in entries(table, "command") if each["id"] == "mine"]
     assert written["key"] == pair(table, Role.CHIEF).verify.hex()
     assert (written["role"], written["who"], written["cmd"]) == ("chief", "chief", "hold")
+    assert written["person"] is None
 
 
 async def test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_him_through(
@@ -186,8 +233,9 @@ async def test_a_revoked_chief_is_refused_by_the_machine_whatever_gateway_lets_h
 ) -> None:
     public = (table.state_dir / ADMITTED / "chief.key").read_text()
     words = ("--state-dir", table.state_dir)
-    before = order(table, Role.CHIEF, "hold", "before", reason="tea")
-    late = order(table, Role.CHIEF, "resume", "late")
+    boot = await run_of(table)
+    before = order(table, boot, Role.CHIEF, "hold", "before", reason="tea")
+    late = order(table, boot, Role.CHIEF, "resume", "late")
 
     async with bridge:
         assert (await bridge.say(before)).ok
@@ -242,16 +290,13 @@ async def test_a_key_that_expires_while_the_table_runs_gives_no_more_orders(
     assert made.code == 0
     secret = read_certificate(table.state_dir / CLIENTS / "guest.key_secret")
     assert secret.sign is not None
-    key = table.endpoints.server_key
-    hold = sign(Command(id="1", cmd="hold", args={"reason": "tea"}), key, secret.sign)
-    resume = sign(Command(id="2", cmd="resume"), key, secret.sign)
+    key, boot = table.endpoints.server_key, await run_of(table)
+    hold = sign(Command(id="1", cmd="hold", boot=boot, args={"reason": "tea"}), key, secret.sign)
+    resume = sign(Command(id="2", cmd="resume", boot=boot), key, secret.sign)
 
     async with bridge:
         assert (await bridge.say(hold)).ok
-        await dealtable(
-            *("keys", "client", table.state_dir, "guest", "--role", "referee"),
-            *("--expires", "2020-01-01"),
-        )
+        admit(table.state_dir, table.state_dir / CLIENTS / "guest.key", moment("2020-01-01"))
         reply = await bridge.say(resume)
 
     assert reply.error is not None
@@ -295,3 +340,26 @@ async def test_what_is_sealed_after_a_chief_was_replaced_is_for_his_successor_al
     successor = pair(table, Role.CHIEF)
     assert successor.unseal is not None
     assert SealedBox(PrivateKey(successor.unseal)).decrypt(box)
+
+
+async def test_an_attempt_is_sealed_to_no_chief_whose_key_was_taken_away(
+    table: RunningTable, people: People, dealtable: Dealtable
+) -> None:
+    """The only chief is revoked while the table runs: the next deal waits for another one."""
+    await people.until(lambda state: state.machine.phase is Phase.EMPTY)
+    gone = await dealtable("keys", "revoke", table.state_dir, "chief", "--reason", "sold hands")
+    assert "no chief is left" in gone.err
+    await people.until(lambda state: "NO_CHIEF" in [alert.name for alert in state.alerts])
+    assert code(await people.order(Role.REFEREE, "start_deal")) == "NO_CHIEF"
+    assert entries(table, "seed") == []
+
+    made = await dealtable("keys", "client", table.state_dir, "deputy", "--role", "chief")
+    assert made.code == 0
+    await people.until(lambda state: not state.alerts)
+    assert (await people.order(Role.REFEREE, "start_deal")).ok
+    await people.until(lambda state: state.machine.phase is Phase.COMMITTED)
+
+    (seed,) = entries(table, "seed")
+    deputy = read_certificate(table.state_dir / CLIENTS / "deputy.key_secret")
+    assert deputy.unseal is not None
+    assert SealedBox(PrivateKey(deputy.unseal)).decrypt(base64.b64decode(seed["for_chief"]))

@@ -1,6 +1,8 @@
 """Lives spread over processes."""
 
+import multiprocessing
 import signal
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
 import pytest
@@ -58,13 +60,43 @@ def test_what_a_life_raises_is_a_finding_of_its_seed_in_one_line() -> None:
 def test_a_worker_that_dies_is_a_finding_and_the_end_of_the_campaign() -> None:
     ran = run_lives(plans(50), dying, jobs=1)
     assert {finding.kind for report in ran.reports for finding in report.findings} == {"crashed"}
-    assert len(ran.reports) < 50
+    assert len(ran.reports) == 2
+
+
+def test_a_worker_that_dies_takes_no_other_life_along() -> None:
+    ran = run_lives(plans(6), dying, jobs=3)
+    (finding,) = (finding for report in ran.reports for finding in report.findings)
+    assert (finding.kind, finding.seed) == ("crashed", "1.2")
 
 
 def test_an_interrupt_leaves_what_was_seen_so_far() -> None:
     ran = run_lives(interrupting(4), fine, jobs=1)
     assert ran.interrupted
     assert all(number_of(plan) <= 4 for plan in plans(len(ran.reports)))
+
+
+def test_ctrl_c_while_a_worker_starts_is_an_interrupt_and_leaves_no_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    start = SpawnProcess.start
+    begun: list[SpawnProcess] = []
+
+    def disturbed(process: SpawnProcess) -> None:
+        begun.append(process)
+        start(process)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(SpawnProcess, "start", disturbed)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        ran = run_lives(plans(3), endless, jobs=2)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert ran.interrupted
+    assert ran.reports == ()
+    assert [process.exitcode for process in begun] == [-signal.SIGTERM]
+    assert multiprocessing.active_children() == []
 
 
 def test_a_life_that_never_ends_is_ended_and_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

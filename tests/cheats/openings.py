@@ -104,7 +104,7 @@ class AnotherTable(AttemptBook):
         """Take the other table's."""
         if self.number == VICTIM:
             beside = replace(self._to, table_key="U" * 40)
-            book = AttemptBook(beside, self.plan, self._key, self._seed)
+            book = AttemptBook(beside, self.plan, self._key, self._seed, self._chief)
             self._commitment, self._to = book._commitment, beside
         super().commit()
 

@@ -72,7 +72,7 @@ class CommitsTwice(AttemptBook):
 
 def commits_anew(book: AttemptBook, seed: bytes) -> None:
     """Write the commitment of a book to another seed."""
-    other = AttemptBook(book._to, book.plan, book._key, seed)
+    other = AttemptBook(book._to, book.plan, book._key, seed, book._chief)
     other._written = {"seed": {}}
     other.commit()
     book._seed, book._commitment = seed, other._commitment
@@ -82,13 +82,13 @@ class DrawsTwice(AttemptBook):
     """Commits to an attempt, does not like it, and begins the next without a word."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
-        book = super().new(bound_to, plan)
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+        book = super().new(bound_to, plan, chief)
         if plan.number != VICTIM:
             return book
         book.commit()
         book._to.key_file.remove(plan.number)
-        return super().new(bound_to, replace(plan, number=plan.number + 1))
+        return super().new(bound_to, replace(plan, number=plan.number + 1), chief)
 
 
 class OldSeed(AttemptBook):
@@ -97,10 +97,10 @@ class OldSeed(AttemptBook):
     shown = b""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
-        book = super().new(bound_to, plan)
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+        book = super().new(bound_to, plan, chief)
         if plan.number == VICTIM:
-            return cls(bound_to, plan, book._key, OldSeed.shown)
+            return cls(bound_to, plan, book._key, OldSeed.shown, chief)
         OldSeed.shown = book._seed
         return book
 
@@ -111,8 +111,8 @@ class OldCommitment(AttemptBook):
     first = (b"", b"")
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
-        book = super().new(bound_to, plan)
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+        book = super().new(bound_to, plan, chief)
         if plan.number == VICTIM:
             book._seed, book._commitment = OldCommitment.first
         OldCommitment.first = (book._seed, book._commitment)
@@ -123,8 +123,8 @@ class BoundElsewhere(AttemptBook):
     """Takes a commitment that was made for another match."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
-        book = super().new(bound_to, plan)
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
+        book = super().new(bound_to, plan, chief)
         if plan.number == VICTIM:
             other = replace(plan, match_id="another match")
             book._commitment = cls(bound_to, other, book._key, book._seed)._commitment
@@ -135,12 +135,12 @@ class KnowsTheCut(AttemptBook):
     """Promises a seed that it likes for the number that its players always cut."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
         """Draw for North before it commits."""
-        book = super().new(bound_to, plan)
+        book = super().new(bound_to, plan, chief)
         if plan.number != VICTIM:
             return book
-        return cls(bound_to, plan, book._key, drawn_for_north(bound_to, plan, CUT))
+        return cls(bound_to, plan, book._key, drawn_for_north(bound_to, plan, CUT), chief)
 
 
 NO_SEED = "the revealed seed does not give the published commitment"

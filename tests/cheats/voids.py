@@ -118,11 +118,11 @@ class NumberedAnew(AttemptBook):
     """Binds what it promises to the number that the journal will show."""
 
     @classmethod
-    def new(cls, bound_to: Bindings, plan: DealPlan) -> Self:
+    def new(cls, bound_to: Bindings, plan: DealPlan, chief: bytes) -> Self:
         """Bind the attempts behind the hidden one to one number less."""
         if plan.number <= VICTIM:
-            return super().new(bound_to, plan)
-        book = super().new(bound_to, replace(plan, number=plan.number - 1))
+            return super().new(bound_to, plan, chief)
+        book = super().new(bound_to, replace(plan, number=plan.number - 1), chief)
         book.number = plan.number
         return book
 

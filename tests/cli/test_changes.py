@@ -1,11 +1,26 @@
-"""What `dealtable watch` says of a match, for a referee at a terminal."""
+"""What `dealtable watch` says of a table, for a referee at a terminal."""
 
+import re
 from typing import Any
 
 import msgspec
 
-from controller.cli.changes import changes
-from controller.messages import Call, Counters, Machine, Match, Phase, State
+from controller.cli.changes import Changes
+from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
+from controller.faults import Language
+from controller.gateway.line import LineState
+from controller.messages import (
+    Alert,
+    Call,
+    Counters,
+    Fairness,
+    Machine,
+    Match,
+    Outcome,
+    Phase,
+    Role,
+    State,
+)
 
 MATCH = Match(
     profile="international-000",
@@ -16,6 +31,7 @@ MATCH = Match(
     phase_en="play",
     phase_zh="打牌中",
     next_en="North leads",
+    next_zh="请北家出牌",
     deal=2,
     level="5",
     levels={"NS": "5", "EW": "2"},
@@ -35,11 +51,15 @@ STATE = State(
     calls=[],
     counters=Counters(),
 )
-LINE = "台号7  打牌中  NS 5 : EW 2  deal 2 level 5  "
+LINE = "table 7  play  NS 5 : EW 2  deal 2 level 5  "
 
 
-def told(before: State | None, **now: Any) -> list[str]:
-    return [line.text for line in changes(before, msgspec.structs.replace(STATE, **now))]
+def told(before: State | None, language: Language = "en", **now: Any) -> list[str]:
+    after = msgspec.structs.replace(STATE, **now)
+    return [line.text for line in Changes(language).of(before, after, WHYS)]
+
+
+WHYS = {"referee": "the lid is open"}
 
 
 def match(**now: Any) -> Match:
@@ -61,15 +81,75 @@ def test_without_a_match_there_is_no_line_of_one() -> None:
 
 def test_a_call_for_the_referee_is_told_once_with_its_words() -> None:
     call = Call(seat="W", reason="button", since="", words_en="called", words_zh="召请裁判")
-    assert told(STATE, calls=[call]) == ["REFEREE 裁判  W: called 召请裁判"]
+    assert told(STATE, calls=[call]) == ["REFEREE  W: called"]
+    assert told(STATE, "zh", calls=[call]) == ["裁判  西家：召请裁判"]
     assert told(msgspec.structs.replace(STATE, calls=[call]), calls=[call]) == []
 
 
 def test_what_a_player_said_himself_is_told_once() -> None:
     call = Call(seat="E", reason="a card fell", since="", words_en="it fell", words_zh="it fell")
-    assert told(STATE, calls=[call]) == ["REFEREE 裁判  E: it fell"]
+    assert told(STATE, calls=[call]) == ["REFEREE  E: it fell"]
+    unsaid = msgspec.structs.replace(call, words_zh="")
+    assert told(STATE, "zh", calls=[unsaid]) == ["裁判  东家：it fell"]
 
 
 def test_a_match_without_levels_says_none() -> None:
     big_two = match(game="bigtwo", level=None, levels={"NS": None, "EW": None}, next_en="E leads")
-    assert told(STATE, match=big_two) == ["台号7  打牌中  deal 2  E leads"]
+    assert told(STATE, match=big_two) == ["table 7  play  deal 2  E leads"]
+
+
+def test_in_chinese_a_match_is_one_line_of_chinese() -> None:
+    assert told(None, "zh") == [
+        "台号7  打牌中  南北 5 : 东西 2  第2副 打5  请北家出牌",
+        "已放行  第2副 第3次",
+    ]
+
+
+def test_a_hold_is_told_with_who_and_why_and_so_is_its_end() -> None:
+    stopped = msgspec.structs.replace(STATE.machine, pauses={"referee": "Anna"})
+    held = msgspec.structs.replace(STATE, machine=stopped)
+    assert told(STATE, machine=stopped) == ["STOPPED by Anna (referee): the lid is open"]
+    assert told(STATE, "zh", machine=stopped) == ["暂停  Anna（裁判员）：the lid is open"]
+    assert told(held, machine=stopped) == []
+    assert told(held) == ["the stop by Anna (referee) is over"]
+    assert told(held, "zh") == ["Anna（裁判员）的暂停已解除"]
+
+
+def test_a_hold_whose_reason_was_not_heard_is_told_without_it() -> None:
+    stopped = msgspec.structs.replace(STATE.machine, pauses={"chief": "Chen"})
+    assert told(None, machine=stopped)[0] == "STOPPED by Chen (chief)"
+
+
+def test_an_alert_and_an_outcome_are_told_in_the_language_that_was_asked_for() -> None:
+    jam = Alert(
+        code=301,
+        name="JAM",
+        since="",
+        cause="a card is stuck",
+        action="take it out",
+        cause_zh="卡牌",
+        action_zh="取出",
+    )
+    assert told(STATE, alerts=[jam]) == ["JAM (301): a card is stuck. Next: take it out"]
+    assert told(STATE, "zh", alerts=[jam]) == ["JAM (301)：卡牌。处理：取出"]
+    before = msgspec.structs.replace(STATE, alerts=[jam])
+    assert told(before, "zh") == ["JAM 已解除"]
+    void = Fairness(deal=2, attempt=3, commitment="", outcome=Outcome.VOID, reasons=["JAM"])
+    assert told(STATE, fairness=[void]) == ["attempt 3 of deal 2: void (JAM)"]
+    assert told(STATE, "zh", fairness=[void]) == ["第2副 第3次：作废（JAM）"]
+
+
+def test_every_phase_outcome_role_and_way_has_its_chinese() -> None:
+    assert set(PHASES) == set(Phase)
+    assert set(OUTCOMES) == set(Outcome)
+    assert set(ROLES) == set(Role)
+    assert set(WAYS) == set(LineState)
+
+
+def test_both_languages_of_a_line_tell_the_same() -> None:
+    for words in SAID.values():
+        assert _told(words.en) == _told(words.zh)
+
+
+def _told(text: str) -> set[str]:
+    return set(re.findall(r"{(\w+)", text))

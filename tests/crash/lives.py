@@ -24,8 +24,7 @@ from controller.machine.play import Play, fold
 from controller.match.state import GuandanMatch
 from controller.messages import Command, Event, Reply, Role, State
 from controller.rules.profile import Profile
-from controller.signing import sign
-from controller.trials.inproc import TABLE_KEY, Trial, trial
+from controller.trials.inproc import Trial, trial
 from controller.trials.mortal import Death, MortalStore, cut_off, lose_power
 from sim.inproc import BOARDS, InprocTable
 from sim.mechanics.faults import parse_fault
@@ -148,7 +147,7 @@ class Scene:
     async def order(self, at: Trial, what: str, role: Role, cmd: str, **args: Any) -> Reply:
         """Give an order; the same words under the same id, over all lives, until it is answered.
 
-        After a refusal it is another order.
+        After a refusal it is another order; for another life than it was signed in, at once.
         """
         name = f"{what} ({self.refused[what]})"
         if name not in self.asked:
@@ -156,10 +155,12 @@ class Scene:
             command = Command(
                 id=name, cmd=cmd, deal=unsigned.deal, attempt=unsigned.attempt, args=args
             )
-            self.asked[name] = sign(command, TABLE_KEY, SIGNERS[role])
+            self.asked[name] = at.signed(command, SIGNERS[role])
         reply = await at.lasting.order(self.asked[name])
         self.told[name] = reply
         self.refused[what] += not reply.ok
+        if reply.error is not None and reply.error.code == "OTHER_RUN":
+            return await self.order(at, what, role, cmd, **args)
         return reply
 
     async def repeat(self, at: Trial) -> None:

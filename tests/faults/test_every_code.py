@@ -56,6 +56,10 @@ TOLD = {
         "machine/test_redeal.py"
         "::test_a_set_in_the_hopper_before_the_result_is_confirmed_is_evidence_and_begins_nothing"
     ),
+    "NO_CHIEF": (
+        "machine/test_chief.py"
+        "::test_no_deal_begins_without_a_chief_it_could_be_sealed_to_and_one_does_with_him"
+    ),
     "RELEASE_OLDER": (
         "release/test_installed.py"
         "::test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_words"
@@ -86,6 +90,21 @@ TOLD = {
     "TOO_MANY": (
         "gateway/test_commands.py"
         "::test_what_a_key_sends_beyond_its_rate_is_refused_and_never_reaches_the_machine"
+    ),
+    "OTHER_RUN": (
+        "machine/test_orders_over.py::test_what_was_refused_in_one_run_does_not_act_in_the_next"
+    ),
+    "ORDER_OVER": (
+        "machine/test_orders_over.py"
+        "::test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_answer"
+    ),
+    "TOO_MANY_ORDERS": (
+        "machine/test_orders_over.py"
+        "::test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_others_do"
+    ),
+    "BAD_DOCUMENT": (
+        "machine/test_transfer.py"
+        "::test_a_match_is_taken_from_the_table_alone_whose_key_the_order_names"
     ),
     "PAUSED": ("machine/test_holds.py::test_no_step_of_a_deal_is_taken_while_the_table_is_held"),
     "NO_MATCH": (

@@ -27,14 +27,15 @@ from controller.bridge import (
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.faults import catalogue
 from controller.gateway.requests import BadCommand, parse, refusal
+from controller.heads import verify_key
 from controller.match.reducer import replayed
 from controller.match.transfer import Transfer, packed, result_of
 from controller.messages import Command, Phase, Reply, Role, State
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
-from controller.signing import sign
-from controller.trials.inproc import TABLE_KEY, Trial, trial
+from controller.signing import sign, sign_document
+from controller.trials.inproc import TABLE_KEY, TABLE_SIGN, Trial, trial
 from drivers.firmware import codec, wire
 from sim.inproc import BoardName
 from sim.mechanics.faults import FaultError, parse_fault
@@ -143,7 +144,7 @@ class _Table:
     def _signed(self, command: Command, seed: bytes) -> Command:
         """Sign it; what cannot be signed says that it was."""
         try:
-            return sign(command, TABLE_KEY, seed)
+            return self.at.signed(command, seed)
         except ValueError:
             key = sign(Command(id="", cmd=""), TABLE_KEY, seed).key
             return msgspec.structs.replace(command, key=key, sig="00" * 64)
@@ -254,6 +255,8 @@ class _Table:
         for number, part in enumerate(document.parts, start=1):
             args = {"digest": document.digest, "part": number, "text": part}
             args["parts"] = len(document.parts)
+            args["verify"] = verify_key(TABLE_SIGN).hex()
+            args["sig"] = sign_document(document.digest, TABLE_SIGN)
             await self.command({"cmd": "take_over", "args": args, "as": "chief"})
 
     def _sealed(self, transfer: Transfer, profile: Profile) -> Transfer:

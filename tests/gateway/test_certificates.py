@@ -1,5 +1,6 @@
 """The key files: made once, readable with ZeroMQ and without, secrets for their owner alone."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -69,12 +70,13 @@ def test_a_gateway_with_a_folder_of_its_own_cannot_sign_for_the_table(tmp_path: 
         "keys/table.key",
         "keys/table.key_secret",
         *(f"admitted/{role}.key" for role in Role),
+        *(f"clients/{role}.{ending}" for role in Role for ending in ("key", "key_secret")),
     }
     assert sorted(path.name for path in (state_dir / "keys").iterdir()) == [
         "table.key",
         "table.sign",
     ]
-    assert not (state_dir / ADMITTED).exists()
+    assert os.listdir(state_dir) == ["keys"]
     same = {(folder / "keys" / "table.key").read_text() for folder in (state_dir, gateway_dir)}
     assert len(same) == 1
     assert read_sign_secret(state_dir)
@@ -155,16 +157,12 @@ def test_an_interrupted_call_is_finished_by_the_next(
 ) -> None:
     left = iter(range(done))
 
-    def write_some(path: Path, text: str, mode: int) -> str:
+    def write_some(handle: int) -> None:
         if next(left, None) is None:
-            raise OSError("no space left")
-        return write_part(path, text, mode)
+            raise OSError(28, "no space left")
 
-    from controller.gateway import key_files
-
-    write_part = key_files._part
     with monkeypatch.context() as broken:
-        broken.setattr(key_files, "_part", write_some)
+        broken.setattr(os, "fsync", write_some)
         with pytest.raises(OSError, match="no space"):
             create_keys(tmp_path)
     before = contents(tmp_path)

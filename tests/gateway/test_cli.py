@@ -256,8 +256,24 @@ async def test_send_takes_the_deal_and_attempt_it_is_given(
     code, out, _ = await dealtable("send", "release", "--as", "referee", *where)
 
     reply = msgspec.json.decode(out, type=Reply)
-    assert (code, reply.ok, len(machine.commands)) == (0, True, 1)
-    assert (machine.commands[0].body.deal, machine.commands[0].body.attempt) == (4, 9)
+    looked, given = (message.body for message in machine.commands)
+    assert (code, reply.ok, looked.cmd) == (0, True, "snapshot")
+    assert (given.deal, given.attempt, given.person) == (4, 9, None)
+
+
+async def test_send_says_who_gives_the_order(
+    machine: ScriptedMachine, endpoints: Endpoints, state_dir: Path, dealtable: Dealtable
+) -> None:
+    words = ("send", "hold", "reason=tea", "--as", "referee", "--state-dir", state_dir)
+
+    code, _, _ = await dealtable(*words, "--person", "李娜")
+    assert (code, machine.commands[-1].body.person) == (0, "李娜")
+
+    for wrong in ("", "Li (chief)", "x" * 41):
+        code, _, err = await dealtable(*words, "--person", wrong)
+        assert code == 2
+        assert "1 to 40 printable characters" in err
+    assert len(machine.commands) == 2
 
 
 async def test_send_tells_a_refusal_in_one_line_and_ends_with_1(

@@ -91,7 +91,7 @@ async def test_a_certificate_that_cannot_be_read_leaves_the_list_as_it_was(
         with pytest.raises(NoAnswer, match="key refused"):
             await connect(stranger).ask("snapshot")
 
-    assert [log["event"] for log in logs].count("a key file admits nobody") == 1
+    assert [log["event"] for log in logs].count("a key file that cannot be used") == 1
 
 
 async def test_another_table_in_its_place_is_seen_as_a_different_key(

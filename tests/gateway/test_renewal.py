@@ -216,12 +216,18 @@ async def test_whose_key_never_came_in_disturbs_nobody_by_being_revoked(
     connect: Connect, config: TableConfig
 ) -> None:
     told = Told()
-    await joined(connect("observer", on_line=told.note))
+    await joined(connect("observer"))
+    await joined(connect("referee", on_line=told.note))
 
-    put_out(config, "technician")
-    await asyncio.sleep(1.5)
+    with structlog.testing.capture_logs() as logs:
+        async with asyncio.timeout(PATIENCE_S):
+            put_out(config, "technician")
+            while "allow-list changed" not in [log["event"] for log in logs]:  # noqa: ASYNC110 - a log
+                await asyncio.sleep(0.01)
+            put_out(config, "referee")
+            await told.until(LineState.KEY_REFUSED)
 
-    assert told == [LineState.OPEN]
+    assert [log["whose"] for log in logs if "whose" in log] == [["referee"]]
 
 
 async def test_connections_of_a_revoked_key_are_gone_from_the_kernel_too(

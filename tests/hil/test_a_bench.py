@@ -114,3 +114,19 @@ async def test_another_firmware_than_the_benchs_fails_with_both_hashes_before_an
     assert f"expected {other}" in shown.said
     assert person.asked == []
     assert load_bench(path).dealer.firmware_hash == other
+
+
+async def test_a_bench_without_boards_says_so_in_one_line_and_leaves_nothing(
+    scenarios: Words, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    path = tmp_path / "bench.toml"
+    example = (request.config.rootpath / "hil_tests" / "bench.toml").read_text("utf-8")
+    path.write_text(example.replace("/dev/table-dealer", "/dev/nobody-there"), "utf-8")
+    shown = await scenarios("--target", str(path), "-k", "whole_deal_gives")
+
+    assert shown.count("error") == 1
+    told = [line for line in shown.said.splitlines() if "/dev/nobody-there" in line]
+    assert len(told) == 1, shown.said
+    assert "the table was not brought up for" in told[0]
+    assert "Traceback" not in shown.said
+    assert not path.with_name("bench.toml.lock").exists()

@@ -1,5 +1,6 @@
 """The lock of a bench: one run at a time, and nobody is locked out by one that died."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -31,6 +32,34 @@ def test_a_second_run_is_refused_and_told_who_is_there(bench: Path) -> None:
         second.take("Wu")
     first.release()
     second.take("Wu")
+    second.release()
+
+
+def test_the_file_goes_with_its_holder(bench: Path) -> None:
+    lock = Lock(bench)
+    lock.take("Chen")
+    assert lock.path.read_text().startswith("Chen (process")
+    lock.release()
+    assert not lock.path.exists()
+
+
+def test_a_lock_that_was_removed_meanwhile_is_taken_anew(
+    bench: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first one lets go between the second one's opening of the file and its lock."""
+    first, second, third = Lock(bench), Lock(bench), Lock(bench)
+    first.take("Chen")
+    real = fcntl.flock
+
+    def flock(fd: int, how: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", real)
+        first.release()
+        real(fd, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    second.take("Wu")
+    with pytest.raises(Taken, match="taken by Wu"):
+        third.take("Li")
     second.release()
 
 

@@ -1,17 +1,20 @@
 """Wrong set-ups of two users: each is told in one line that says what to do."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from controller.cli import LineError
+from controller.cli import LineError, keys
 from controller.cli.two_users import check_two_users, lay_out
 from controller.config import ConfigError, TableConfig, load_table
-from controller.gateway.certificates import create_keys
+from controller.gateway.certificates import create_client, create_keys
 from controller.gateway.endpoints import (
     Endpoints,
     NoEndpoints,
@@ -19,7 +22,16 @@ from controller.gateway.endpoints import (
     remove_endpoints,
     write_endpoints,
 )
-from controller.roster import ADMITTED, CLIENTS, KEYS, REVOKED, SIGN_FILE, Roster
+from controller.messages import Role
+from controller.roster import (
+    ADMITTED,
+    CLIENTS,
+    KEYS,
+    REVOKED,
+    SIGN_FILE,
+    Roster,
+    read_certificate,
+)
 from controller.users import READ, WRITE, User, UserError, changeable, may, user_named
 from tests.isolation.apart import GATEWAY, MACHINE, configuration
 from tests.isolation.conftest import StartAs
@@ -76,6 +88,8 @@ def test_a_table_is_laid_out_once_and_nothing_of_it_is_made_anew(config: TableCo
         place / ADMITTED: (0, 0o755),
         place / ADMITTED / "chief.key": (0, 0o644),
         place / REVOKED: (0, 0o755),
+        place / CLIENTS: (0, 0o700),
+        place / CLIENTS / "chief.key_secret": (0, 0o600),
         place / "endpoints.json": (gateway.uid, 0o644),
     }
     found = {path: whose(path) for path in expected}
@@ -118,9 +132,54 @@ def test_a_table_of_one_user_becomes_one_of_two_as_the_page_says_and_keeps_its_k
     assert (config.table.state_dir / KEYS / "table.key").read_bytes() == key
     assert not (state_dir / KEYS / "table.key_secret").exists()
     assert len(Roster.load(config.gateway_dir).clients) == clients
+    assert len(list((config.gateway_dir / CLIENTS).glob("*.key_secret"))) == clients
+    assert read_certificate(state_dir / CLIENTS / "chief.key_secret").unseal
     for folder in (ADMITTED, REVOKED):
         assert mode(config.gateway_dir / folder) == 0o755
     assert (state_dir / "journal.db").stat().st_uid == int(MACHINE)
+
+
+def test_the_machines_user_who_exchanges_what_root_writes_gets_nothing_of_roots(
+    config: TableConfig, open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its copy of table.key is spoilt, so that root writes it anew; then it exchanges the part."""
+    folder, victim = config.table.state_dir / KEYS, open_folder / "roots"
+    victim.write_text("root's")
+    victim.chmod(0o600)
+    copy = folder / "table.key"
+    copy.write_text(re.sub("verify = ..", "verify = 00", copy.read_text()))
+    exchanged = []
+    real = os.fsync
+
+    def exchange(handle: int) -> None:
+        real(handle)
+        for part in folder.glob(".*.part"):
+            part.unlink()
+            part.symlink_to(victim)
+            exchanged.append(part)
+
+    monkeypatch.setattr(os, "fsync", exchange)
+    with suppress(LineError):
+        lay_out(config)
+    assert exchanged
+    assert (victim.stat().st_uid, victim.read_text()) == (0, "root's")
+
+
+def test_a_client_that_the_machines_user_puts_forward_is_not_the_one_that_is_admitted(
+    config: TableConfig, file: Path
+) -> None:
+    """The link in the state directory is the machine's to exchange; root does not go by it."""
+    forged = config.table.state_dir / CLIENTS
+    forged.unlink()
+    eves = read_certificate(create_client(config.table.state_dir, "anna", Role.CHIEF))
+    for path in (forged, *forged.iterdir()):
+        give(path, MACHINE)
+    words = ["client", str(file), "anna", "--role", "chief"]
+    assert CliRunner().invoke(keys.command, words).exit_code == 0
+    (anna,) = (one for one in Roster.load(config.gateway_dir).clients if one.name == "anna")
+    assert anna.verify != eves.verify
+    made = config.gateway_dir / CLIENTS / "anna.key_secret"
+    assert (read_certificate(made).verify, made.stat().st_uid) == (anna.verify, 0)
 
 
 def give(path: Path, name: str) -> None:
@@ -192,6 +251,10 @@ WRONG: dict[str, tuple[Callable[[TableConfig], None], str]] = {
     "secret for all": (
         lambda c: (c.gateway_dir / KEYS / "table.key_secret").chmod(0o644),
         "{place}/keys/table.key_secret is the secret of gateway.user {gateway} alone",
+    ),
+    "clients for all": (
+        lambda c: (c.gateway_dir / CLIENTS).chmod(0o755),
+        "clients {place}/clients is open to others (mode 0755): chmod 0700 it",
     ),
     "configuration its own": (
         lambda c: give(c.gateway_dir.parent / "table.toml", GATEWAY),

@@ -35,9 +35,10 @@ from controller.journal.wire_group import (
     opened,
     pack,
 )
-from controller.messages import Event
+from controller.messages import Command, Event
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
+from controller.signing import sign
 
 TABLE_KEY = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 PROFILE = load_profile("international-000")
@@ -45,6 +46,9 @@ CARDS = PROFILE.deck.cards
 ABOUT: dict[str, Any] = {"simulated": True, "version": "0.1.0", "sets": {"S1": "A"}}
 DEALER_BOOT, READER_BOOT = 0xD0D0D0D0, 0x0E0E0E0E
 TRAY = 4
+PASSES = 3
+SIGNER = b"a person's own secret, 32 bytes."
+"""The seed of the Ed25519 key that every order here is signed with."""
 
 
 class ScriptedTable:
@@ -58,6 +62,7 @@ class ScriptedTable:
         self.numbers = {"dealer": 0, "reader": 0}
         self.first: list[WireEvent] = []
         self.key = bytes(32)
+        self.passes = PASSES
 
     def open(self) -> None:
         self.write("opened", table="T01", table_key=TABLE_KEY, **ABOUT)
@@ -87,26 +92,33 @@ class ScriptedTable:
             set="S1",
             back="A",
             deck=deck,
-            passes=3,
+            passes=PASSES,
         )
         self.take_cut(cut)
         self.step("begun")
-        self.step("shuffled", passes=3)
-        self.first = [self.event("dealer", SHUFFLED, 3, 0)]
+        self.step("shuffled", passes=self.passes)
+        self.first = [self.event("dealer", SHUFFLED, self.passes, 0)]
         return fair.sequence(self.commitment, self.seed, cut, CARDS)
 
     def take_cut(self, cut: int | None) -> None:
         """The players' number, and the command that it came with."""
         if cut is None:
             self.step("cut", cut=None, reason="nobody is there")
+            uncut = {"uncut": True, "reason": "nobody is there"}
+            self.command("start_deal", "referee", uncut, cut=None)
         else:
             self.step("cut", cut=cut)
-        cmd, role = ("cut", "table") if cut is not None else ("start_deal", "referee")
-        self.command(cmd, role, cut=cut)
+            self.command("cut", "table", {"n": cut}, cut=cut)
 
-    def command(self, cmd: str, role: str, **result: Any) -> None:
-        said: dict[str, Any] = {"key": "ab" * 32, "role": role, "who": role, "cmd": cmd}
-        self.write("command", bound=True, id=f"c{self.journal.last}", result=result, **said)
+    def command(self, cmd: str, role: str, args: dict[str, Any], **result: Any) -> None:
+        """An order with its signature, and its row."""
+        of, boot = (self.deal, self.attempt), self.journal._boot
+        named: dict[str, Any] = {"deal": of[0], "attempt": of[1], "boot": boot, "cmd": cmd}
+        order = Command(id=f"c{self.journal.last}", args=args, **named)
+        order = sign(order, TABLE_KEY, SIGNER)
+        said: dict[str, Any] = {"key": order.key, "role": role, "who": role, "cmd": cmd}
+        said |= {"person": None, "args": args, "of": of, "boot": boot, "sig": order.sig}
+        self.write("command", bound=True, id=order.id, result=result, **said)
 
     def step(self, kind: str, *, public: bool = True, **data: Any) -> None:
         if "at_ms" in KINDS[kind].always:
@@ -188,6 +200,7 @@ class ScriptedTable:
         self.step("hands_box", public=False, box=_text(self.seal(nonce + record)))
         self.step("held", hands=fair.hands(self.commitment, nonce, record).hex())
         self.verdict("ok")
+        self.command("release", "referee", {})
         self.step("released")
         if sealed is not None:
             sealed()
@@ -195,11 +208,14 @@ class ScriptedTable:
             return
         if recalled is not None:
             self.write("match", bound=True, event="Recounted", at_ms=1000 * self.attempt)
+            self.command("recount", "referee", {"counts": {}}, phase="cut")
             self.step("recalled", reasons=[recalled])
         course: dict[str, Any] = {} if recalled else {"course": course_of(self.seen(events))}
         self.step("revealed", **course, seed=self.seed.hex(), cut=cut)
         if open_hands:
-            self.step("record", nonce=nonce.hex(), hands=record.hex(), key=self.key.hex())
+            shown = {"nonce": nonce.hex(), "hands": record.hex(), "key": self.key.hex()}
+            told: dict[str, Any] = {**shown, "events": opened(self.seen(events))}
+            self.step("record", **told)
 
     def give_up(
         self, events: Sequence[WireEvent], reason: str, landed: dict[str, int], outcome: str

@@ -11,6 +11,7 @@ NEXT_BOOT = "b008"
 def another_run(table: ScriptedTable) -> None:
     """Let another run of the daemon go on with the journal."""
     table.journal._boot = NEXT_BOOT
+    table.open()
 
 
 async def findings(state_dir: Path, script: object) -> list[str]:

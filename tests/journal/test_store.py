@@ -28,6 +28,8 @@ from controller.journal.store import Store
 async def main():
     store = Store.open(Path(sys.argv[1]))
     journal = Journal(store, ThreadCommitter(store), wall=lambda: "2026-01-01T12:00:00Z", boot="b0")
+    whose = {"table": "T01", "table_key": "k" * 40, "simulated": True, "version": "1", "sets": {}}
+    journal.append("opened", whose, public=True)
     while True:
         for _ in range(40):
             journal.append("wire", {"boots": {}, "b": "AAAA" * 20}, public=False)

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from controller import heads
 from controller.cli import main
+from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, read_rows
 from controller.journal.verify import Report, verify
 from controller.messages import Event
@@ -95,8 +96,58 @@ def test_heads_of_other_tables_in_one_file_are_passed_over(
 ) -> None:
     (last,) = written(whole_table)[-1:]
     other = msgspec.structs.replace(last, n=last.n + 70, head="ab" * 32)
-    file = kept(tmp_path, other, key="x" * 40)
-    assert what(verify(state_dir, file, table=table)) == ""
+    theirs, own = kept(tmp_path, other, key="x" * 40).read_bytes(), kept(tmp_path, last)
+    own.write_bytes(theirs + own.read_bytes())
+    assert what(verify(state_dir, own, table=table)) == ""
+    assert verify(state_dir, own, table=table).signed_heads == 1
+
+
+def test_heads_of_other_tables_alone_compare_nothing_and_that_is_said(
+    tmp_path: Path, state_dir: Path, written: Write, table: Path
+) -> None:
+    file = kept(tmp_path, *written(whole_table)[-1:], key="x" * 40)
+    assert "none of the kept heads is of the table that it names" in what(verify(state_dir, file))
+    with pytest.raises(JournalError, match="none of the kept heads is of the table"):
+        verify(state_dir, file, table=table)
+
+
+def test_a_past_that_was_written_anew_under_another_key_does_not_pass(
+    tmp_path: Path, state_dir: Path, written: Write
+) -> None:
+    """Nobody has the table's certificate at hand: the journal itself says whose it is."""
+    file = kept(tmp_path, *written(whole_table)[-1:])
+    other = "z" * len(TABLE_KEY)
+    with read_rows(state_dir / STORE_NAME) as rows:
+        again = [
+            row._replace(body=row.body.replace(_quoted(TABLE_KEY), _quoted(other))) for row in rows
+        ]
+    del again[1:]  # nothing but the opening need be right
+    write_rows(state_dir, rechained(again))
+    report = verify(state_dir, file)
+    assert what(report) == (
+        "journal: none of the kept heads is of the table that it names: its past was written anew "
+        "under another key, or these are another table's heads"
+    )
+    assert report.signed_heads == 0
+
+
+def _quoted(text: str) -> bytes:
+    return msgspec.json.encode(text)
+
+
+def test_signed_heads_of_rows_that_are_not_here_are_counted_apart(
+    tmp_path: Path, written: Write, table: Path
+) -> None:
+    feed = written(whole_table)
+    file, log = kept(tmp_path, feed[3], feed[8], feed[-1]), tmp_path / "events.jsonl"
+    some = [feed[0], *feed[8:12], feed[-1]]
+    log.write_bytes(b"".join(msgspec.json.encode(event) + b"\n" for event in some))
+    report = verify(log, file, table=table)
+    assert (what(report), report.signed_heads, report.heads_apart) == ("", 2, 1)
+    args = ["verify", str(log), "--head", str(file), "--table", str(table)]
+    assert "2 signed heads compared, 1 of rows that are not here" in (
+        CliRunner().invoke(main, args).output
+    )
 
 
 def test_a_journal_of_another_table_is_found_with_the_tables_certificate(

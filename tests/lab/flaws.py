@@ -218,15 +218,6 @@ def choosy_reader(table: Table) -> None:
         table.deals.verdicts[row, place] = Verdict.TRAY
 
 
-def tray_to_north(table: Table) -> None:
-    """Half of the cards that are looked at again lie with N in the end."""
-    for row, place in np.argwhere(table.deals.verdicts > Verdict.ACCEPTED):
-        if table.chance.random() < 0.5:
-            seats = table.deals.seats[row]
-            other = int(table.chance.choice(np.flatnonzero(seats == N)))
-            seats[place], seats[other] = seats[other], seats[place]
-
-
 def good_ones_to_north(table: Table) -> None:
     """Good cards from the tray lie with N, bad ones elsewhere: a record by place says so."""
     face = table.deals.cards % FACES
@@ -284,7 +275,6 @@ FLAWS: dict[str, Callable[[Table], None]] = {
     "interplay": twins_with_neighbours,
     "successive": neighbours_after_neighbours,
     "waiting-verdict": choosy_reader,
-    "tray-seat": tray_to_north,
     "tray-face": good_ones_to_north,
     "tray-sides": good_ones_to_a_side,
     "own-place": one_card_moved,

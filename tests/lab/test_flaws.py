@@ -29,3 +29,10 @@ def test_the_deals_without_a_flaw_are_inside(fair: Deals) -> None:
 @pytest.mark.parametrize("name", FLAWS)
 def test_a_test_is_outside_by_its_own_flaw(fair: Deals, name: str) -> None:
     assert name in judged(flawed(fair, name)).outside
+
+
+def test_no_two_tests_of_the_family_are_one(fair: Deals) -> None:
+    """A chance that is another's to the last digit was counted from the same."""
+    found = [each for each in judged(fair).results if each.name not in ("repeated", "own-place")]
+
+    assert len({(each.statistic, each.p) for each in found}) == len(found)

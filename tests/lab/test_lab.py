@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -257,7 +258,7 @@ def test_without_what_it_counts_with_it_says_so_in_one_line(
 
     assert result.exit_code == 2
     assert result.output.count("\n") == 1
-    assert "extra lab" in result.output
+    assert "pip install 'dealtable[lab]'" in result.output
 
 
 def test_without_the_simulator_whole_deals_are_refused_in_one_line(
@@ -317,7 +318,22 @@ def test_deals_that_are_too_few_are_not_asked_what_they_cannot_answer() -> None:
 
     answered = {result.name for result in told.first.results if result.p is not None}
     assert answered == {"repeated", "own-place"}
+    assert set(told.first.unjudged) == {question.name for question in FAMILY} - answered
     assert code == 0
+
+
+def test_what_was_not_judged_is_said_beside_the_verdict_and_why(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    few = run("report", "--deals", 10, "--seed", 1, "--jobs", 1, "--html", page)
+    enough = run("report", "--deals", 600, "--seed", 1, "--jobs", 1)
+    left = f"{len(FAMILY) - 2} of {len(FAMILY)} tests not judged: fewer than 50 deals."
+
+    verdict = f"No test is outside the family's bound. {left}"
+    assert few.output.splitlines()[-1] == verdict
+    assert escape(verdict) in page.read_text("utf-8")
+    assert enough.output.splitlines()[-1] == "No test is outside the family's bound."
+    assert (few.exit_code, enough.exit_code) == (0, 0)
+    assert left.partition(":")[0] in LAB_PAGE.read_text("utf-8")
 
 
 def test_a_machine_whose_stack_nobody_saw_leaves_its_tests_unanswered(tmp_path: Path) -> None:

@@ -11,15 +11,19 @@ from typing import Any
 
 from controller.commands import COMMANDS
 from controller.faults import catalogue
+from controller.heads import verify_key
 from controller.messages import Role, Seat, State
 from controller.rules.penalties.offences import catalogue as offences
 from controller.rules.seats import ALL
-from controller.trials.inproc import Trial
+from controller.signing import sign_document
+from controller.trials.inproc import TABLE_SIGN, Trial
 from sim.inproc import BOARDS
 from sim.mechanics.faults import MOTORS, PLACES, menu, parse_fault
 from sim.mechanics.people import OutOfReach
 from sim.mechanics.sensors import DEALER_INPUTS
 from tests.machine.sensible import out_of_hopper, put_away
+
+VERIFY = verify_key(TABLE_SIGN).hex()
 
 Args = dict[str, Any]
 # What a table in process can carry out; nobody kills its daemon here.
@@ -243,8 +247,9 @@ class Disturber:
             reply = await self._give(Role.OBSERVER, "document", part=part)
             if not reply.ok:
                 return f"document: {reply.error.code}"
-            came = {name: reply.result[name] for name in ("digest", "part", "parts", "text")}
-            taken = await self._give(Role.CHIEF, "take_over", **came)
+            names = ("digest", "sig", "part", "parts", "text")
+            came = {name: reply.result[name] for name in names}
+            taken = await self._give(Role.CHIEF, "take_over", **came, verify=VERIFY)
             if part == came["parts"]:
                 return f"there and back: {taken.error and taken.error.code}"
             part += 1
@@ -346,7 +351,14 @@ SAID: Mapping[str, Callable[[Disturber, State], Args]] = {
         turned_to=who.seat(), turned_up=who.pick("SK", "D3")
     ),
     "transfer": lambda who, state: {"table": who.pick("T01", "T02"), **who.by_word()},
-    "take_over": lambda who, state: {"digest": "00" * 32, "part": 1, "parts": 1, "text": "eNq"},
+    "take_over": lambda who, state: {
+        "digest": "00" * 32,
+        "verify": VERIFY,
+        "sig": sign_document("00" * 32, TABLE_SIGN),
+        "part": 1,
+        "parts": 1,
+        "text": "eNq",
+    },
     "sign": lambda who, state: {
         "signer": who.pick(*state.match.signers, "NS", "N", "referee"),
         "person": who.pick(*_NAMES),

@@ -32,6 +32,7 @@ from tests.crash.match_people import a_match
 from tests.crash.people import practice
 from tests.crash.test_kills import AWAY_S, BEHIND_S
 from tests.machine.stages import MATCH, PAIRS, all_press, opened, ordered
+from tests.machine.test_transfer import taking
 from tests.match.table import BIG_TWO, INTL, varied
 
 pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
@@ -221,8 +222,7 @@ async def test_a_match_that_comes_back_keeps_its_hands_shut_to_its_end(hall: Hal
         await ordered(at, Role.CHIEF, "transfer", table=table)
     part = (await ordered(at, Role.OBSERVER, "document")).result
     assert part is not None
-    said = {name: part[name] for name in ("digest", "part", "parts", "text")}
-    await ordered(at, Role.CHIEF, "take_over", **said)
+    await ordered(at, Role.CHIEF, "take_over", **taking(part))
     await asyncio.sleep(A_WHILE_S)
     assert at.states[-1].match.deal == 2
     assert told(at) == [("revealed", 1)]

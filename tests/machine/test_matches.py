@@ -171,7 +171,7 @@ async def test_a_right_count_plays_on_and_a_wrong_one_is_dealt_again(play: Play)
 
 
 async def test_rulings_are_proposed_and_then_the_chiefs(play: Play) -> None:
-    """Approved, rejected, changed into a lost deal, and by the chief's word (REFEREE 3.5)."""
+    """Approved, rejected, changed into a lost deal, and by the chief's word."""
     script = (
         Deal("NS", (acts.ruling("A1", "other", "N", "approved"), acts.clock_called("E"))),
         Deal("NWS", (acts.ruling("A2", "other", "E", "rejected"),)),

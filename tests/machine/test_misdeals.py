@@ -1,11 +1,15 @@
 """What must never be released: each thing that can be wrong with cards, and what follows."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from pytest_mock import MockerFixture
 
+from controller.journal.chain import Row
+from controller.journal.entries import decode
+from controller.journal.store import Store
 from controller.messages import Outcome, Phase, Role
 from sim.mechanics.faults import parse_fault
 
@@ -78,6 +82,31 @@ async def test_a_card_more_in_the_set_is_no_card_missing(table: Tables) -> None:
     async with table("extra_card") as trial:
         refused = await trial.deal()
         assert "MISSING_CARD" not in refused.fairness[-1].reasons
+
+
+async def test_no_death_comes_between_a_verdict_and_the_word_that_calls_people(
+    table: Tables, mocker: MockerFixture
+) -> None:
+    """The next daemon finds the attempt over and would call nobody: one commit has both."""
+    commits: list[list[str]] = []
+    write = Store.write
+
+    def heard(store: Store, rows: Sequence[Row], *, durable: bool) -> None:
+        commits.append([decode(row.body).kind for row in rows])
+        write(store, rows, durable=durable)
+
+    mocker.patch.object(Store, "write", heard)
+    async with table("jam:at=9,place=gate") as trial:
+        await trial.deal()
+        await trial.sim.world.people.collect()
+        await trial.phase(Phase.COMMITTED)
+        await trial.order(Role.CHIEF, "void", reason="wrong table")
+        await trial.until(lambda state: "TWO_MISDEALS" in {one.name for one in state.alerts})
+    ends = [kinds for kinds in commits if "verdict" in kinds]
+    assert [kinds[kinds.index("verdict") :] for kinds in ends] == [
+        ["verdict", "revealed", "record", "fault"],
+        ["verdict", "revealed", "record", "fault", "fault"],
+    ]
 
 
 @pytest.mark.parametrize("fault", ["pulse_lost:at=20", "pulse_extra:at=20"])

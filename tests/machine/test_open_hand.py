@@ -15,9 +15,8 @@ from controller.cards import face_text
 from controller.journal.store import Store
 from controller.messages import Command, Reply, Role
 from controller.roster import Certificate, Roster
-from controller.signing import sign
 from controller.trials import inproc
-from controller.trials.inproc import TABLE_KEY, Trial
+from controller.trials.inproc import Trial
 from controller.vault.exchange import hand
 from controller.vault.sealing import unseal_with
 from sim.inproc import InprocTable
@@ -63,17 +62,26 @@ def chief(name: str, seed: bytes) -> Certificate:
     )
 
 
-async def said(trial: Trial, key: bytes, cmd: str, **args: Any) -> Reply:
+async def said(
+    trial: Trial, key: bytes, cmd: str, *, person: str | None = None, **args: Any
+) -> Reply:
     """Give an order with a key of one's own."""
     plain = trial.command(Role.CHIEF, cmd, **args)
     command = Command(
-        id=f"own {plain.id}", cmd=cmd, deal=plain.deal, attempt=plain.attempt, args=args
+        id=f"own {plain.id}",
+        cmd=cmd,
+        deal=plain.deal,
+        attempt=plain.attempt,
+        person=person,
+        args=args,
     )
-    return await trial.lasting.order(sign(command, TABLE_KEY, key))
+    return await trial.lasting.order(trial.signed(command, key))
 
 
-async def refusal(trial: Trial, key: bytes, cmd: str, **args: Any) -> str:
-    reply = await said(trial, key, cmd, **args)
+async def refusal(
+    trial: Trial, key: bytes, cmd: str, *, person: str | None = None, **args: Any
+) -> str:
+    reply = await said(trial, key, cmd, person=person, **args)
     assert reply.error is not None, reply.result
     return reply.error.code
 
@@ -139,6 +147,22 @@ async def test_another_chief_may_have_it_dealt_again(ground: Ground) -> None:
     async with ground.table() as trial:
         await opened(trial)
         assert (await said(trial, OTHER, "redeal", reason="a card lay open")).ok
+
+
+async def test_a_person_is_the_same_whichever_key_he_has_in_hand(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["play, after the first lead"](trial)
+        seed = trial.signers[Role.CHIEF]
+        assert (await said(trial, seed, "open_hand", person="Li Na", **WHY)).ok
+        (told,) = [event for event in trial.events if event.kind == "opened_hand"]
+        assert told.data["by"] == "Li Na (chief)"
+        for person in ("Li Na", "LI  NA", "Chief"):
+            assert await refusal(trial, OTHER, "redeal", person=person, reason="x") == (
+                "OPENED_BY_YOU"
+            )
+        own = await refusal(trial, seed, "redeal", person="Wu Jun", reason="x")
+        assert own == "OPENED_BY_YOU"
+        assert (await said(trial, OTHER, "redeal", person="Wu Jun", reason="a card lay open")).ok
 
 
 async def test_what_leaves_the_deal_unplayed_is_not_his_either(ground: Ground) -> None:

@@ -56,8 +56,10 @@ async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
     async with table() as trial:
         await waiting_for_cut(trial)
         for deal, attempt in [(1, 2), (2, 1), (None, None)]:
-            old = Command(id="x", cmd="cut", deal=deal, attempt=attempt, args={"n": 40})
-            reply = await trial.machine.order(sign(old, TABLE_KEY, trial.signers[Role.TABLE]))
+            old = Command(
+                id=f"{deal} {attempt}", cmd="cut", deal=deal, attempt=attempt, args={"n": 40}
+            )
+            reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
             assert reply.error.code == "STALE"
 
 
@@ -68,7 +70,7 @@ async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refuse
         await waiting_for_cut(trial)
         order = Command(id="x", cmd="cut", deal=1, attempt=1, args={"n": 40})
         elsewhere = sign(order, "U" * 40, trial.signers[Role.TABLE])
-        signed = sign(order, TABLE_KEY, trial.signers[Role.TABLE])
+        signed = trial.signed(order, trial.signers[Role.TABLE])
         changed = msgspec.structs.replace(signed, args={"n": 41})
         unsigned = msgspec.structs.replace(signed, sig=None)
         stranger = sign(order, TABLE_KEY, bytes(32))
@@ -83,7 +85,7 @@ async def test_the_same_id_twice_acts_once_and_is_answered_twice(table: Tables) 
     async with table() as trial:
         await waiting_for_cut(trial)
         cut = Command(id="once", cmd="cut", deal=1, attempt=1, args={"n": 40})
-        signed = sign(cut, TABLE_KEY, trial.signers[Role.TABLE])
+        signed = trial.signed(cut, trial.signers[Role.TABLE])
         replies = await asyncio.gather(*(trial.machine.order(signed) for _ in range(3)))
         late = await trial.machine.order(signed)
         assert {reply.ok for reply in (*replies, late)} == {True}

@@ -9,6 +9,7 @@ from controller.machine.machine import Machine, Surroundings
 from controller.messages import Phase, Role
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
+from tests.commands.test_commands import example
 from tests.machine.stages import MATCH, PAIRS, refused
 
 pytestmark = pytest.mark.virtual
@@ -48,7 +49,7 @@ async def test_a_table_that_is_recorded_opens_no_match(runtime_dir: Path) -> Non
         orders: list[tuple[Role, str, dict[str, Any]]] = [
             (Role.REFEREE, "set_match", {**MATCH, "stage": "swiss", "pairs": PAIRS}),
             (Role.CHIEF, "start_match", {}),
-            (Role.CHIEF, "take_over", {"digest": "0" * 64, "part": 1, "parts": 1, "text": "x"}),
+            (Role.CHIEF, "take_over", example("take_over")),
         ]
         for role, cmd, args in orders:
             assert await refused(at, role, cmd, **args) == "TEST_MODE", cmd

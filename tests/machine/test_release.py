@@ -9,8 +9,6 @@ import pytest
 from controller.cards import parse_face
 from controller.messages import Command, Outcome, Phase, Role
 from controller.rules.rulebooks import load_profile
-from controller.signing import sign
-from controller.trials.inproc import TABLE_KEY
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]
@@ -61,7 +59,7 @@ async def test_a_refused_release_is_refused_again_under_the_same_id(table: Table
         held = await trial.deal()
 
         order = Command(id="once", cmd="release", deal=1, attempt=held.machine.attempt, args={})
-        signed = sign(order, TABLE_KEY, trial.signers[Role.REFEREE])
+        signed = trial.signed(order, trial.signers[Role.REFEREE])
         answering = asyncio.ensure_future(trial.machine.order(signed))
         await asyncio.sleep(0)
         trial.sim.world.set_lid(True)

@@ -9,15 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from controller.heads import verify_key
 from controller.journal.entries import Entry
 from controller.journal.store import Store
 from controller.journal.verify import verify
 from controller.machine import play as at_play
 from controller.match.reducer import replayed
 from controller.match.transfer import packed, unpacked
-from controller.messages import Outcome, Phase, Reply, Role
+from controller.messages import Command, Outcome, Phase, Reply, Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import Trial, trial
+from controller.signing import check_document, sign_document
+from controller.trials.inproc import TABLE_SIGN, Trial, trial
 from sim.mechanics.settings import Settings
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
@@ -85,7 +87,9 @@ async def parts_of(at: Trial) -> list[dict[str, Any]]:
 
 
 def taking(part: dict[str, Any]) -> dict[str, Any]:
-    return {name: part[name] for name in ("digest", "part", "parts", "text")}
+    """What is said of a part to the other table, by who knows the first one's key."""
+    own = {name: part[name] for name in ("digest", "sig", "part", "parts", "text")}
+    return {**own, "verify": verify_key(TABLE_SIGN).hex()}
 
 
 async def moved(here: Trial, there: Trial, way_s: float = 0.0) -> Reply:
@@ -439,7 +443,7 @@ def _shorter(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     text = "".join(part["text"] for part in parts)
     size = 500
     cut = [text[at : at + size] for at in range(0, len(text), size)]
-    named = {"digest": parts[0]["digest"], "parts": len(cut)}
+    named = {name: parts[0][name] for name in ("digest", "sig")} | {"parts": len(cut)}
     return [named | {"part": number + 1, "text": each} for number, each in enumerate(cut)]
 
 
@@ -452,8 +456,39 @@ async def test_a_changed_document_is_found_out(hall: Hall) -> None:
     sent = unpacked(part["digest"], [part["text"]])
     forged = msgspec.structs.replace(sent, events=sent.events[:-1])
     digest, texts = packed(forged)
-    said = {"digest": digest, "part": 1, "parts": 1, "text": texts[0]}
+    said = taking(part) | {"digest": digest, "text": texts[0]}
+    assert await refused(there, CHIEF, "take_over", **said) == "BAD_DOCUMENT"
+    said |= {"sig": sign_document(digest, TABLE_SIGN)}  # by the table itself, or another version
     assert await refused(there, CHIEF, "take_over", **said) == "BAD_COMMAND"
+
+
+async def test_a_match_is_taken_from_the_table_alone_whose_key_the_order_names(hall: Hall) -> None:
+    """A gateway between can write another document, and sign it with a key of its own."""
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "cut")
+    await ordered(here, CHIEF, "transfer", table="T02")
+    (part,) = await parts_of(here)
+    own = b"G" * 32
+    resigned = taking(part) | {"sig": sign_document(part["digest"], own)}
+    for said in (resigned, taking(part) | {"verify": verify_key(own).hex()}):
+        assert await refused(there, CHIEF, "take_over", **said) == "BAD_DOCUMENT"
+    assert match_at(there).match is None
+    await ordered(there, CHIEF, "take_over", **taking(part))
+    came = data_of(there, "taken_over")
+    check_document(came["digest"], came["verify"], came["sig"])
+    assert came["verify"] == data_of(here, "opened")["verify"]
+
+
+async def test_who_moves_a_match_stands_beside_the_key_at_both_tables(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "cut")
+    sent = Command(id="t", cmd="transfer", person="Wu Jun", args={"table": "T02"})
+    assert (await here.lasting.order(here.signed(sent, here.signers[CHIEF]))).ok
+    (part,) = await parts_of(here)
+    taken = Command(id="t", cmd="take_over", person="Wu Jun", args=taking(part))
+    assert (await there.lasting.order(there.signed(taken, there.signers[CHIEF]))).ok
+    assert data_of(here, "transferred")["by"] == "Wu Jun (chief)"
+    assert data_of(there, "taken_over")["by"] == "Wu Jun (chief)"
 
 
 async def test_a_table_whose_match_went_still_tells_of_it_after_a_restart(hall: Hall) -> None:

@@ -23,8 +23,7 @@ from controller.machine.play import Play, fold
 from controller.messages import Command, Event, Phase, Reply, Role, State
 from controller.rules.profile import Profile
 from controller.rules.seats import ALL
-from controller.signing import sign
-from controller.trials.inproc import TABLE_KEY, Trial
+from controller.trials.inproc import Trial
 from controller.trials.mortal import Death
 from controller.vault.exchange import hand
 from sim.inproc import InprocTable
@@ -183,7 +182,7 @@ class Walk:
             attempt=command.attempt,
             args=args,
         )
-        return await self._sent(at, sign(named, TABLE_KEY, SIGNERS[role]))
+        return await self._sent(at, at.signed(named, SIGNERS[role]))
 
     async def again(self) -> None:
         """Give a command once more, under its id: it is answered as it was."""

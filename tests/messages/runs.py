@@ -15,12 +15,13 @@ from typing import Any
 from unittest.mock import patch
 
 from controller.config import CardSet
+from controller.heads import verify_key
 from controller.journal.entries import Entry
 from controller.journal.store import Store
 from controller.machine.lasting import LastingMachine
 from controller.messages import Command, Event, Phase, Release, Reply, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.inproc import Trial, trial
+from controller.trials.inproc import TABLE_SIGN, Trial, trial
 from sim.inproc import InprocTable
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
@@ -270,8 +271,8 @@ async def _moved(runtime_dir: Path, said: Said) -> None:
         await ordered(here, CHIEF, "transfer", table="T02")
         reply = await ordered(here, OBSERVER, "document")
         part = reply.result or {}
-        taken = {name: part[name] for name in ("digest", "part", "parts", "text")}
-        await at.order(CHIEF, "take_over", **taken)
+        taken = {name: part[name] for name in ("digest", "sig", "part", "parts", "text")}
+        await at.order(CHIEF, "take_over", **taken, verify=verify_key(TABLE_SIGN).hex())
         for each in (here, at):
             said.states += each.states
             said.events += each.events

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PAGE = 4096
+import numpy as np
+
 _EDGE = 512
 _NOT_MEMORY = ("[vvar", "[vsyscall")
 _POINTER = 8
@@ -16,45 +17,33 @@ _LEAST = 8
 class Memory:
     """What a process has in memory. Numbers and letters in its lists are pointers: see `lists`.
 
-    A page that was seen with this content before is passed over; a new one comes with the edges of
-    its neighbours, so that no run is cut between two pages.
+    What stands where it stood in the last sample is passed over; what is new comes with its
+    surroundings, so that no run is cut where its beginning or its end was there already.
     """
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.samples = 0
-        self._seen: set[int] = set()
+        self._last: dict[int, bytes] = {}
         self._lists = _Lists(pid)
 
     def new(self) -> Iterator[bytes]:
-        """Yield the pages that are new since the last sample, those together that lie together."""
+        """Yield what is new since the last sample, what lies together together."""
         self.samples += 1
+        last, self._last = self._last, {}
         handle = os.open(f"/proc/{self.pid}/mem", os.O_RDONLY)
         try:
             for start, end in _readable(self.pid):
                 for at in range(start, end, _BIGGEST):
-                    yield from self._changed(_read(handle, at, min(end, at + _BIGGEST)))
+                    data = _read(handle, at, min(end, at + _BIGGEST))
+                    self._last[at] = data
+                    yield from _changed(data, _as_it_was(last, at, len(data)))
         finally:
             os.close(handle)
 
     def lists(self, pages: bytes) -> bytes:
         """Return the numbers (to 255) and letters that lists in these pages hold, a byte each."""
         return self._lists.read(pages)
-
-    def _changed(self, data: bytes) -> Iterator[bytes]:
-        first = last = -1
-        for at in range(0, len(data), PAGE):
-            page = hash(data[at : at + PAGE])
-            if page in self._seen:
-                continue
-            self._seen.add(page)
-            if first >= 0 and at > last + PAGE:
-                yield data[max(0, first - _EDGE) : last + PAGE + _EDGE]
-                first = at
-            first = at if first < 0 else first
-            last = at
-        if first >= 0:
-            yield data[max(0, first - _EDGE) : last + PAGE + _EDGE]
 
 
 class _Lists:
@@ -90,6 +79,32 @@ class _Lists:
                 )
             )
         return b"\xff\xff".join(found)
+
+
+def _as_it_was(last: dict[int, bytes], at: int, size: int) -> bytes:
+    """Return what the last sample had of a range; zeros, in which nothing is, where it had none."""
+    if len(last.get(at, b"")) == size:
+        return last[at]
+    was = bytearray(size)
+    for start, data in last.items():
+        begins, ends = max(at, start), min(at + size, start + len(data))
+        if begins < ends:
+            was[begins - at : ends - at] = data[begins - start : ends - start]
+    return bytes(was)
+
+
+def _changed(data: bytes, was: bytes) -> Iterator[bytes]:
+    """Yield all pieces of `data` that are not as they were, each with its surroundings."""
+    whole = len(data) // _POINTER * _POINTER  # pages, unless their map went away meanwhile
+    words, before = (np.frombuffer(each[:whole], dtype=np.uint64) for each in (data, was))
+    found = np.flatnonzero(words != before) * _POINTER
+    if not found.size:
+        return
+    gaps = np.flatnonzero(np.diff(found) > 2 * _EDGE)
+    firsts = found[np.concatenate(([0], gaps + 1))]
+    lasts = found[np.concatenate((gaps, [found.size - 1]))]
+    for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
+        yield data[max(0, first - _EDGE) : last + _POINTER + _EDGE]
 
 
 def _read(handle: int, start: int, end: int) -> bytes:

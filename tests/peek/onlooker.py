@@ -25,7 +25,7 @@ from controller.journal.store import STORE_NAME, read_rows
 from controller.messages import Phase, Reply, Role, Seat, State
 from tests.matches.at_hall import AtHall
 from tests.peek.memory import Memory
-from tests.peek.overheard import OverheardTable
+from tests.peek.overheard import PATIENCE_S, OverheardTable
 
 MEMORY = "the gateway's memory"
 FILES = "the state directory"
@@ -302,8 +302,13 @@ async def audience(table: OverheardTable, folder: Path) -> AsyncIterator[None]:
         for client in clients:
             await client.close()
         for screen in screens:
-            screen.send_signal(signal.SIGINT)
-            await screen.wait()
+            screen.terminate()  # not Ctrl-C, which means nothing behind a shell's `&`
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    await screen.wait()
+            except TimeoutError:
+                screen.kill()
+                await screen.wait()
 
 
 def _overflowing(data: bytes) -> bytes:

@@ -2,7 +2,7 @@
 
 Between any two of its processes stands a relay, and its clients take down every frame that they
 decrypt. What is not overheard: the serial lines and the simulator's control socket, which carry
-faces by their nature (DESIGN 9: boards, cables and computer share one locked box), and the key
+faces by their nature (boards, cables and computer share one locked box), and the key
 files of the attempts, in memory, which are what opens the rest.
 """
 

@@ -9,6 +9,7 @@ the escapes of JSON and Python. Between two things of a row may stand what a lis
 import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from drivers.firmware import codec, wire
@@ -60,6 +61,7 @@ def _said(text: Reading) -> Iterator[Reading]:
                 yield Reading(f"{text.way} {way}", found)
 
 
+@lru_cache(maxsize=2)  # it is asked for its words, then for what is wrapped in it
 def _printable(data: bytes) -> bytes:
     """Return what of `data` may be text: of a process's memory a small part."""
     return END.join(_PRINTABLE.findall(data))

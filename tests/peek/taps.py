@@ -59,6 +59,8 @@ class Relay:
             ]
             try:
                 await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+                if ways[1].done():  # who came hears that nothing more will come, and may leave
+                    writer.write_eof()
                 await asyncio.wait(ways, timeout=_LAST_WORDS_S)
             finally:
                 for way in ways:
@@ -78,7 +80,8 @@ class Relay:
                 *lines, last = rest.split(b"\n")
                 for line in lines:
                     self._taken(way, line)
-                self._taken(way, rest)  # whatever spreads over lines
+                if last or len(lines) > 1:
+                    self._taken(way, rest)  # whatever spreads over lines
                 rest = last
             else:
                 self._taken(way, rest)

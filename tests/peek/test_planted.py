@@ -33,6 +33,7 @@ from tests.peek.spellings import spellings
 from tests.peek.test_peek import WRAPPED
 from tests.peek.test_reading import a_run, patterns
 from tests.peek.truth import words_of
+from tests.peek.wrapped import is_text
 
 OF_MACHINE = {
     MACHINE_SOCKET: {MACHINE_SOCKET, SECOND_GATEWAY},
@@ -80,7 +81,8 @@ class Planting:
                 name = f"{place}: {what}"
                 self.hidden.append(Hidden(name, secret))
                 self.texts[place].append(text)
-                self.where[name] = found_in
+                # What is no JSON is nothing that `watch` shows.
+                self.where[name] = found_in if is_text(text) else found_in - {at.SCREENS}
 
     def let_out(self, places: dict[str, set[str]], folder: Path) -> Path:
         """Write the file for a process; return it."""
@@ -107,7 +109,7 @@ def _all_of(
     for each in spellings():
         run = a_run(each.kind, chance)
         text = each.write(run)
-        if place not in NEEDS_TEXT or _is_text(text):
+        if place not in NEEDS_TEXT or is_text(text):
             yield f"{each.kind}, {each.name}", patterns(each.kind, run), text
     face, seat = number * 3 % 52, hidden.POCKETS[number % 4]
     pockets = tuple((face,) if seat == each else () for each in hidden.POCKETS)
@@ -115,13 +117,6 @@ def _all_of(
         coding = "utf-16-le" if place == at.MEMORY else "utf-8"
         said = f"the tribute is due, {word.decode()} is what it is"
         yield f"word {word.decode()}", (word,), said.encode(coding)
-
-
-def _is_text(text: bytes) -> bool:
-    try:
-        return "\0" not in text.decode()
-    except UnicodeDecodeError:
-        return False
 
 
 async def planted(table: OverheardTable, part: str, file: Path, rows: int) -> None:

@@ -2,10 +2,12 @@
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from controller.cards import RANKS, face_text, parse_face
 from controller.deal import sequence as fair
@@ -69,10 +71,15 @@ class Before:
     def __init__(self, memory: Iterable[bytes]) -> None:
         self._memory = tuple(memory)
 
-    def has(self, word: bytes) -> bool:
-        """Tell whether a word stood there, as text in memory may."""
-        wide = word.decode().encode("utf-16-le")
-        return any(word in pages or wide in pages for pages in self._memory)
+    def of(self, words: Collection[bytes]) -> set[bytes]:
+        """Return those of the words that stood there, as text in memory may."""
+        texts = [text for word in words for text in (word, word.decode().encode("utf-16-le"))]
+        automaton = BytesAhoCorasick(texts, implementation=Implementation.DFA)
+        return {
+            tuple(words)[at // 2]
+            for pages in self._memory
+            for at, _, _ in automaton.find_matches_as_indexes(pages, overlapping=True)
+        }
 
 
 def secrets_of(
@@ -161,7 +168,7 @@ def _of_tributes(told: Told, truths: dict[int, Seen], before: Before) -> Iterato
             for seat, wanted in data["values"].items():
                 words |= set(words_of(seat, wanted, truths[attempt]))
             words -= public
-            own = {word for word in words if before.has(word)}
+            own = before.of(words)
             what = f"tribute of attempt {attempt}"
             yield Hidden(what, tuple(words - own), number, since)
             yield Hidden(what, tuple(own), number, since, but_in=MEMORY)

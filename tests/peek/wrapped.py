@@ -31,6 +31,14 @@ _held: list[object] = []
 """What is to stay in memory."""
 
 
+def is_text(said: bytes) -> bool:
+    """Tell whether this may stand in a text."""
+    try:
+        return "\0" not in said.decode()
+    except UnicodeDecodeError:
+        return False
+
+
 def _one(kind: type[T]) -> T:
     """Return the object of a kind that this process works with."""
     gc.unfreeze()  # what a machine was built of is frozen
@@ -39,25 +47,30 @@ def _one(kind: type[T]) -> T:
 
 def _at_socket(texts: Texts) -> None:
     """Tell every gateway some lines more than are public."""
-    from controller.machine.outlet import Outlet
+    from controller.machine.door import Door
 
     lines = (
         b'{"to":"feed","topic":"event/T01","body":{"planted":"%s"}}\n' % text for text in texts
     )
     said = b"".join(lines)
-    for gateway in list(_one(Outlet)._gateways):
+    for gateway in list(_one(Door)._gateways):
         assert gateway._transport is not None
         gateway._transport.write(said)
 
 
 def _on_feed(texts: Texts) -> None:
-    """Publish events that have one field more."""
+    """Publish events that have one field more, and such as are no JSON, for what is no text."""
     from controller.gateway.feed import Feed
     from controller.gateway.sockets import post
 
+    bodies = []
     for at in range(0, len(texts), _A_MESSAGE):
-        said = BETWEEN.join(texts[at : at + _A_MESSAGE])
-        post(_one(Feed).socket, [b"event/T01", b'{"planted":"' + said + b'"}'])
+        said = [text.decode() for text in texts[at : at + _A_MESSAGE] if is_text(text)]
+        other = BETWEEN.join(text for text in texts[at : at + _A_MESSAGE] if not is_text(text))
+        bodies.append(json.dumps({"planted": said}, ensure_ascii=False).encode())
+        bodies.append(b'{"planted":"' + other + b'"}')
+    for body in bodies:
+        post(_one(Feed).socket, [b"event/T01", body])
 
 
 def _on_network(texts: Texts) -> None:

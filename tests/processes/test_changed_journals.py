@@ -9,10 +9,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from controller.cli import main
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable, Demo, Start
 from tests.processes.people import People
+from tests.processes.program import Done
 
 JOURNAL = "journal.db"
 NUMBER_BYTES = 8
@@ -45,6 +48,12 @@ def change_a_byte(db: sqlite3.Connection, column: str, rng: random.Random) -> in
     return n
 
 
+def verified(journal: Path) -> Done:
+    """Have `dealtable verify` look at a journal, without a process of its own."""
+    ran = CliRunner().invoke(main, ["verify", str(journal)])
+    return Done(ran.exit_code, ran.stdout, ran.stderr)
+
+
 @pytest.mark.timeout(900)  # all of them, with --scale 1
 @pytest.mark.parametrize("column", ["n", "body", "head"])
 async def test_one_changed_byte_of_any_row_is_found_and_its_place_is_said(
@@ -60,7 +69,8 @@ async def test_one_changed_byte_of_any_row_is_found_and_its_place_is_said(
         shutil.copy(demo.state_dir / JOURNAL, copy)
         with unguarded(copy) as db:
             n = change_a_byte(db, column, rng)
-        checked = await dealtable("verify", copy)
+        # The first one as people do it; a process for each would take its start a thousand times.
+        checked = await dealtable("verify", copy) if number == 0 else verified(copy)
         assert (checked.code, checked.err) == (1, ""), f"row {n}"
         findings = [line for line in checked.out.splitlines() if line.startswith("entry ")]
         where = {int(line.split()[1].rstrip(":")) for line in findings}

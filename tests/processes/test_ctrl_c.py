@@ -1,87 +1,115 @@
-"""Ctrl-C of a live demo, in a terminal of its own."""
+"""Ctrl-C of a live demo, its terminal closed, or the demo killed: nothing is left running."""
 
-import asyncio
-import os
-import pty
-from collections.abc import AsyncIterator, Callable
+import json
+import signal
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from controller.config import load_table
-from tests.processes.processes import LOOK_S, left_over, marked
-from tests.processes.program import DEALTABLE, PATIENCE_S
+from sim.folders import MEMORY, OWNER
+from tests.processes.conftest import Start
+from tests.processes.processes import left_over, marked
+from tests.processes.terminal import LEAVE_S, Terminal
 
-LEAVE_S = 15.0
 CTRL_C = b"\x03"
-
-
-class Terminal:
-    """A demo in the foreground of a terminal; `screen` is all that it wrote there."""
-
-    def __init__(self, state_dir: Path) -> None:
-        self.screen = b""
-        self._state_dir = state_dir
-        self._ours, self._theirs = pty.openpty()
-
-    async def __aenter__(self) -> "Terminal":
-        self.demo = await asyncio.create_subprocess_exec(
-            *DEALTABLE,
-            *("demo", "--speed", "20", "--state-dir", str(self._state_dir)),
-            preexec_fn=lambda: os.login_tty(self._theirs),
-        )
-        asyncio.get_running_loop().add_reader(self._ours, self._read)
-        return self
-
-    async def __aexit__(self, *why: object) -> None:
-        if self.demo.returncode is None:
-            self.demo.kill()
-            await self.demo.wait()
-        asyncio.get_running_loop().remove_reader(self._ours)
-        os.close(self._ours)
-        os.close(self._theirs)
-
-    async def until(self, there: Callable[[], bool]) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while not there():
-                assert self.demo.returncode is None, self.screen.decode()
-                await asyncio.sleep(LOOK_S)
-
-    async def ctrl_c(self) -> int:
-        os.write(self._ours, CTRL_C)
-        async with asyncio.timeout(LEAVE_S):
-            return await self.demo.wait()
-
-    def _read(self) -> None:
-        self.screen += os.read(self._ours, 1 << 16)
 
 
 @pytest.fixture
 async def terminal(tmp_path: Path) -> AsyncIterator[Terminal]:
-    async with Terminal(tmp_path / "state") as terminal:
+    async with Terminal("demo", "--speed", "20", "--state-dir", tmp_path / "state") as terminal:
         yield terminal
+
+
+async def dealing(terminal: Terminal, mark: str, state_dir: Path) -> Path:
+    """Wait until the demo deals, with all its processes; return its folder in memory."""
+    await terminal.until(lambda: terminal.shows("dealing"))
+    family = marked(mark)
+    for part in ("cli sim", "run machine", "run gateway", "main dealer", "main reader"):
+        assert any(part in words for words in family.values()), part
+    folder = load_table(state_dir / "table.toml").table.runtime_dir.parent
+    assert (folder / OWNER).exists()
+    return folder
 
 
 async def test_ctrl_c_of_a_demo_that_deals_leaves_nothing_running(
     terminal: Terminal, mark: str, tmp_path: Path
 ) -> None:
-    await terminal.until(lambda: "dealing" in terminal.screen.decode(errors="replace"))
-    family = marked(mark)
-    for part in ("cli sim", "run machine", "run gateway", "main dealer", "main reader"):
-        assert any(part in words for words in family.values()), part
-    runtime_dir = load_table(tmp_path / "state" / "table.toml").table.runtime_dir
-    assert runtime_dir.exists()
+    folder = await dealing(terminal, mark, tmp_path / "state")
 
-    assert await terminal.ctrl_c() == 0
+    terminal.type(CTRL_C)
+
+    assert await terminal.end() == 0
     assert await left_over(mark, LEAVE_S) == {}
     assert b"Traceback" not in terminal.screen
-    assert not runtime_dir.parent.exists()
+    assert not folder.exists()
 
 
 async def test_ctrl_c_while_the_daemon_still_starts_leaves_nothing_running(
     terminal: Terminal, mark: str, tmp_path: Path
 ) -> None:
     await terminal.until((tmp_path / "state" / "daemon.log").exists)
-    await terminal.ctrl_c()
+    terminal.type(CTRL_C)
+    await terminal.end()
     assert await left_over(mark, LEAVE_S) == {}
     assert b"Traceback" not in terminal.screen
+
+
+async def test_a_demo_whose_terminal_is_closed_leaves_nothing_running(
+    terminal: Terminal, mark: str, tmp_path: Path
+) -> None:
+    folder = await dealing(terminal, mark, tmp_path / "state")
+
+    terminal.close()
+
+    await terminal.end()
+    assert await left_over(mark, LEAVE_S) == {}
+    assert not folder.exists()
+
+
+async def test_a_demo_that_is_killed_takes_its_processes_along_and_the_next_one_its_folder(
+    terminal: Terminal, mark: str, tmp_path: Path, start: Start
+) -> None:
+    folder = await dealing(terminal, mark, tmp_path / "state")
+
+    terminal.program.kill()
+
+    assert await left_over(mark, LEAVE_S) == {}
+    assert folder.exists()  # nobody was there to remove it
+    sim = await start("sim")
+    await sim.line("control")
+    assert not folder.exists()
+    await sim.end(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+async def test_a_simulator_that_is_told_to_end_leaves_no_folder(
+    number: signal.Signals, start: Start, mark: str
+) -> None:
+    sim = await start("sim", "--json")
+    folder = Path(json.loads(await sim.line("control"))["control"]).parents[1]
+    assert folder.parent == MEMORY
+    assert (folder / OWNER).exists()
+
+    done = await sim.end(number)
+
+    assert (done.code, done.err) == (0, "")
+    assert not folder.exists()
+    assert await left_over(mark, LEAVE_S) == {}
+
+
+def ignores(pid: int, number: signal.Signals) -> bool:
+    """Tell whether a process ignores a signal, as the kernel says."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return bool(int(status.partition("SigIgn:")[2].split()[0], 16) & 1 << number - 1)
+
+
+async def test_what_was_told_to_survive_its_terminal_does(start: Start) -> None:
+    sim = await start(
+        "sim", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN) and None
+    )
+    await sim.line("control")
+    assert ignores(sim.process.pid, signal.SIGHUP)  # nobody took it back
+    done = await sim.end(signal.SIGTERM)
+    assert done.code == 0

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 import controller
-from controller.cli.installed import MANIFEST, PACKAGES
+from controller.cli.program_files import MANIFEST, PACKAGES
 from controller.cli.release_files import read_manifest
 from controller.messages import Release, Role, State
 from controller.trials.hall import HallError, RunningTable
@@ -32,6 +32,7 @@ async def release(program: Path, dealtable: Dealtable, serial: int) -> Release:
     key = program.parent / "release"
     if not key.with_name("release.key").exists():
         assert (await dealtable("release", "key", key)).code == 0
+    (program / MANIFEST).unlink(missing_ok=True)
     words = ("--version", f"0.{serial}.0", "--serial", serial, "--released", "2027-03-01")
     assert (await dealtable("release", "make", program, *words)).code == 0
     secret = key.with_name("release.key_secret")

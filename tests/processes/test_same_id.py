@@ -63,13 +63,14 @@ async def reached(client: Client, phase: Phase) -> None:
             await asyncio.sleep(AGAIN_S)
 
 
-async def there(client: Client) -> None:
-    """Wait until the machine answers again."""
+async def there(*clients: Client) -> None:
+    """Wait until the machine answers again, and let each client look at it."""
     async with asyncio.timeout(PATIENCE_S):
-        while True:
-            if (await client.ask("snapshot")).ok:
-                return
-            await asyncio.sleep(AGAIN_S)
+        for client in clients:
+            while True:
+                if (await client.ask("snapshot")).ok:
+                    break
+                await asyncio.sleep(AGAIN_S)
 
 
 async def journalled(client: Client, command_id: str) -> None:
@@ -119,6 +120,8 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
     await units.start_machine()
     await there(looking)
     await said("hold", referees, "aab", reason="look")
+    blind = await referees.say("clear_jam", "b")
+    await there(*referees.clients)
     await said("cut", players, "bab", ABOUT, n=CUT)
     await said("start_deal", referees, "bba")
     stale = await players.say("void", "a", (1, 2), reason="x")
@@ -148,6 +151,7 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
 
     assert [reply.error and reply.error.code for reply in away] == ["MACHINE_AWAY"] * 2
     assert [reply.error and reply.error.code for reply in stale] == ["WRONG_ROLE"]
+    assert [reply.error and reply.error.code for reply in blind] == ["OTHER_RUN"]
     assert late.error is not None
     assert late.error.code == "STALE"
     for cmd, same in {**replies, "let out": outs}.items():

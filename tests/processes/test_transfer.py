@@ -1,6 +1,7 @@
 """A match in real processes that begins at one table, loses it in mid-deal and ends at a third."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from itertools import pairwise
@@ -194,11 +195,18 @@ async def test_a_match_begins_at_one_table_loses_it_in_mid_deal_and_ends_at_a_th
         where = ("--table", third.table.id, "--file", file)
         word = ("--as", "referee", "--by", "Chen Hua")
         gone = await dealtable("transfer", "--from", second.table.state_dir, *where, *word)
-        assert gone.out == f"match M1 left for {third.table.id}: it is in {file} now\n", gone.err
-        wrong = await dealtable("transfer", "--file", file, "--to", first.table.state_dir)
+        left, there = gone.out.splitlines()
+        assert left == f"match M1 left for {third.table.id}: it is in {file} now", gone.err
+        assert re.fullmatch("there: --from-key [0-9a-f]{64} .*", there)
+        other = ("--from-key", first.table.state_dir / "keys" / "table.key")
+        wrong = await dealtable("transfer", "--file", file, "--to", third.table.state_dir, *other)
+        assert (wrong.code, "is not signed by the key" in wrong.err) == (1, True)
+        own = ("--from-key", second.table.state_dir / "keys" / "table.key")
+        wrong = await dealtable("transfer", "--file", file, "--to", first.table.state_dir, *own)
         assert (wrong.code, wrong.err.split(":")[0].split(", ")[-1]) == (1, "OTHER_MATCH")
         for _ in range(2):
-            moved = await dealtable("transfer", "--file", file, "--to", third.table.state_dir)
+            to_third = ("--file", file, "--to", third.table.state_dir)
+            moved = await dealtable("transfer", *to_third, *there.split()[1:3])
             assert moved.out == f"match M1 is at {third.table.id}, deal 4, phase play\n", moved.err
         await third.until(lambda state: state.match.suspended == "transfer")
         await ordered(third, REFEREE, "resume")

@@ -8,9 +8,12 @@ from typing import Any
 from py_mini_racer import JSPromise, MiniRacer
 
 import controller.deal
+from controller.framing import canonical
+from controller.rules.regulations_page import page
+from controller.rules.rulebooks import load_profile
 
 FOLDER = Path(next(iter(controller.deal.__path__)))
-MODULES = ("hashes.mjs", "record.mjs", "verify.mjs")
+MODULES = ("hashes.mjs", "record.mjs", "rows.mjs", "rulebook.mjs", "verify.mjs")
 # What every browser has beside the language, and a bare engine has not.
 BROWSER = """
 class TextEncoder {
@@ -36,19 +39,22 @@ function atob(text) {
 
 
 class Browser:
-    """An engine that has loaded the three modules, as one script."""
+    """An engine that has loaded the modules, as one script."""
 
     def __init__(self) -> None:
         self._engine = MiniRacer()
         self._engine.eval(BROWSER + "".join(map(_script, MODULES)))
 
-    def check(self, events: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return what `check` says to events as the feed has them."""
-        return self.check_text(json.dumps(events, ensure_ascii=False))
-
-    def check_text(self, events: str) -> dict[str, Any]:
-        """Return what `check` says to a JSON array of events."""
-        promised = self._engine.eval(f"check({events}).then(JSON.stringify)")
+    def check(
+        self, events: Sequence[dict[str, Any]], rulebooks: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Return what `check` says to a feed's events, given rulebooks of these names."""
+        books = [
+            {"rules": canonical(profile).decode(), "page": page(profile)}
+            for profile in map(load_profile, rulebooks)
+        ]
+        said = [json.dumps(each, ensure_ascii=False) for each in (events, books)]
+        promised = self._engine.eval(f"check({','.join(said)}).then(JSON.stringify)")
         assert isinstance(promised, JSPromise)
         report: dict[str, Any] = json.loads(str(promised.get(timeout=50)))
         return report

@@ -6,9 +6,10 @@ import hashlib
 import json
 import random
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
-from controller.journal.wire_group import AT_READER, GATE, LANDED
+from controller.journal.wire_group import AT_READER, GATE, LANDED, POCKET, READ, SHUFFLED, STRAY
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -197,6 +198,192 @@ def _another_class(rows: Rows, rng: random.Random) -> bool:
     return True
 
 
+def _hollow(*fields: str) -> Change:
+    """The record opens less than a record does."""
+
+    def change(rows: Rows, rng: random.Random) -> bool:
+        row = step(rows, "record")
+        if row is None or not all(row["data"].get(field) for field in fields):
+            return False
+        for field in fields:
+            if field in ("nonce", "hands"):
+                row["data"][field] = None
+            elif rng.random() < 0.5:
+                del row["data"][field]
+            else:
+                row["data"][field] = None
+        held = step(rows, "held") is not None
+        return held or not set(fields) <= {"nonce", "hands"}
+
+    return change
+
+
+def _end(rows: Rows) -> Row | None:
+    """Return the step that says why an attempt gave no hands; None where it gave them."""
+    end = step(rows, "recalled") or step(rows, "withdrawn") or step(rows, "verdict")
+    return end if end is not None and end["data"]["reasons"] else None
+
+
+def _no_reason(rows: Rows, rng: random.Random) -> bool:
+    end = _end(rows)
+    if end is not None:
+        end["data"]["reasons"] = []
+    return end is not None
+
+
+def _no_word(rows: Rows, rng: random.Random) -> bool:
+    """A reason that stands in no catalogue, in the place of one that no record can show."""
+    end = _end(rows)
+    if end is None or end["data"].get("outcome") == "misdeal":
+        return False
+    end["data"]["reasons"] = [rng.choice(["BAD_HAND", "UNLUCKY_DAY", "JAMMED", "SEED_REUSED"])]
+    return True
+
+
+def _unsaid(rows: Rows, rng: random.Random) -> bool:
+    """Nobody says why a deal had no cut."""
+    cut = step(rows, "cut")
+    return cut is not None and bool(cut["data"].pop("reason", None))
+
+
+def _ordered(field: str) -> Change:
+    """The order that an attempt be cut: another number, or signed for another attempt."""
+
+    def change(rows: Rows, rng: random.Random) -> bool:
+        order = _order_to_cut(rows)
+        if order is None or "of" not in order["data"]:
+            return False
+        if field == "of":
+            order["data"]["of"][rng.randrange(2)] += rng.choice([-1, 1])
+        else:
+            order["data"][field]["n" if field == "args" else "cut"] += 1
+        return True
+
+    return change
+
+
+def _another_run(rows: Rows, rng: random.Random) -> bool:
+    """An order was given to another run of the daemon than the one that took it."""
+    orders = [row for row in rows if row["kind"] == "command" and "boot" in row["data"]]
+    if orders:
+        rng.choice(orders)["data"]["boot"] = "0badb007"
+    return bool(orders)
+
+
+def _twice(rows: Rows, rng: random.Random) -> bool:
+    """An order stands there again, behind all that it can have been for."""
+    orders = [row for row in rows if row["kind"] == "command" and "result" in row["data"]]
+    if not orders:
+        return False
+    again = copy.deepcopy(rng.choice(orders)) | {"boot": rows[-1]["boot"], "n": rows[-1]["n"] + 2}
+    rows.append(again)
+    return True
+
+
+def _order_to_cut(rows: Rows) -> Row | None:
+    return next((r for r in rows if r["kind"] == "command" and r["data"]["cmd"] == "cut"), None)
+
+
+def _ordered_before(rows: Rows, rng: random.Random) -> bool:
+    """The players' number was there before the promise."""
+    order, committed = _order_to_cut(rows), step(rows, "committed")
+    if order is None or committed is None:
+        return False
+    order["n"] = committed["n"] - 1  # where the seed stands, which nobody hears of
+    rows.sort(key=lambda row: int(row["n"]))
+    return True
+
+
+def _passes(kind: str) -> Change:
+    """Another number of passes is promised, said to be done, or done by the boards."""
+
+    def change(rows: Rows, rng: random.Random) -> bool:
+        row = step(rows, kind)
+        if row is None or step(rows, "shuffled") is None:
+            return False
+        if kind != "record":
+            row["data"]["passes"] += 9 if kind == "committed" else rng.choice([-1, 1])
+            return True
+        return _in_events(rows, lambda packed: _other_passes(packed, rng))
+
+    return change
+
+
+def _other_passes(packed: bytearray, rng: random.Random) -> bool:
+    found = [at for at in range(0, len(packed), 5) if packed[at] == SHUFFLED]
+    for at in found[:1]:
+        packed[at + 3] += rng.choice([-1, 1])
+    return bool(found)
+
+
+def _stray(rows: Rows, rng: random.Random) -> bool:
+    """A card falls where none is due, and the hands are called right; all tellings agree."""
+    verdict = step(rows, "verdict")
+    if verdict is None or verdict["data"]["outcome"] != "ok":
+        return False
+
+    def fall(packed: bytearray) -> bool:
+        landings = [at for at in range(0, len(packed), 5) if packed[at] == LANDED]
+        if not landings:
+            return False
+        at = landings[len(landings) // 2]
+        packed[at:at] = bytes([STRAY, packed[at + 1], packed[at + 2], 0, packed[at + 4]])
+        return True
+
+    return _in_events(rows, fall)
+
+
+def _in_events(rows: Rows, change: Callable[[bytearray], bool]) -> bool:
+    """Change the first group that can be changed, alike in the record and in the reveal."""
+    did = False
+    for kind, field in (("record", "events"), ("revealed", "course")):
+        for group in (step(rows, kind) or {"data": {}})["data"].get(field) or ():
+            packed = bytearray(base64.b64decode(group["b"]))
+            many = len(packed)
+            if change(packed):
+                group["b"] = base64.b64encode(bytes(packed)).decode()
+                group["boots"]["dealer"][2] += (len(packed) - many) // 5
+                did = True
+                break
+    return did
+
+
+def _other_course(rows: Rows, rng: random.Random) -> bool:
+    """The reveal tells an event that moves no card otherwise than the record."""
+    if step(rows, "record") is None:
+        return False
+    for group in (step(rows, "revealed") or {"data": {}})["data"].get("course") or ():
+        packed = bytearray(base64.b64decode(group["b"]))
+        still = [at for at in range(0, len(packed), 5) if packed[at] & 0x7F in (READ, POCKET)]
+        if still:
+            packed[rng.choice(still) + rng.choice([1, 2, 3])] ^= 1
+            group["b"] = base64.b64encode(bytes(packed)).decode()
+            return True
+    return False
+
+
+def _leader(rows: Rows, rng: random.Random) -> bool:
+    """The turned-up card is the same, and whoever leads is not who got it; or nobody leads."""
+    released = step(rows, "released")
+    if released is None or step(rows, "record") is None or "turned_up" not in released["data"]:
+        return False
+    led = released["data"].pop("leader")
+    others = [seat for seat in (None, *"NWSE") if seat != led]
+    seat = rng.choice(others)
+    if seat is not None:
+        released["data"]["leader"] = seat
+    return True
+
+
+def _run(rows: Rows, rng: random.Random) -> bool:
+    """One row is said to be of another run of the daemon, which was never opened."""
+    follows = [row for before, row in pairwise(rows) if row["n"] == before["n"] + 1]
+    if not follows:
+        return False
+    rng.choice(follows)["boot"] = "0badb007"
+    return True
+
+
 CHANGES: dict[str, Change] = {
     "seed": _hex("revealed", "seed"),
     "commitment": _hex("committed", "commitment"),
@@ -224,4 +411,24 @@ CHANGES: dict[str, Change] = {
     "bound hands": _hex("held", "hands"),
     "nonce": _hex("record", "nonce"),
     "hands": _hands,
+    "record without events": _hollow("events"),
+    "record without its key": _hollow("key"),
+    "record of nothing": _hollow("events", "key"),
+    "hands kept shut": _hollow("nonce", "hands"),
+    "end without a reason": _no_reason,
+    "reason that is none": _no_word,
+    "uncut without a reason": _unsaid,
+    "order's number": _ordered("args"),
+    "order's answer": _ordered("result"),
+    "order of another attempt": _ordered("of"),
+    "order to another run": _another_run,
+    "order that acts twice": _twice,
+    "order before the promise": _ordered_before,
+    "promised passes": _passes("committed"),
+    "passes": _passes("shuffled"),
+    "board's passes": _passes("record"),
+    "stray in a right deal": _stray,
+    "still event of the reveal": _other_course,
+    "leader": _leader,
+    "run of the daemon": _run,
 }

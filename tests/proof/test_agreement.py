@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from controller.journal.verify import verify
+from controller.trials.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.lives import feed_of, log_of
 
@@ -19,8 +20,9 @@ def test_both_say_the_same_of_every_attempt_and_every_reason(
     seen: Counter[str] = Counter()
     for state_dir in dealt:
         feed = feed_of(state_dir)
-        ours, theirs = verify(log_of(feed, tmp_path)), browser.check(feed)
+        ours, theirs = verify(log_of(feed, tmp_path)), browser.check(feed, [PROFILE])
         assert (ours.findings, theirs["findings"]) == ([], [])
+        assert (ours.missing, theirs["missing"]) == ([], [])
         told = [
             {
                 "attempt": each.attempt,
@@ -31,6 +33,7 @@ def test_both_say_the_same_of_every_attempt_and_every_reason(
                 "sequence": each.sequence,
                 "grade": each.grade,
                 "verdicts": [{"reason": v.reason, "says": v.says} for v in each.verdicts],
+                "missing": each.missing,
                 "findings": [],
             }
             for each in ours.attempts

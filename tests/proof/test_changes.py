@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.journal.verify import verify
+from controller.trials.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.changes import CHANGES, Rows, attempt_of, rechained
 from tests.proof.lives import feed_of, log_of
@@ -28,7 +29,7 @@ def attempts(dealt: list[Path]) -> list[Rows]:
 
 def findings(rows: Rows, browser: Browser, tmp_path: Path) -> tuple[int, int]:
     """Return how much each of both verifiers finds."""
-    theirs = browser.check(rows)
+    theirs = browser.check(rows, [PROFILE])
     told = [
         *theirs["findings"],
         *(what for each in theirs["attempts"] for what in each["findings"]),

@@ -105,6 +105,97 @@ def test_crafted_events_are_found_by_both(name: str, browser: Browser, tmp_path:
         return  # it is no feed's log at all: told in one line, exit 2
 
 
+def _before_any_card(rows: Rows, cut: Any) -> Rows:
+    """Return the rows of an attempt that ended before its first card: no sequence tells its cut."""
+    end = next(r for r in rows if r["kind"] == "verdict" and r["data"]["outcome"] != "ok")
+    own = [row for row in rows if row["attempt"] == end["attempt"] and row["kind"] != "command"]
+    own = [row for row in own if row["kind"] not in ("begun", "shuffled")]
+    for row in own:
+        if row["kind"] in ("cut", "revealed"):
+            row["data"]["cut"] = cut
+        elif row["kind"] == "record":
+            row["data"].update(events=[], counted=0, settled={})
+        elif row["kind"] == "verdict":
+            row["data"].update(outcome="void", reasons=["JAM"], fed=0, refed=0)
+            row["data"]["landed"] = dict.fromkeys((*"NWSE", "tray"), 0)
+    return rechained([rows[0], *own])
+
+
+@pytest.mark.parametrize("cut", ["40", "040", "40 ", "", True, 0, -3, 108, 149, [40], {"a": 1}])
+def test_a_cut_that_nobody_can_have_made_is_found_by_both(
+    cut: Any, browser: Browser, tmp_path: Path
+) -> None:
+    rows = _before_any_card(example(), cut)
+    assert any(each["findings"] for each in browser.check(rows)["attempts"])
+    assert verify(log_of(rows, tmp_path)).findings
+
+
+def test_an_attempt_that_ended_before_its_first_card_holds_for_both(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rows = _before_any_card(example(), 40)
+    report = browser.check(rows)
+    assert (report["findings"], [each["findings"] for each in report["attempts"]]) == ([], [[]])
+    assert verify(log_of(rows, tmp_path)).findings == []
+
+
+def test_a_record_that_does_not_follow_its_seed_is_found_by_both(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rows = example()
+    ends = [row for row in rows if row["kind"] == "verdict" and row["data"]["outcome"] != "ok"]
+    own = [row for row in rows if row["attempt"] == ends[0]["attempt"]]
+    (record,) = (row for row in own if row["kind"] == "record")
+    record.update(kind="fault_cleared", attempt=None, deal=None)
+    record["data"] = {"code": 203, "evidence": {}, "name": "LID_OPENED"}
+    rows = rechained(rows)
+    report = browser.check(rows)
+    assert [*report["findings"], *(f for each in report["attempts"] for f in each["findings"])]
+    assert verify(log_of(rows, tmp_path)).findings
+
+
+@pytest.mark.parametrize("field", ["seed", "nonce"])
+def test_what_two_attempts_share_is_found_by_both(
+    field: str, browser: Browser, tmp_path: Path
+) -> None:
+    rows, kind = example(), {"seed": "revealed", "nonce": "record"}[field]
+    one, other = [row for row in rows if row["kind"] == kind and row["data"].get(field)][:2]
+    other["data"][field] = one["data"][field]
+    rows = rechained(rows)
+    assert any("that of another" in what for what in browser.check(rows)["findings"])
+    assert any(
+        "is that of attempt" in each.what for each in verify(log_of(rows, tmp_path)).findings
+    )
+
+
+def test_names_that_two_alphabets_order_otherwise_break_no_chain(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rows = example()
+    rows[0]["data"]["sets"] = {"\uff21": "A", "\U0001f0a1": "A"}
+    rows = rechained(rows)
+    assert browser.check(rows)["findings"] == []
+    assert verify(log_of(rows, tmp_path)).findings == []
+
+
+def test_an_event_that_was_heard_twice_is_one_event(browser: Browser, tmp_path: Path) -> None:
+    rows = example()
+    rows.append(dict(reversed((rows[-1] | {"simulated": False}).items())))
+    assert browser.check(rows)["findings"] == []
+    assert verify(log_of(rows, tmp_path)).findings == []
+
+
+def test_an_event_of_nothing_is_found_by_both(browser: Browser, tmp_path: Path) -> None:
+    rows = example()
+    committed = step(rows, "committed")
+    assert committed is not None
+    committed["data"] = None
+    rows = rechained(rows)
+    assert browser.check(rows)["findings"]
+    with pytest.raises(JournalError):
+        verify(log_of(rows, tmp_path))
+
+
 @pytest.mark.parametrize("number", [0, -1, 2**53, 2**62])
 def test_numbers_that_no_table_has_are_no_trouble(
     number: int, browser: Browser, tmp_path: Path

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import sys
 from pathlib import Path
 
 import msgspec
@@ -10,7 +11,6 @@ import pytest
 
 from controller import release
 from controller.cli.installed import (
-    MANIFEST,
     REMEMBERED,
     digests,
     firmware_in,
@@ -19,6 +19,7 @@ from controller.cli.installed import (
     remember,
     running_release,
 )
+from controller.cli.program_files import MANIFEST
 from controller.faults import fault
 from controller.messages import Firmware
 from controller.release import Manifest
@@ -48,7 +49,7 @@ def released(serial: int, program: Path, version: str = "0.1.0") -> Manifest:
 def test_every_file_counts_but_the_manifest_and_what_python_compiled(program: Path) -> None:
     cache = program / "controller" / "__pycache__"
     cache.mkdir()
-    (cache / "cards.cpython-311.pyc").write_bytes(b"")
+    (cache / f"cards.{sys.implementation.cache_tag}.pyc").write_bytes(b"")
     for name in (MANIFEST, f"{MANIFEST}.sig", "elsewhere.py"):
         (program / name).write_bytes(b"")
 
@@ -157,6 +158,36 @@ def test_the_highest_serial_is_remembered_whatever_comes_later(
     assert seen is not None
     assert seen.serial == 9
     assert sorted(os.listdir(tmp_path)) == sorted(["program", REMEMBERED])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to another user")
+def test_root_leaves_the_memory_to_whom_the_folder_belongs(program: Path, tmp_path: Path) -> None:
+    state_dir = tmp_path / "state"
+    state_dir.mkdir(mode=0o700)
+    os.chown(state_dir, 61000, 61001)
+
+    remember(state_dir, manifest(7, program))
+
+    status = (state_dir / REMEMBERED).stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (61000, 61001, 0o600)
+    assert os.listdir(state_dir) == [REMEMBERED]
+
+
+def test_a_link_or_a_pipe_in_place_of_the_memory_is_not_followed_and_not_waited_for(
+    program: Path, tmp_path: Path
+) -> None:
+    state_dir, elsewhere = tmp_path / "state", tmp_path / "elsewhere"
+    state_dir.mkdir()
+    elsewhere.write_text('{"version": "0.0.1", "serial": 1}')
+    path = state_dir / REMEMBERED
+    path.symlink_to(elsewhere)
+    with pytest.raises(FileError, match="cannot be read"):
+        remember(state_dir, manifest(7, program))
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(FileError, match="no plain file"):
+        remember(state_dir, manifest(7, program))
+    assert elsewhere.read_text() == '{"version": "0.0.1", "serial": 1}'
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"serial": 0, "version": ""}', "\xff"])

@@ -11,12 +11,15 @@ import zipfile
 from collections.abc import Callable
 from importlib.util import cache_from_source
 from pathlib import Path
+from types import CodeType
 
 import pytest
 from click.testing import CliRunner, Result
 
 from controller.cli import main
-from controller.cli.installed import MANIFEST, PACKAGES, REMEMBERED, own_folder
+from controller.cli.installed import REMEMBERED, digests, own_folder
+from controller.cli.program_files import MANIFEST, PACKAGES
+from controller.release import program_hash
 
 Call = Callable[..., Result]
 
@@ -38,6 +41,7 @@ def make(call: Call, program: Path) -> Callable[[int], None]:
     call("key", "release")
 
     def make(serial: int = 7) -> None:
+        (program / MANIFEST).unlink(missing_ok=True)
         words = ("--version", "0.1.0", "--serial", serial, "--released", "2027-03-01")
         assert call("make", program, *words).exit_code == 0
         signed = call("sign", program / MANIFEST, "--key", "release.key_secret")
@@ -227,8 +231,170 @@ def test_no_secret_is_laid_into_a_repository(call: Call, tmp_path: Path) -> None
     assert os.listdir(tmp_path / "deep") == []
 
 
+def linked_folder(program: Path, elsewhere: Path) -> str:
+    """A package that shadows a module: its code runs."""
+    (elsewhere / "__init__.py").write_text("CARDS = 107\n")
+    (program / "controller/cards").symlink_to(elsewhere)
+    return "controller/cards: not of this release: a link"
+
+
+def linked_file(program: Path, elsewhere: Path) -> str:
+    """A link in place of a file, with its very bytes, as long as somebody likes."""
+    source = program / "controller/cards.py"
+    source.rename(elsewhere / "cards.py")
+    source.symlink_to(elsewhere / "cards.py")
+    return "controller/cards.py: changed: a link"
+
+
+def linked_package(program: Path, elsewhere: Path) -> str:
+    """The whole package is elsewhere, as it was released."""
+    (program / "controller").rename(elsewhere / "controller")
+    (program / "controller").symlink_to(elsewhere / "controller")
+    return "controller: not of this release: a link"
+
+
+def linked_cache(program: Path, elsewhere: Path) -> str:
+    """Compiled code that Python takes from elsewhere."""
+    (program / "controller/__pycache__").symlink_to(elsewhere)
+    return "controller/__pycache__: not of this release: a link"
+
+
+def linked_compiled(program: Path, elsewhere: Path) -> str:
+    """One compiled file that lies elsewhere, and may be exchanged there."""
+    compiled = Path(py_compile.compile(str(program / "controller/cards.py")) or "")
+    compiled.rename(elsewhere / "cards.pyc")
+    compiled.symlink_to(elsewhere / "cards.pyc")
+    return f"{compiled.relative_to(program)}: not of this release: a link"
+
+
+def dangling(program: Path, elsewhere: Path) -> str:
+    """A link to nothing, yet."""
+    (program / "controller/later.py").symlink_to(elsewhere / "later.py")
+    return "controller/later.py: not of this release: a link"
+
+
+def pipe(program: Path, elsewhere: Path) -> str:
+    """A pipe, which hands out what somebody writes; nobody waits for that."""
+    os.mkfifo(program / "drivers/firmware/evil.py")
+    return "drivers/firmware/evil.py: not of this release: neither a file nor a folder"
+
+
+def source_in_the_cache(program: Path, elsewhere: Path) -> str:
+    """A module among compiled files."""
+    cache = program / "controller/__pycache__/deep"
+    cache.mkdir(parents=True)
+    (cache / "evil.py").write_text("")
+    return (
+        "controller/__pycache__/deep/evil.py: not of this release: "
+        "in a cache, and nothing that this Python compiles"
+    )
+
+
+def optimized_otherwise(program: Path, elsewhere: Path) -> str:
+    """What Python runs under -OOO."""
+    source = program / "controller/cards.py"
+    cache = program / "controller/__pycache__"
+    cache.mkdir()
+    name = f"cards.{sys.implementation.cache_tag}.opt-3.pyc"
+    py_compile.compile(str(source), cfile=str(cache / name))
+    return (
+        f"controller/__pycache__/{name}: not of this release: "
+        "in a cache, and nothing that this Python compiles"
+    )
+
+
+ODD_THINGS = [
+    linked_folder,
+    linked_file,
+    linked_package,
+    linked_cache,
+    linked_compiled,
+    dangling,
+    pipe,
+    source_in_the_cache,
+    optimized_otherwise,
+]
+
+
+@pytest.mark.parametrize("odd", ODD_THINGS)
+def test_what_is_no_plain_file_is_a_finding_enters_the_hash_and_is_never_released(
+    odd: Callable[[Path, Path], str],
+    call: Call,
+    make: Callable[..., None],
+    program: Path,
+    tmp_path: Path,
+) -> None:
+    make()
+    elsewhere, before = tmp_path / "elsewhere", program_hash(digests(program))
+    elsewhere.mkdir()
+
+    line = odd(program, elsewhere)
+
+    # The manifest is named: where the whole package is elsewhere, it is, too.
+    for name in (MANIFEST, f"{MANIFEST}.sig"):
+        shutil.copy(program / name, tmp_path)
+    status, lines = checked(call, program, tmp_path / Path(MANIFEST).name)
+    assert status == 1
+    assert line in lines
+    assert program_hash(digests(program)) != before
+    words = ("--version", "0.2.0", "--serial", 8, "--released", "2027-04-01")
+    refused = call("make", program, *words)
+    assert refused.exit_code == 2
+    assert "a release has none" in refused.output
+
+
+def test_a_link_never_hashes_to_what_a_file_could_hold(program: Path, tmp_path: Path) -> None:
+    link = program / "controller/link.py"
+    seen = set()
+    for target in ("a", "b", "nowhere/a"):
+        link.symlink_to(target)
+        seen.add(digests(program)["controller/link.py"])
+        link.unlink()
+
+    (program / "controller/link.py").write_bytes(b"a")
+    assert len(seen | {digests(program)["controller/link.py"]}) == 4
+
+
+def test_compiled_code_that_claims_less_room_than_it_needs_is_found(
+    call: Call, make: Callable[..., None], program: Path
+) -> None:
+    source = program / "controller/cards.py"
+    source.write_text("def f(a):\n    return [a, a, a, [a, a, a]]\n")
+    make()
+    compiled = Path(py_compile.compile(str(source)) or "")
+    assert checked(call, program)[0] == 0
+    raw = compiled.read_bytes()
+    code = marshal.loads(raw[16:])
+    consts = [
+        one.replace(co_stacksize=1) if isinstance(one, CodeType) else one for one in code.co_consts
+    ]
+    compiled.write_bytes(raw[:16] + marshal.dumps(code.replace(co_consts=tuple(consts))))
+
+    assert checked(call, program)[0] == 1
+
+
+def test_a_new_release_takes_a_higher_serial_than_the_one_that_lies_there(
+    call: Call, make: Callable[..., None], program: Path
+) -> None:
+    make(7)
+    before = (program / MANIFEST).read_bytes()
+
+    for serial in (6, 7):
+        words = ("--version", "0.2.0", "--serial", serial, "--released", "2027-04-01")
+        refused = call("make", program, *words)
+        assert refused.exit_code == 2
+        assert "release 0.1.0 (serial 7, 2027-03-01) already: --serial 8" in refused.output
+        assert (program / MANIFEST).read_bytes() == before
+
+    words = ("--version", "0.2.0", "--serial", 8, "--released", "2027-04-01")
+    assert call("make", program, *words).exit_code == 0
+
+
 WRONG: list[tuple[tuple[object, ...], str]] = [
-    (("check", "--key", "none.key"), "none.key: cannot be read"),
+    (
+        ("check", "--key", "none.key"),
+        "none.key: cannot be read: No such file or directory; `dealtable release key NAME` makes",
+    ),
     (("check", "--key", "release.key_secret", "--files", "program"), "name the public"),
     (("sign", "program/controller/manifest.json", "--key", "release.key"), "name the secret"),
     (("sign", "release.key", "--key", "release.key_secret"), "no manifest of a release"),

@@ -7,12 +7,14 @@ import pytest
 from click.testing import CliRunner
 
 from controller.cli.keys import command
-from controller.gateway.certificates import create_client, create_keys
+from controller.gateway.certificates import create_client, create_keys, request
+from controller.gateway.enrolment import enrol, to_admit
 from controller.messages import Role
 from controller.roster import (
     ADMITTED,
     Roster,
     fingerprint,
+    moment,
     read_certificate,
     read_sign_secret,
 )
@@ -85,10 +87,13 @@ def test_a_pair_is_made_where_it_is_used_and_its_fingerprint_shown(tmp_path: Pat
     assert not read_certificate(public).has_secrets
 
 
-def test_a_pair_that_is_there_is_not_made_again(tmp_path: Path) -> None:
-    asked(tmp_path)
+def test_a_pair_that_is_there_is_not_made_again_and_its_file_is_named(tmp_path: Path) -> None:
+    public = asked(tmp_path)
+    before = public.read_bytes()
     code, said = run("request", "anna", "--role", "referee", "--out", tmp_path / "laptop")
     assert (code, said.count("\n")) == (2, 1)
+    assert f"{public}_secret: is there already" in said
+    assert public.read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["../anna", "a b", ""])
@@ -160,9 +165,157 @@ def test_an_end_is_listed_as_the_last_day(tmp_path: Path, state_dir: Path) -> No
     words = ("admit", state_dir, public, "--fingerprint", mark)
     assert run(*words, "--expires", "2099-12-31")[0] == 0
     assert line_of(state_dir, "anna")[0].endswith("until 2099-12-31")
-    assert run(*words, "--expires", "2001-01-01")[0] == 0
+    enrol(state_dir, to_admit(public), moment("2001-01-01"))
     assert line_of(state_dir, "anna")[0].endswith("EXPIRED 2001-01-01")
     assert run(*words, "--expires", "some day")[0] == 2
+
+
+@pytest.mark.parametrize("end", ["2020-01-01", "0001-01-01", "0001-01-01T00:00:00Z"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("client", "{state}", "zed", "--role", "chief"),
+        ("request", "zed", "--role", "chief", "--out", "{state}"),
+        ("admit", "{state}", "{anna}", "--fingerprint", "{mark}"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_an_end_that_is_over_is_refused(
+    tmp_path: Path, state_dir: Path, words: tuple[str, ...], end: str
+) -> None:
+    public = asked(tmp_path)
+    named = {"state": state_dir, "anna": public, "mark": fingerprint(read_certificate(public))}
+    before = sorted(state_dir.rglob("*"))
+    code, said = run(*(word.format(**named) for word in words), "--expires", end)
+    assert code == 2
+    assert f"{end} is over" in said
+    assert sorted(state_dir.rglob("*")) == before
+
+
+@pytest.mark.parametrize("end", ["2020-01-01", "0001-01-01T00:00:00Z", "0001-01-02"])
+def test_a_file_whose_end_is_over_is_shown_and_not_admitted(
+    tmp_path: Path, state_dir: Path, end: str
+) -> None:
+    public = ended(tmp_path, end)
+    mark = fingerprint(read_certificate(public))
+    code, said = run("fingerprint", public)
+    assert code == 0
+    assert f"until:       {end}" in said
+    for words in (("admit", state_dir, public), ("rotate", state_dir, "anna", public)):
+        code, said = run(*words, "--fingerprint", mark)
+        assert (code, said.count("\n")) == (2, 1)
+        assert f"this key was good until {end}" in said
+    (state_dir / ADMITTED / "anna.key").write_text(public.read_text())
+    assert line_of(state_dir, "anna")[0].endswith(f"EXPIRED {end}")
+
+
+def ended(tmp_path: Path, end: str) -> Path:
+    """The public file of a pair whose owner has let its end pass."""
+    return request(tmp_path / "laptop", "anna", Role.REFEREE, moment(end))
+
+
+# What the messenger may not change.
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("role = observer", "role = chief"),
+        ("name = anna", "name = deputy"),
+        ("    expires = 2099-01-31\n", ""),
+        ("expires = 2099-01-31", "expires = 2099-02-28"),
+        ("    proof = ", "    prove = "),
+        ("    proof = ", "    proof = 00"),
+    ],
+)
+@pytest.mark.parametrize("asks", [False, True], ids=["script", "person"])
+def test_who_carries_a_file_changes_nothing_in_it_under_its_fingerprint(
+    tmp_path: Path, state_dir: Path, old: str, new: str, asks: bool
+) -> None:
+    public = asked(tmp_path, "anna", "observer", "--expires", "2099-01-31")
+    mark, text = fingerprint(read_certificate(public)), public.read_text()
+    assert text.count(old) == 1
+    public.write_text(text.replace(old, new))
+    words = ("admit", state_dir, public)
+
+    code, said = run(*words, said=f"{mark}\n") if asks else run(*words, "--fingerprint", mark)
+
+    assert (code, said.count("\n")) == (2, 1)
+    assert str(public) in said
+    assert not line_of(state_dir, "anna")
+    assert not line_of(state_dir, "deputy")
+    public.write_text(text)
+    assert run(*words, "--fingerprint", mark)[0] == 0
+
+
+def test_a_seal_of_somebody_elses_changes_the_fingerprint_and_breaks_the_proof(
+    tmp_path: Path, state_dir: Path
+) -> None:
+    public, other = asked(tmp_path, "anna", "chief"), asked(tmp_path, "eve", "chief")
+    seals = [read_certificate(path).seal for path in (public, other)]
+    mark = fingerprint(read_certificate(public))
+    assert seals[0] is not None
+    assert seals[1] is not None
+    public.write_text(public.read_text().replace(seals[0].hex(), seals[1].hex()))
+    assert fingerprint(read_certificate(public)) != mark
+    assert run("admit", state_dir, public, "--fingerprint", mark)[0] == 2
+
+
+def test_what_a_table_says_of_a_client_is_its_own_and_the_client_stays_the_same(
+    tmp_path: Path, state_dir: Path
+) -> None:
+    public = asked(tmp_path, "anna", "referee", "--expires", "2099-01-31")
+    mark = fingerprint(read_certificate(public))
+    words = ("admit", state_dir, public, "--fingerprint", mark)
+    for end in ("2098-12-31", "2097-12-31"):
+        assert run(*words, "--expires", end)[0] == 0
+        (line,) = line_of(state_dir, "anna")
+        assert line.split()[2:] == [mark, "until", end]
+    assert read_certificate(state_dir / ADMITTED / "anna.key").proof is None
+
+
+# Where no table is.
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("list",),
+        ("client", "x", "--role", "referee"),
+        ("revoke", "x", "--reason", "y"),
+        ("rotate",),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_folder_that_is_no_tables_is_told_and_gets_nothing(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    code, said = run(words[0], tmp_path, *words[1:])
+    assert (code, said.count("\n")) == (2, 1)
+    assert f"{tmp_path}: no table's keys are here" in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_of_a_table_whose_gateway_has_a_folder_the_configuration_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    create_keys(tmp_path / "state", tmp_path / "gateway")
+    code, said = run("list", tmp_path / "state")
+    assert (code, said.count("\n")) == (2, 1)
+    assert "its clients lie elsewhere: name its table.toml" in said
+
+
+# Help.
+
+
+def test_every_line_of_help_is_whole_and_every_command_has_examples() -> None:
+    _, said = run("--help")
+    listed = said.partition("Commands:\n")[2]
+    assert "..." not in listed
+    assert len(listed.splitlines()) == len(command.commands)
+    for name in command.commands:
+        _, said = run(name, "--help")
+        assert f"Examples:\n    dealtable keys {name}" in said
 
 
 # Renewal.

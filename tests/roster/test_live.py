@@ -1,5 +1,6 @@
 """A roster that follows its folder while a table runs."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -113,6 +114,66 @@ def test_a_file_that_says_nothing_useful_admits_nobody_and_costs_nobody_his_plac
     assert live.client(client(folder, "chief").verify) is not None
     assert live.client(referee.verify) is None
     assert any("odd.key" in str(error) for error in told)
+
+
+def spoilt(text: str) -> str:
+    return text.replace("    verify = ", "    verfy = ")
+
+
+@pytest.mark.parametrize("name", ["chief.key", "chief-{mark}.key", "gone.key"])
+def test_a_file_in_revoked_that_cannot_be_read_takes_away_whom_it_names_or_has_a_key_of(
+    folder: Path, name: str
+) -> None:
+    told: list[RosterError] = []
+    live = LiveRoster(folder, Clock(), lambda live, wrong: told.extend(wrong))
+    chief, referee = client(folder, "chief"), client(folder, "referee")
+    (folder / REVOKED).mkdir()
+    place = folder / REVOKED / name.format(mark=fingerprint(chief))
+    place.write_text(spoilt((folder / ADMITTED / "chief.key").read_text()))
+
+    assert live.client(chief.verify) is None
+    assert live.chief_seals() == ()
+    assert live.client(referee.verify) is not None
+    assert str(place) in str(told[0])
+    place.unlink()
+    assert live.client(chief.verify) is not None  # it was never revoked in so many words
+
+
+@pytest.mark.parametrize("what", ["file", "dangling link", "folder"])
+def test_while_nobody_knows_whom_revoked_takes_away_nobody_is_admitted(
+    folder: Path, what: str
+) -> None:
+    told: list[RosterError] = []
+    live = LiveRoster(folder, Clock(), lambda live, wrong: told.extend(wrong))
+    chief, odd = client(folder, "chief"), folder / REVOKED / "odd.key"
+    if what == "folder":
+        (folder / REVOKED).write_text("not a folder")
+    else:
+        (folder / REVOKED).mkdir()
+        odd.write_text("odd") if what == "file" else odd.symlink_to("nowhere")
+
+    assert live.client(chief.verify) is None
+    assert (live.clients, live.chief_seals()) == ((), ())
+    assert "nobody is admitted" in str(told[-1])
+    with pytest.raises(RosterError):  # nor does it start so
+        LiveRoster(folder, Clock())
+    (odd if odd.is_symlink() or odd.exists() else folder / REVOKED).unlink()
+    assert live.client(chief.verify) is not None
+    assert len(live.clients) == len(Role)
+
+
+def test_a_file_that_is_changed_in_its_place_and_keeps_its_time_is_read_again(
+    folder: Path,
+) -> None:
+    live = roster(folder)
+    path, referee = folder / ADMITTED / "referee.key", client(folder, "referee")
+    assert live.client(referee.verify) is not None
+    before = path.stat()
+
+    path.write_text(path.read_text().replace("role = referee", "role = tableee"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert live.client(referee.verify) is None
 
 
 @pytest.mark.parametrize("kind", ["key", "name"])

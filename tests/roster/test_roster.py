@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import zmq.auth
 from msgspec.structs import replace
+from nacl.exceptions import CryptoError
 
 from controller.gateway.certificates import create_client, create_keys
 from controller.gateway.enrolment import revoke
@@ -21,6 +22,7 @@ from controller.roster import (
     moment,
     read_certificate,
 )
+from controller.vault.sealing import seal_to
 
 
 @pytest.fixture
@@ -97,6 +99,29 @@ def test_a_spoilt_certificate_is_one_line_naming_the_file(
         Roster.load(state_dir)
     assert str(path) in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "seal",
+    [
+        "00" * 32,
+        "01" + "00" * 31,
+        "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ],
+)
+def test_a_key_that_nothing_can_be_sealed_to_is_refused_with_its_file(
+    state_dir: Path, seal: str
+) -> None:
+    """Points of small order: a chief with one of them would end the machine at its next deal."""
+    path = state_dir / ADMITTED / "chief.key"
+    good = read_certificate(path).seal
+    assert good is not None
+    path.write_text(path.read_text().replace(good.hex(), seal))
+    with pytest.raises(RosterError, match=r"chief\.key: seal: nothing can be sealed to this key"):
+        Roster.load(state_dir)
+    with pytest.raises(CryptoError):
+        seal_to(bytes.fromhex(seal), bytes(32), bytes)
 
 
 def test_a_secret_file_is_never_admitted(state_dir: Path) -> None:

@@ -108,7 +108,7 @@ def test_there_is_no_card_outside_the_set(position: int) -> None:
         drawn_by(STD, "E", position)
 
 
-# The cut (REFEREE example 83)
+# The cut
 
 
 @pytest.mark.parametrize("profile", [STD, N], ids=["000", "003"])
@@ -218,7 +218,7 @@ def test_with_a_machine_up_cuts_and_nobody_shuffles_or_draws(order: str) -> None
     assert told.keys == ("ceremony.machine_program", "cutter_later")
 
 
-# After a forfeited deal (REFEREE example 85)
+# After a forfeited deal
 
 
 @pytest.mark.parametrize(("loser", "named"), [("EW", "N"), ("NS", "E")])

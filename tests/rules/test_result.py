@@ -71,12 +71,12 @@ def test_what_is_no_finish_order_is_told_in_one_line(order: str, said: str) -> N
 @pytest.mark.parametrize(
     ("order", "offender", "expected"),
     [
-        ("WNSE", "W", "NS"),  # RULES example 36: everybody moves up, then it is a double-down
+        ("WNSE", "W", "NS"),  # everybody moves up, then it is a double-down
         ("WNES", "W", "NES"),
         ("NWSE", "W", "NS"),
         ("NWES", "W", "NES"),
         ("NESW", "W", "NES"),
-        ("NS", "W", "NS"),  # REFEREE example 84: nobody was out when the hand was declared dead
+        ("NS", "W", "NS"),  # nobody was out when the hand was declared dead
         ("NES", "W", "NES"),
         ("ENS", "W", "ENS"),
         ("WNSE", "N", "WSE"),

@@ -251,7 +251,7 @@ def test_up_takes_the_larger_tribute_and_its_payer_leads(
 
 
 TIES = [
-    # UP, seeds 000/001: tribute, return; seed 004: tribute, return; leader (RULES 3.5)
+    # UP, seeds 000/001: tribute, return; seed 004: tribute, return; leader
     ("N", "W→N E→S", "N→W S→E", "E→N W→S", "N→W S→E", "W"),
     ("W", "S→W N→E", "W→S E→N", "N→W S→E", "W→S E→N", "S"),
     ("S", "E→S W→N", "S→E N→W", "W→S E→N", "S→E N→W", "E"),
@@ -278,7 +278,7 @@ def double_down(up: str) -> Finish:
     return finish(up + SEATS[(SEATS.index(up) + 2) % 4])
 
 
-# The choices of seed 003 (RULES example 33, REFEREE example 87)
+# The choices of seed 003 R4.5
 
 
 def test_in_seed_003_up_may_choose_and_until_then_it_goes_clockwise() -> None:

@@ -7,18 +7,34 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller import heads
 from controller.messages import Command
-from controller.signing import BadSignature, check, message, sign
+from controller.signing import (
+    BadSignature,
+    check,
+    check_document,
+    message,
+    sign,
+    sign_document,
+)
 
 TABLE = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
 OTHER_TABLE = "Yne@$w-vo<fVvi]a<NY6T1ed:M$fCG*[IaLV{hID"
 SEED = bytes(range(32))
-CUT = Command(id="c-1", deal=3, attempt=7, cmd="cut", args={"seat": "N", "n": 40})
+CUT = Command(
+    id="c-1",
+    deal=3,
+    attempt=7,
+    boot="b001",
+    person="Li Na",
+    cmd="cut",
+    args={"seat": "N", "n": 40},
+)
 
 KEY = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8"
 SIG = (
-    "3b5f785db02d6dfff934b532eb8d896257207828dc2e5055cfc7ca3147ee972d"
-    "5d313e7d524b4cc62941931e78e70a1562f84e76200f657afab3bb01f7312a0e"
+    "a33e5a0acd64a04e61d42bb9976ada99b3d547133e234f870217d9056482facc"
+    "28f2df7461916a11321096b353da05108c5ee33476796b1e8d8aba7786a2f900"
 )
 
 values = st.recursive(
@@ -32,22 +48,24 @@ commands = st.builds(
     cmd=st.text(max_size=20),
     deal=st.none() | st.integers(0, 2**40),
     attempt=st.none() | st.integers(0, 2**40),
+    boot=st.none() | st.text(min_size=1, max_size=32),
+    person=st.none() | st.text(min_size=1, max_size=20),
     args=st.dictionaries(st.text(max_size=10), values, max_size=3),
 )
 
 
 def test_the_signed_bytes_are_the_documented_ones() -> None:
     assert message(TABLE, CUT) == (
-        b"\0\x13dealtable/command/1"
+        b"\0\x13dealtable/command/2"
         b"\0\x28rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7"
-        b"\0\x03c-1\0\x013\0\x017\0\x03cut"
+        b"\0\x04b001\0\x03c-1\0\x013\0\x017\0\x03cut\0\x05Li Na"
         b'\0\x13{"n":40,"seat":"N"}'
     )
 
 
-def test_a_null_deal_counts_as_empty_text() -> None:
+def test_what_is_null_counts_as_empty_text() -> None:
     assert message(TABLE, Command(id="c-2", cmd="start_deal")).endswith(
-        b"\0\x03c-2\0\0\0\0\0\x0astart_deal\0\x02{}"
+        b"\0\0\0\x03c-2\0\0\0\0\0\x0astart_deal\0\0\0\x02{}"
     )
 
 
@@ -64,7 +82,7 @@ def test_a_signature_fits_its_own_command_alone(one: Command, other: Command) ->
     signed = sign(one, TABLE, SEED)
     check(signed, TABLE)
 
-    for field in ("id", "cmd", "deal", "attempt", "args"):
+    for field in ("id", "cmd", "deal", "attempt", "boot", "person", "args"):
         changed = getattr(other, field)
         if msgspec.json.encode(changed, order="sorted") != msgspec.json.encode(
             getattr(one, field), order="sorted"
@@ -112,3 +130,42 @@ def test_order_and_spelling_of_the_arguments_do_not_matter() -> None:
     rewritten = msgspec.json.format(signed).replace(b'"seat"', rb'"\u0073eat"')
 
     check(msgspec.json.decode(rewritten, type=Command), TABLE)
+
+
+# -- a match that leaves -----------------------------------------------------------------
+
+DIGEST = "5a" * 32
+DOCUMENT_SIG = (
+    "7156faa2f953124f781edbeee91d2d6572133aaf9129ca80a7e9602f52b7d8a2"
+    "8ec8d3d911ad1ba853e9fa29941a9a96d6dfa92ffaa3ddc45619d5e5974cbb04"
+)
+
+
+def test_the_signature_of_a_document_is_the_known_one_and_only_its_own() -> None:
+    assert sign_document(DIGEST, SEED) == DOCUMENT_SIG
+    check_document(DIGEST, KEY, DOCUMENT_SIG)
+
+
+@pytest.mark.parametrize(
+    ("digest", "verify", "sig"),
+    [
+        ("5b" * 32, KEY, DOCUMENT_SIG),
+        (DIGEST, "03" * 32, DOCUMENT_SIG),
+        (DIGEST, KEY, "00" * 64),
+        (DIGEST, KEY, ""),
+        (DIGEST, KEY.upper(), DOCUMENT_SIG),
+        (DIGEST.upper(), KEY, DOCUMENT_SIG),
+        ("", KEY, DOCUMENT_SIG),
+    ],
+)
+def test_what_is_not_the_signature_of_a_document_is_a_bad_one(
+    digest: str, verify: str, sig: str
+) -> None:
+    with pytest.raises(BadSignature):
+        check_document(digest, verify, sig)
+
+
+def test_a_signed_head_is_no_signed_document() -> None:
+    signed = heads.sign(TABLE, 1, bytes.fromhex(DIGEST), SEED)
+    with pytest.raises(BadSignature):
+        check_document(DIGEST, KEY, signed.sig)

@@ -20,6 +20,12 @@ def test_the_help_names_every_fault_and_shows_how_to_go_on() -> None:
     [
         (["--fault", "gremlin"], "no fault is called 'gremlin'"),
         (["--fault", "jam:place=roof"], "place is one of feeder"),
+        (["--fault", "jam:at=x"], "jam: at is a whole number, not 'x'"),
+        (["--fault", "jam:rate=often"], "jam: rate is a number, not 'often'"),
+        (["--fault", "jam:repeat=perhaps"], "jam: repeat is true or false, not 'perhaps'"),
+        (["--fault", "jam:roof=1"], "jam takes at, rate, repeat, place, clears_after, not roof"),
+        (["--tables", "many"], "'many' is not a valid whole number"),
+        (["--speed", "fast"], "'fast' is not a valid number"),
         (["--speed", "0"], "--speed"),
         (["--tables", "0"], "--tables"),
         (["--config", "/nowhere/sim.toml"], "/nowhere/sim.toml"),
@@ -28,7 +34,7 @@ def test_the_help_names_every_fault_and_shows_how_to_go_on() -> None:
 def test_bad_usage_is_exit_2_and_leaves_nothing_behind(
     arguments: list[str], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("controller.cli.sim.RUNTIME_ROOT", tmp_path)
+    monkeypatch.setattr("sim.folders.MEMORY", tmp_path)
     result = CliRunner().invoke(main, ["sim", *arguments])
     assert result.exit_code == 2
     assert complaint in result.output
@@ -41,6 +47,14 @@ def test_a_fault_in_a_configuration_is_checked_against_the_menu(tmp_path: Path) 
     result = CliRunner().invoke(main, ["sim", "--config", str(config)])
     assert result.exit_code == 2
     assert "jam takes at, rate, repeat, place, clears_after, not motor" in result.output
+
+
+def test_a_value_in_a_configuration_is_of_its_fields_kind(tmp_path: Path) -> None:
+    config = tmp_path / "sim.toml"
+    config.write_text('[[fault]]\nname = "jam"\nat = "3"\n', encoding="utf-8")
+    result = CliRunner().invoke(main, ["sim", "--config", str(config)])
+    assert result.exit_code == 2
+    assert "jam: at is a whole number, not '3'" in result.output
 
 
 def test_without_micropython_boards_cannot_run_under_it(monkeypatch: pytest.MonkeyPatch) -> None:

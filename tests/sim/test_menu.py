@@ -24,7 +24,7 @@ from sim.mechanics.sensors import DEALER_INPUTS
 
 FIELDS = {field.name for field in msgspec.structs.fields(Fault)}
 DERIVED: Fault | str = "derived"
-# The error list E11 of MACHINES.md 3.3: the fault that brings it about, or what is derived
+# The error list E11 of deploy/CHECKLIST.md: the fault that brings it about, or what is derived
 # from others.
 E11: dict[str, Fault | str] = {
     "MISSING": Fault("missing_card"),

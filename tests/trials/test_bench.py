@@ -8,6 +8,9 @@ from controller.cli.bench import command
 from controller.trials import bench
 from controller.trials.bench import Figure, figure, figures, measure
 
+KNOWN = tuple(figures())
+"""All of them, registered before a test patches the table."""
+
 
 def took(seconds: float) -> bench.Work:
     return lambda: seconds
@@ -53,8 +56,16 @@ def test_check_fails_where_a_figure_is_above_its_limit(
     assert json.loads(done.stdout)[0]["ok"] is (exit_code == 0)
 
 
+def test_its_help_says_what_every_figure_is() -> None:
+    told = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
+    assert tuple(figures()) == KNOWN
+    for name, one in figures().items():
+        assert f"{name} {one.says}" in told
+    assert "dealtable bench --check" in told
+
+
 def test_an_unknown_figure_is_told_which_there_are() -> None:
     told = CliRunner().invoke(command, ["speed"])
     assert told.exit_code == 2
-    for name in figures():
+    for name in KNOWN:
         assert name in told.stderr

@@ -18,16 +18,20 @@ from controller.journal.errors import JournalError
 from controller.journal.fold import Progress, attempts
 from controller.journal.verify.across import check_attempts, check_boards
 from controller.journal.verify.across import check_opened as check_records
+from controller.journal.verify.boots import check_runs
 from controller.journal.verify.evidence import Ruling
 from controller.journal.verify.findings import Finding, Report, Standing, guarded
 from controller.journal.verify.heads import check_heads, check_signed, read_heads, table_of
 from controller.journal.verify.kept import check_told
+from controller.journal.verify.missing import check_room, missing_attempts, missing_steps
 from controller.journal.verify.one_attempt import check_attempt
 from controller.journal.verify.orders import check_orders
+from controller.journal.verify.passes import check_passes
 from controller.journal.verify.rulebooks import Rulebooks
-from controller.journal.verify.shown import check_shown, missing_steps
+from controller.journal.verify.shown import check_shown
 from controller.journal.verify.sources import Source, read
 from controller.journal.verify.steps import check_entries
+from controller.journal.verify.unseen import check_unseen
 
 __all__ = ["Finding", "JournalError", "Report", "Ruling", "Standing", "check_opened", "verify"]
 
@@ -51,13 +55,13 @@ def verify(
     entries = [chained.entry for chained in source.entries]
     progresses = list(attempts(entries).values())
     findings = list(source.findings)
-    signed = None
+    signed, unbound = None, 0
     if head_file is not None or table is not None:
         whose = table_of(entries, table)
         findings.extend(whose.findings)
         kept = [] if head_file is None else read_heads(head_file)
-        findings.extend(check_heads(kept, source, whose.table_key))
-        signed, wrong = check_signed(kept, whose)
+        findings.extend(check_heads(kept, source, whose))
+        signed, unbound, wrong = check_signed(kept, whose, source)
         findings.extend(wrong)
     findings.extend(_between(source, entries, progresses, rulebooks))
     standings = [
@@ -72,7 +76,9 @@ def verify(
         entries=len(entries),
         head=(source.entries[-1].head if source.entries else ZERO).hex(),
         signed_heads=signed,
+        heads_apart=unbound,
         attempts=standings,
+        missing=[] if source.whole else missing_attempts(entries),
         findings=sorted(findings, key=lambda finding: finding.n or 0),
     )
 
@@ -100,12 +106,16 @@ def _between(
     checks = [
         _check_tables(entries),
         check_entries(entries, whole=source.whole),
+        check_runs(entries, whole=source.whole),
         check_told(entries),
+        check_room(entries, progresses),
         check_attempts(progresses, whole=source.whole),
         check_records(entries, progresses),
         check_orders(entries, progresses, whole=source.whole),
         check_shown(entries, progresses, rulebooks, whole=source.whole),
+        check_passes(progresses),
         check_boards(entries) if source.whole else iter(()),
+        check_unseen(entries) if source.whole else iter(()),
     ]
     for check in checks:
         yield from guarded(check, None, "an entry")

@@ -19,7 +19,7 @@ _OWN = (
 
 def check_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[Finding]:
     """Yield what is wrong with the course of attempts, given in the order of their beginning."""
-    highest, jumps = None, False
+    highest = None
     for number, progress in enumerate(progresses):
         if highest is not None and progress.attempt <= highest:
             yield Finding(
@@ -27,14 +27,11 @@ def check_attempts(progresses: Sequence[Progress], *, whole: bool) -> Iterator[F
                 f"attempt {progress.attempt} begins after attempt {highest}",
                 "numbers of attempts only rise: an attempt was hidden or done twice",
             )
-        elif whole and highest is not None and progress.attempt > highest + 1 and not jumps:
+        elif whole and highest is not None and progress.attempt > highest + 1:
             what = f"attempt {highest} is followed by attempt {progress.attempt}"
             missing = f"attempt {highest + 1} was left out"
             yield Finding(_first(progress), what, missing)
         highest = max(highest or 0, progress.attempt)
-        # Boards that hold another attempt than the daemon left have the next number begin there.
-        ends = (progress.data(kind) or {} for kind in ("verdict", "withdrawn"))
-        jumps = any("RESTARTED" in (end.get("reasons") or ()) for end in ends)
         if whole:
             yield from _motion(progress)
             yield from _left_open(progress, progresses[number + 1 :])

@@ -64,7 +64,7 @@ class Course(msgspec.Struct):
     its way: the second of two that left as one. `blind` are looks at a card that cannot have been
     there; `jams` and `not_landed` those anywhere, and those behind the gate; `odd` events that no
     right attempt has at that point. `passed` are the counts behind so many events, from none on;
-    `codes` those events'.
+    `codes` those events'. `by_last`: strays, and cards not landed, up to the last landing.
     """
 
     set_of: int
@@ -82,6 +82,7 @@ class Course(msgspec.Struct):
     passed: list[Counts] = []
     codes: list[int] = []
     shuffled: bool = False
+    by_last: tuple[int, int] = (0, 0)
 
     def landed(self, outlet: str) -> int:
         """Return the landings in an outlet."""
@@ -161,6 +162,8 @@ def _fed(seen: Course) -> int:
 
 def _count(seen: Course, event: WireEvent) -> None:
     """Count anew behind an event that may have changed a count."""
+    if event.code == LANDED:
+        seen.by_last = (seen.strays, seen.not_landed)
     if event.code in (AT_READER, LANDED):
         fed = _fed(seen)
         refed = len(seen.cards) - fed

@@ -1,6 +1,7 @@
 """What `verify` says: findings, one attempt's standing, the whole report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Literal
 
 import msgspec
@@ -28,8 +29,14 @@ def guarded(checks: Iterator[Finding], n: int | None, what: str) -> Iterator[Fin
     """Yield what checks yield; where they fall over entries that nobody's machine wrote, that."""
     try:
         yield from checks
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except _FALLS_OVER as error:
         yield Finding(n, f"{what} lacks something: {error!r}", "it cannot be proved")
+
+
+_FALLS_OVER = (
+    *(ArithmeticError, AttributeError, LookupError, TypeError, ValueError),
+    RecursionError,
+)
 
 
 class Context(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,10 +60,10 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     reasons what the opened record says to it; those that it cannot show are counted apart.
     `withdrawn`: its hands were held, and then not released; `recalled`: they were released, and
     dealt again. `sealed`: the machine could not open it, for its key went with the power; the
-    chief can. `missing`: steps that an attempt behind it says there were, and that this file
-    has not. `turned_away`: cards that went to the tray after a good look, for no reason in the
-    record. `unknown_rules` names the rules that it
-    was dealt under where they are not at hand, so that deck and cut were not compared with them.
+    chief can. `missing`: steps that there must have been, and that this file has not: such an
+    attempt has no grade. `turned_away`: cards that went to the tray after a good look, for no
+    reason in the record. `unknown_rules` names the rules that it was dealt under where they are
+    not at hand, so that deck and cut were not compared with them.
     `findings` are those of this attempt alone; they stand among the report's as well.
     """
 
@@ -91,7 +98,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         """One line for a person."""
         end = "withdrawn" if self.withdrawn else self.outcome or "not over"
         end = "recalled" if self.recalled else end
-        words = (each.reason + _SAYS[each.says] for each in self.verdicts)
+        says = _SAYS | ({"not shown": ""} if "record" in self.missing else {})
+        words = (each.reason + says[each.says] for each in self.verdicts)
         reasons = f" ({', '.join(words)})" if self.verdicts else ""
         uncut = ", uncut" if self.uncut else f", cut {self.cut}" if self.cut is not None else ""
         away = f"; {self.turned_away} turned away without a reason" if self.turned_away else ""
@@ -103,8 +111,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     def _grade(self) -> str:
         if self.sealed and self.grade is None:
             return "sealed to the chief: its key went with the power"
-        lacks = f"; not in this file: {', '.join(self.missing)}" if self.missing else ""
-        lacks = "; its hands are sealed to the chief" if self.sealed else lacks
+        if self.missing:
+            return f"no grade: not in this file: {', '.join(self.missing)}"
+        lacks = "; its hands are sealed to the chief" if self.sealed else ""
         if self.grade is None:
             return (lacks and lacks[2:]) or "nothing to check yet: its seed is not revealed"
         cards = "every gate" if self.gates else "counts only, no gates in this file"
@@ -115,6 +124,13 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
         return f"grade sequence: {cards}{holds}{lacks}"
 
 
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Yield rising numbers in words, three and more that follow each other as one."""
+    for _, run in groupby(enumerate(numbers), key=lambda one: one[1] - one[0]):
+        first, *rest = (number for _, number in run)
+        yield f"{first} to {rest[-1]}" if len(rest) > 1 else ", ".join(map(str, [first, *rest]))
+
+
 _SAYS = {"follows": "", "disproved": ": disproved", "not shown": ": no record shows it"}
 
 
@@ -122,7 +138,9 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What `verify` found.
 
     `head` is the last head (hex); `whole`: of a journal, not of a feed's events. `signed_heads`:
-    how many signed heads of this table were compared; null: none were given.
+    how many signed heads of this table were compared; null: none were given. `heads_apart`: those
+    whose rows are not in this file, so that nothing could be compared with them. `missing`:
+    attempts of a feed whose beginning is not here, though they lie between others.
     """
 
     table: str | None
@@ -130,8 +148,19 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     entries: int
     head: str
     signed_heads: int | None = None
+    heads_apart: int = 0
     attempts: list[Standing]
     findings: list[Finding]
+    missing: list[int] = []
+
+    @property
+    def holes(self) -> str:
+        """Say what of its attempts is not in this file; "" where nothing lacks."""
+        steps = [each.attempt for each in self.attempts if each.missing]
+        told = {"attempts": self.missing, "steps of attempts": steps}
+        return "; ".join(
+            f"{what} {', '.join(_runs(numbers))}" for what, numbers in told.items() if numbers
+        )
 
     @property
     def apart(self) -> list[Standing]:

@@ -85,14 +85,22 @@ def table_of(entries: Sequence[Entry], certificate: Path | None) -> Whose:
     return Whose(table.curve, table.verify, sure=True, findings=tuple(wrong))
 
 
-def check_heads(kept: list[Kept], source: Source, table_key: str | None) -> Iterator[Finding]:
-    """Yield what is missing or different behind each kept head of this table."""
-    numbers = {chained.head: chained.entry.n for chained in source.entries}
-    # A head before an entry is the head of the entry before it.
-    numbers |= {chained.prev: chained.entry.n - 1 for chained in source.entries}
-    at = {n: head for head, n in numbers.items()}
+def check_heads(kept: list[Kept], source: Source, whose: Whose) -> Iterator[Finding]:
+    """Yield what is missing or different behind each kept head of this table.
+
+    Heads of which none is this table's compare nothing: a past under another key would pass. Raises
+    JournalError where a certificate says that the heads are another table's.
+    """
+    own = _of_table(kept, whose.table_key)
+    if kept and not own and whose.sure:
+        raise JournalError("none of the kept heads is of the table that --table names")
+    if kept and not own:
+        means = "its past was written anew under another key, or these are another table's heads"
+        yield Finding(None, "none of the kept heads is of the table that it names", means)
+    numbers = _numbers(source)
+    at = set(numbers.values())
     last = max(at, default=0)
-    for n, head, *_ in _of_table(kept, table_key):
+    for n, head, *_ in own:
         if head == ZERO or numbers.get(head, -1) == (numbers.get(head) if n is None else n):
             continue
         if n is not None and n > last:
@@ -107,8 +115,11 @@ def check_heads(kept: list[Kept], source: Source, table_key: str | None) -> Iter
             yield Finding(n, what, means)
 
 
-def check_signed(kept: list[Kept], whose: Whose) -> tuple[int, list[Finding]]:
-    """Return how many heads this table signed, and what is wrong with signatures and numbers."""
+def check_signed(kept: list[Kept], whose: Whose, source: Source) -> tuple[int, int, list[Finding]]:
+    """Return how many heads this table signed, and what is wrong with signatures and numbers.
+
+    First those that were compared with the rows here, then those whose rows are not here.
+    """
     findings: list[Finding] = []
     signed: dict[int, str] = {}
     for one in _of_table(kept, whose.table_key):
@@ -126,7 +137,16 @@ def check_signed(kept: list[Kept], whose: Whose) -> tuple[int, list[Finding]]:
         elif signed.setdefault(one.n, told.head) != told.head:
             what = f"the table signed two heads of entry {one.n}"
             findings.append(Finding(one.n, what, "it told two stories of its past"))
-    return len(signed), findings
+    compared = len(signed.keys() & set(_numbers(source).values()))
+    return compared, len(signed) - compared, findings
+
+
+def _numbers(source: Source) -> dict[bytes, int]:
+    """Return the heads that the entries here bind, with the number of the entry each is of."""
+    # A head before an entry is the head of the entry before it.
+    return {chained.head: chained.entry.n for chained in source.entries} | {
+        chained.prev: chained.entry.n - 1 for chained in source.entries
+    }
 
 
 _UNSURE = "it is not this table's, or the journal names another key than it had"

@@ -12,6 +12,7 @@ from controller.journal.verify.boxes import Unseal, check_boxes, opener
 from controller.journal.verify.course import MOTION, Course, course
 from controller.journal.verify.evidence import Evidence, Ruling, back_number, rulings
 from controller.journal.verify.findings import Context, Finding, Grade, Standing, guarded
+from controller.journal.verify.hollow import check_record
 from controller.journal.verify.leads import check_leader
 from controller.journal.verify.parts import (
     Unproved,
@@ -28,6 +29,7 @@ from controller.journal.verify.proof import (
     check_gates,
     check_hands,
     check_looks,
+    check_strays,
     drawn_sequence,
     unknown_rules,
 )
@@ -65,7 +67,8 @@ def check_attempt(
     """Return where an attempt stands, with its findings; `missing` are steps that it had."""
     found = _Computed()
     n, what = next(iter(progress.steps.values())).n, f"an entry of attempt {progress.attempt}"
-    findings = list(guarded(check_end(progress), n, what))
+    checks = (check_end(progress), check_record(progress))
+    findings = [finding for check in checks for finding in guarded(check, n, what)]
     try:
         for finding in guarded(_findings(progress, rulebooks, found), n, what):
             findings.append(finding)
@@ -86,9 +89,9 @@ def _findings(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Ite
         found.verdicts = rulings(_reasons(progress), found.evidence)
         yield from check_counts(progress, found.seen, found.drawn)
         yield from _disproved(progress, found.verdicts)
-    if "committed" in steps and hands_open(progress):
+    if {"committed", "verdict"} <= steps and hands_open(progress):
         yield from check_hands(progress, found.evidence)
-        found.grade = "hands" if found.grade else None
+        found.grade = "hands" if found.evidence is not None else found.grade
 
 
 def _sequence(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Iterator[Finding]:
@@ -96,11 +99,11 @@ def _sequence(progress: Progress, rulebooks: Rulebooks, found: _Computed) -> Ite
     found.strange = unknown_rules(progress, rulebooks)
     found.drawn = drawn_sequence(progress)
     found.grade = "sequence"
-    hashed = raw(progress, "committed", "profile_hash")
-    profile = rulebooks.find(text(progress, "committed", "profile"), hashed)
+    profile = rulebooks.find(raw(progress, "committed", "profile_hash"))
     yield from check_leader(progress, found.drawn, profile)
     if found.seen is not None:
         yield from check_gates(progress, found.seen, found.drawn)
+        yield from check_strays(progress, found.seen)
     found.evidence = _evidence(progress, found.seen, found.drawn)
     if found.evidence is not None:
         yield from check_looks(progress, found.evidence)
@@ -126,8 +129,9 @@ def _evidence(progress: Progress, seen: Course | None, drawn: str) -> Evidence |
 def _course(progress: Progress) -> Generator[Finding, None, Course | None]:
     """Return the cards' course: from the opened record, the reveal, or the journal's board events.
 
-    Where there are several they must say the same. A journal's own tell where cards went only
-    if their boxes are open. Yields what does not hold.
+    Where there are several they must say the same: the record no less than the reveal, and
+    neither more than the journal. A journal's own tell where cards went only if their boxes are
+    open. Yields what does not hold.
     """
     told, unseal = list(_told(progress)), opener(progress)
     try:
@@ -136,10 +140,10 @@ def _course(progress: Progress) -> Generator[Finding, None, Course | None]:
         yield Finding(error.n, str(error), "it is another's key, or rows were changed")
         unseal = None
     for entry, events in told:
-        rows = _journalled(progress, entry, unseal) if progress.wire else None
-        for other in (rows, told[0][1]):
-            if other is not None and not _agree(events, other):
-                what = f"{entry.kind} has other board events than the journal"
+        rows = _journalled(progress, entry, unseal) if "seed" in progress.steps else None
+        for where, whole in (("the journal", rows), (told[0][0].kind, told[0][1])):
+            if whole is not None and not _is_from(whole, events):
+                what = f"{entry.kind} has other board events than {where}"
                 yield Finding(entry.n, what, "the record was not shown as it was")
                 break
     if told:
@@ -170,29 +174,26 @@ def _journalled(
     return [event for entry in groups for event in unpack(entry.data, entry.attempt, unseal)]
 
 
-def _agree(events: Sequence[WireEvent], others: Sequence[WireEvent]) -> bool:
-    """Tell whether two tellings agree: one may end earlier, where no card moves any more."""
-    pairs = zip(events, others, strict=False)
-    short = min(len(events), len(others))
-    rest = [*events[short:], *others[short:]]
-    return all(_same(one, other) for one, other in pairs) and not any(
-        event.code in MOTION for event in rest
+def _is_from(whole: Sequence[WireEvent], events: Sequence[WireEvent]) -> bool:
+    """Tell whether `events` are how `whole` begins, and no card moves in the rest of it."""
+    rest = whole[len(events) :]
+    return (
+        len(events) <= len(whole)
+        and all(map(_same, events, whole))
+        and not any(event.code in MOTION for event in rest)
     )
 
 
 def _same(one: WireEvent, other: WireEvent) -> bool:
     """Tell whether two tell one event; a place or look in a box that stayed shut may be any."""
     looks = one.look is None or other.look is None or one.look == other.look
-    if (one.board, one.boot, one.number, one.code, one.index) != (
-        other.board,
-        other.boot,
-        other.number,
-        other.code,
-        other.index,
-    ):
-        return False
     shut = one.code in OF_POCKETS and UNTOLD in (one.place, other.place)
-    return looks and (shut or one.place == other.place)
+    return looks and _blind(one, shut) == _blind(other, shut)
+
+
+def _blind(event: WireEvent, shut: bool) -> WireEvent:
+    """Return an event without its look, and without its place where that is `shut` in a box."""
+    return msgspec.structs.replace(event, look=None, place=UNTOLD if shut else event.place)
 
 
 def _arrived(progress: Progress, events: Sequence[WireEvent]) -> Iterator[Finding]:
@@ -245,7 +246,7 @@ def _standing(
         reasons=[each.reason for each in found.verdicts],
         verdicts=found.verdicts,
         uncut=cut is not None and number is None,
-        grade=found.grade,
+        grade=None if missing else found.grade,
         gates=found.seen is not None,
         context=found.context,
         commitment=_word(progress.data("committed"), "commitment"),

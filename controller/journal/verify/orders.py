@@ -2,27 +2,36 @@
 
 A command's row stands beside what came of it, with the words and the signature of whoever gave
 it: a cut that is not the one that was ordered, a deal without a cut that nobody asked for, a
-redeal that no person's word is there for, a word that was forged or used twice.
+redeal that no person's word is there for, a word that was forged, used twice, or given for
+something else. What an order may bring about stands in effects.py.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
+from controller.commands import COMMANDS
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
+from controller.journal.verify.effects import check_effects, check_words
 from controller.journal.verify.findings import Finding
-from controller.messages import Command
-from controller.signing import BadSignature, check
+from controller.messages import Command, Role
+from controller.signing import BadSignature, check, check_document
 
-# The row of an order to stop stands beside what it does, at most so many rows behind it.
-_CLOSE = 6
-# What of a match may have a deal dealt again behind its release.
-_AGAIN = frozenset(
-    {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
+PANEL: Final = "panel"
+"""Stands for the key of an order that a button of the table gave."""
+SIGNED: Final = frozenset(
+    {"start_deal", "cut", "release", "void", "redeal", "recount", "open_hand", "dealt_by_hand"}
 )
-_NOT_IN_IT = "the players' cut did not go into this deal"
+"""Orders that stand with their words and a signature, where no button gave them."""
+PRESSED: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
+"""Orders that the table's buttons give."""
+# These name the attempt that the machine has under way: that of their own row.
+_OF_THE_MACHINE = frozenset({"cut", "release", "void"})
+_NAMES_TABLE = frozenset({"opened", "committed"})
+_NOBODYS = "nobody gave this order, or gave another one"
+_UNKNOWN = "nobody can tell who gave this order"
 
 
 def check_orders(
@@ -30,132 +39,102 @@ def check_orders(
 ) -> Iterator[Finding]:
     """Yield steps that are not what was ordered; where not `whole`, an order may be missing."""
     commands = [entry for entry in entries if entry.kind == "command"]
-    yield from _signed(entries, commands)
-    for progress in progresses:
-        own = [entry for entry in commands if entry.attempt == progress.attempt]
-        yield from _cut(progress, own)
-        if whole and _went_on(progress):
-            yield from _nobody_ordered(progress, own, commands)
-        if whole:
-            yield from _by_itself(progress, entries)
+    yield from _given(entries, commands)
+    yield from _documents(entries)
+    yield from check_effects(entries, commands, progresses, whole=whole)
+    if whole:
+        yield from check_words(entries, progresses)
 
 
-def _signed(entries: Sequence[Entry], commands: Sequence[Entry]) -> Iterator[Finding]:
-    """Yield orders whose signature is not theirs, that have none, or that acted twice."""
+def _given(entries: Sequence[Entry], commands: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield orders that are not signed as they must be, that may not be given, or acted twice."""
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _NAMES_TABLE)
     table_key = next((key for key in keys if isinstance(key, str)), None)
-    signs = {command.data.get("cmd") for command in commands if command.data.get("sig")}
     acted: dict[tuple[object, object], int] = {}
     for command in commands:
         data = command.data
-        if "result" in data and data.get("key") != _PANEL:
+        if "result" in data:
             first = acted.setdefault((str(data.get("key")), str(data.get("id"))), command.n)
             if first != command.n:
                 what = f"{data.get('cmd')} is the command of entry {first}, used twice"
                 yield Finding(command.n, what, "an old word was taken for a new one")
-        if data.get("sig") is not None and table_key is not None:
-            if not _bears_signature(data, table_key):
-                what = f"{data.get('cmd')} does not bear the signature of the key it names"
-                yield Finding(command.n, what, "nobody gave this order, or gave another one")
-        elif data.get("cmd") in signs and data.get("key") != _PANEL:
-            what = f"{data.get('cmd')} has no signature, and others of its kind have"
-            yield Finding(command.n, what, "nobody can tell who gave this order")
+        yield from _allowed(command)
+        if data.get("key") != PANEL:
+            yield from _signature(command, table_key)
 
 
-_PANEL = "panel"
-_NAMES_TABLE = frozenset({"opened", "committed"})
+def _documents(entries: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield matches that came in a document which the table that they left did not sign."""
+    for entry in entries:
+        if entry.kind != "taken_over":
+            continue
+        said = [str(entry.data.get(name)) for name in ("digest", "verify", "sig")]
+        try:
+            check_document(*said)
+        except BadSignature:
+            what = f"the match from {entry.data.get('table')} does not bear that table's signature"
+            yield Finding(entry.n, what, "the match was made up, or changed on its way")
+
+
+def _allowed(command: Entry) -> Iterator[Finding]:
+    """Yield an order that its role, or a button, cannot give."""
+    cmd, role = command.data.get("cmd"), command.data.get("role")
+    if command.data.get("key") == PANEL:
+        if cmd not in PRESSED or role != Role.TABLE or says_uncut(command):
+            uncut = " without a cut" * says_uncut(command)
+            yield Finding(command.n, f"no button gives {cmd}{uncut} as {role}", _NOBODYS)
+        return
+    known = COMMANDS.get(str(cmd))
+    if known is not None and known.signed and role not in known.roles:
+        yield Finding(command.n, f"{cmd} is not for the role {role}", "the machine refuses that")
+
+
+def _signature(command: Entry, table_key: str | None) -> Iterator[Finding]:
+    data, cmd = command.data, command.data.get("cmd")
+    if data.get("sig") is None:
+        if cmd in SIGNED:
+            yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN)
+        return
+    if table_key is not None and not _bears_signature(data, table_key):
+        what = f"{cmd} does not bear the signature of the key it names"
+        yield Finding(command.n, what, _NOBODYS)
+    if data.get("boot") != command.boot:
+        what = (
+            f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
+        )
+        yield Finding(command.n, what, "an old word was taken for a new one")
+    if cmd in _OF_THE_MACHINE and _of(data) != (command.deal, command.attempt):
+        deal, attempt = _of(data)
+        what = (
+            f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
+            f"deal {command.deal}, attempt {command.attempt}"
+        )
+        yield Finding(command.n, what, "an old word was taken for a new one")
+
+
+def says_uncut(command: Entry) -> bool:
+    """Tell whether a command's row says that a deal goes without its cut."""
+    data = command.data
+    said = [data.get("result"), data.get("args")]
+    result, args = (each if isinstance(each, dict) else {} for each in said)
+    ends_waiting = "cut" in result and result["cut"] is None
+    return data.get("cmd") == "start_deal" and (
+        ends_waiting or "uncut" in result or args.get("uncut") is True
+    )
 
 
 def _bears_signature(data: dict[str, Any], table_key: str) -> bool:
-    deal, attempt = data.get("of") or (None, None)
-    said = {name: data.get(name) for name in ("id", "cmd", "args", "key", "sig")}
+    deal, attempt = _of(data)
+    fields = Command.__struct_fields__
+    said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
-        check(msgspec.convert(said | {"deal": deal, "attempt": attempt}, Command), table_key)
+        check(msgspec.convert(said | {"attempt": attempt}, Command), table_key)
     except (msgspec.ValidationError, BadSignature, ValueError):
         return False
     return True
 
 
-def _cut(progress: Progress, own: Sequence[Entry]) -> Iterator[Finding]:
-    cut = progress.steps.get("cut")
-    for command in own:
-        result, args = command.data.get("result"), command.data.get("args")
-        if cut is None or command.data.get("cmd") != "cut" or not isinstance(result, dict):
-            continue
-        ordered = [result.get("cut"), *([args.get("n")] if isinstance(args, dict) else [])]
-        for number in ordered:
-            if type(number) is not int or number != cut.data.get("cut"):
-                what = f"a command cut {number}, and the cut is {cut.data.get('cut')}"
-                yield Finding(cut.n, what, _NOT_IN_IT)
-                break
-
-
-def _went_on(progress: Progress) -> bool:
-    """Tell whether the daemon that took the cut went on with it: then its order was written."""
-    cut, begun = progress.steps.get("cut"), progress.steps.get("begun")
-    return cut is not None and begun is not None and begun.boot == cut.boot
-
-
-def _nobody_ordered(
-    progress: Progress, own: Sequence[Entry], commands: Sequence[Entry]
-) -> Iterator[Finding]:
-    cut = progress.steps["cut"]
-    if cut.data.get("cut") is not None:
-        if not any(one.data.get("cmd") == "cut" and "result" in one.data for one in own):
-            yield Finding(cut.n, f"no command cut {cut.data['cut']}", "the machine cut by itself")
-        return
-    begins = [one for one in own if _ends_waiting(one)]
-    if not begins and not any(_starts_uncut(one, progress.attempt) for one in commands):
-        what = f"attempt {progress.attempt} was dealt without a cut, and no command says so"
-        yield Finding(cut.n, what, "nobody ordered that it be dealt uncut")
-
-
-def _ends_waiting(command: Entry) -> bool:
-    """Tell whether a command said, while the cut was waited for, that there be none."""
-    result = command.data.get("result")
-    return (
-        command.data.get("cmd") == "start_deal"
-        and isinstance(result, dict)
-        and result.get("cut", 0) is None
-        and _says_uncut(command)
-    )
-
-
-def _starts_uncut(command: Entry, attempt: int) -> bool:
-    result = command.data.get("result")
-    if command.data.get("cmd") != "start_deal" or not isinstance(result, dict):
-        return False
-    return result.get("attempt") == attempt and "uncut" in result and _says_uncut(command)
-
-
-def _says_uncut(command: Entry) -> bool:
-    args = command.data.get("args")
-    return not isinstance(args, dict) or args.get("uncut") is True
-
-
-def _by_itself(progress: Progress, entries: Sequence[Entry]) -> Iterator[Finding]:
-    """Yield hands that were taken back, or a deal that was ended, by an order that nobody gave."""
-    steps = progress.steps
-    end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
-    first = steps.get("released") or steps.get("committed")
-    if end is None or first is None or not _is_ordered(end):
-        return
-    last = end.n if end.kind == "recalled" else end.n + _CLOSE
-    words = (entry for entry in entries if first.n < entry.n <= last)
-    if not any(_is_word(entry, end) for entry in words):
-        what = f"{end.kind} of attempt {progress.attempt} by an order, and nobody's stands here"
-        yield Finding(end.n, what, "nobody ordered that it be dealt again")
-
-
-def _is_word(entry: Entry, end: Entry) -> bool:
-    """Tell whether an entry is a word that such an end can come of."""
-    if end.kind == "recalled":
-        own = end.deal is not None and entry.deal in (end.deal, end.deal + 1)
-        return own and entry.kind == "match" and entry.data.get("event") in _AGAIN
-    own = entry.attempt == end.attempt and entry.data.get("cmd") == "void"
-    return entry.kind == "command" and own and "result" in entry.data
-
-
-def _is_ordered(end: Entry) -> bool:
-    reasons = end.data.get("reasons")
-    return end.kind == "recalled" or (isinstance(reasons, list) and "ORDERED" in reasons)
+def _of(data: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the deal and attempt that an order named."""
+    of = data.get("of")
+    return (of[0], of[1]) if isinstance(of, list | tuple) and len(of) == 2 else (None, None)

@@ -68,13 +68,10 @@ def unknown_rules(progress: Progress, rulebooks: Rulebooks) -> str | None:
 
     Raises Unproved.
     """
-    name, hashed = (
-        text(progress, "committed", "profile"),
-        raw(progress, "committed", "profile_hash"),
-    )
-    if rulebooks.find(name, hashed) is not None:
+    hashed = raw(progress, "committed", "profile_hash")
+    if rulebooks.find(hashed) is not None:
         return None
-    return f"{name} {hashed.hex()[:_SHOWN]}…"
+    return f"{text(progress, 'committed', 'profile')} {hashed.hex()[:_SHOWN]}…"
 
 
 def check_gates(progress: Progress, seen: Course, drawn: str) -> Iterator[Finding]:
@@ -97,6 +94,18 @@ def check_gates(progress: Progress, seen: Course, drawn: str) -> Iterator[Findin
     if right and missing > 0:
         what = f"{missing} places have no card that was seen to land"
         yield Finding(verdict.n, what, "the verdict does not follow from what the boards saw")
+
+
+def check_strays(progress: Progress, seen: Course) -> Iterator[Finding]:
+    """Yield a right deal in which a card fell where none was due, or hung at a pocket's mouth.
+
+    Up to the landing of its last card: what falls behind that is no card of the deal.
+    """
+    verdict, (strays, stuck) = progress.steps["verdict"], seen.by_last
+    if verdict.data["outcome"] != "ok" or not (strays or stuck):
+        return
+    what = f"a right deal has {strays} strays and {stuck} cards that hung at a pocket's mouth"
+    yield Finding(verdict.n, what, "these hands were not right")
 
 
 def check_looks(progress: Progress, evidence: Evidence) -> Iterator[Finding]:
@@ -198,10 +207,13 @@ def _check_profile(progress: Progress, rulebooks: Rulebooks) -> Iterator[Finding
     number = cut.data["cut"]
     if number is not None and not 1 <= number < cards[2]:
         yield Finding(cut.n, f"the cut {number} is none of {cards[2]} cards", "nobody cut there")
-    hashed = raw(progress, "committed", "profile_hash")
-    profile = rulebooks.find(text(progress, "committed", "profile"), hashed)
+    name = text(progress, "committed", "profile")
+    profile = rulebooks.find(raw(progress, "committed", "profile_hash"))
     if profile is None:
         return
+    if name != profile.name:
+        what = f"its rules are called {name}, and those of this hash are {profile.name}"
+        yield Finding(promised.n, what, "people were told of other rules than it was dealt under")
     if cards != (profile.deck.packs, profile.deck.jokers, profile.deck.cards):
         what = f"its set is not the one of profile {profile.name}"
         yield Finding(promised.n, what, "other cards were dealt than the rulebook says")

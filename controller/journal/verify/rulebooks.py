@@ -7,7 +7,7 @@ from pathlib import Path
 from controller import tomlfile
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
-from controller.rules.rulebooks import ProfileError, load_profile
+from controller.rules.rulebooks import ProfileError, load_profile, profile_names
 
 
 class Rulebooks:
@@ -20,15 +20,13 @@ class Rulebooks:
         settled = [load_profile(_profile_of(event), event) for event in events]
         self._settled = {profile_hash(profile): profile for profile in settled}
 
-    def find(self, name: str, hashed: bytes) -> Profile | None:
+    def find(self, hashed: bytes) -> Profile | None:
         """Return the profile of that hash; None for rules that are not here any more, or not yet.
 
-        `name` is the profile's, or the one that an event's rules were made from.
+        Whatever name they are given: the hash alone is bound by the commitment.
         """
-        ours = _ours(name)
-        if ours is not None and ours[1] == hashed:
-            return ours[0]
-        return self._settled.get(hashed)
+        settled = self._settled.get(hashed)
+        return _ours().get(hashed) if settled is None else settled
 
 
 def _profile_of(event: Path) -> str:
@@ -38,10 +36,6 @@ def _profile_of(event: Path) -> str:
 
 
 @cache
-def _ours(name: str) -> tuple[Profile, bytes] | None:
-    """Return the program's own profile of that name and its hash, which takes a while."""
-    try:
-        profile = load_profile(name)
-    except ProfileError:
-        return None
-    return profile, profile_hash(profile)
+def _ours() -> dict[bytes, Profile]:
+    """Return the program's own profiles by their hashes, which takes a while."""
+    return {profile_hash(profile): profile for profile in map(load_profile, profile_names())}

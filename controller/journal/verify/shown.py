@@ -1,33 +1,13 @@
-"""What must be shown of an attempt, and when; and what it was dealt for."""
+"""When hands are shown, and what an attempt was dealt for."""
 
 from collections.abc import Iterator, Sequence
 
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.findings import Finding
+from controller.journal.verify.looked import check_looked
 from controller.journal.verify.rulebooks import Rulebooks
 from controller.rules.profile import Profile
-
-# What nobody may order any more who looked at a hand of that deal (DESIGN of the proof).
-_AGAIN = frozenset({"redeal", "void", "recount"})
-
-
-def missing_steps(progress: Progress, progresses: Sequence[Progress]) -> list[str]:
-    """Return the steps of an attempt that is over, as later ones show, and that are not here."""
-    steps = set(progress.steps)
-    began = [one.steps["committed"].n for one in progresses if "committed" in one.steps]
-    if not progress.steps or "sealed_to_chief" in steps:
-        return []
-    # A deal ahead begins while the one before it is played: two later ones say that it is over.
-    last = max(entry.n for entry in progress.steps.values())
-    if sum(n > last for n in began) < 2:
-        return []
-    due = ["verdict", "revealed"]
-    given_up = progress.steps.get("verdict") is not None and (
-        progress.steps["verdict"].data.get("outcome") != "ok"
-        or bool(steps & {"withdrawn", "recalled"})
-    )
-    return [kind for kind in [*due, *(["record"] if given_up else [])] if kind not in steps]
 
 
 def check_shown(
@@ -47,7 +27,7 @@ def check_shown(
         if profile is not None and "released" in progress.steps and not _recalled(progress):
             yield from _hands(progress, later, meetings, profile, whole=whole)
         yield from _rules(progress, meetings)
-    yield from _looked(entries)
+    yield from check_looked(entries, progresses, whole=whole)
 
 
 def _hands(
@@ -92,19 +72,6 @@ def _rules(progress: Progress, meetings: Sequence[Entry]) -> Iterator[Finding]:
         yield Finding(committed.n, what, "it was dealt under other rules")
 
 
-def _looked(entries: Sequence[Entry]) -> Iterator[Finding]:
-    """Who opened a hand of a deal cannot order that it be dealt again."""
-    looked: set[tuple[object, object]] = set()
-    for entry in entries:
-        if entry.kind == "opened_hand":
-            looked.add((entry.data.get("key"), entry.deal))
-        elif entry.kind == "command" and entry.data.get("cmd") in _AGAIN:
-            acted = "refused" not in entry.data
-            if acted and (entry.data.get("key"), entry.deal) in looked:
-                what = f"{entry.data['cmd']} by a person who had looked at a hand of this deal"
-                yield Finding(entry.n, what, "whoever opened a hand cannot have it dealt again")
-
-
 def _recalled(progress: Progress) -> bool:
     return "recalled" in progress.steps
 
@@ -112,6 +79,6 @@ def _recalled(progress: Progress) -> bool:
 def _profile(progress: Progress, rulebooks: Rulebooks) -> Profile | None:
     data = progress.data("committed") or {}
     try:
-        return rulebooks.find(str(data.get("profile")), bytes.fromhex(str(data["profile_hash"])))
+        return rulebooks.find(bytes.fromhex(str(data["profile_hash"])))
     except (KeyError, ValueError):
         return None

@@ -10,7 +10,9 @@ from controller.journal.entries import Chained, encode, entry_of
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, read_rows
 from controller.journal.verify.findings import Finding
+from controller.journal.verify.logs import messages
 from controller.messages import Event
+from controller.tomlwords import printable
 
 _SQLITE = b"SQLite format 3\0"
 _CHANGED = "a row was changed, taken out, put in or moved here"
@@ -28,7 +30,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def read(path: Path) -> Source:
-    """Read a state directory, a journal's file, or a file of events as `watch --json` prints them.
+    """Read a state directory, a journal's file, or a file of events (logs.py).
 
     Raises JournalError for what is none of these.
     """
@@ -65,7 +67,9 @@ def _events(path: Path) -> Source:
     if not events:
         raise JournalError(f"{path} holds no event: it is neither a journal nor a feed's log")
     if len(tables) > 1:
-        raise JournalError(f"{path} holds events of {', '.join(tables)}: give one table's alone")
+        raise JournalError(
+            f"{path} holds events of {printable(', '.join(tables))}: give one table's alone"
+        )
     before: Chained | None = None
     for event in events:
         chained = _chained(event)
@@ -78,18 +82,13 @@ def _events(path: Path) -> Source:
 
 
 def _decoded(path: Path) -> Iterator[Event]:
-    """Yield the events of a log; states, which `watch` prints among them, are passed over."""
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        if not line.strip():
-            continue
+    """Yield the events of a log. Raises JournalError for what is none."""
+    for where, message in messages(path):
         try:
-            message = msgspec.json.decode(line)
-            if isinstance(message, dict) and "machine" in message:
-                continue
             event = msgspec.convert(message, Event)
             _chained(event)
         except (ValueError, RecursionError) as error:
-            raise JournalError(f"{path}: line {number} is no event of a feed: {error}") from error
+            raise JournalError(f"{path}: {where} is no event of a feed: {error}") from error
         yield event
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from controller.faults import catalogue
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.kinds import KINDS
@@ -30,6 +31,9 @@ STEPS = (
 """An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
 _NTH = {kind: number for number, kind in enumerate(STEPS)}
 _CLOCKED = frozenset({"cut", "verdict", "released", "withdrawn"})
+# The catalogue's faults from here on are no reasons of an attempt: the machine's, and refusals.
+_NO_REASONS = 400
+_LIKES = "nobody may deal again because he likes to"
 
 
 def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
@@ -38,8 +42,11 @@ def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]
     Where not `whole`, steps may be missing, but not stand in another order.
     """
     seen: dict[int, dict[str, Entry]] = {}
+    backs: dict[str, set[str]] = {}
     for entry in entries:
         yield from _shape(entry)
+        if whole:
+            yield from _back(entry, backs)
         if entry.attempt is None:
             continue
         steps = seen.setdefault(entry.attempt, {})
@@ -50,23 +57,24 @@ def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]
 
 
 def check_end(progress: Progress) -> Iterator[Finding]:
-    """Yield a right attempt with a reason, and any other that has none, or none that fits it."""
+    """Yield what is wrong with how an attempt ended, and with what its steps say of one another."""
+    yield from _verdict(progress)
+    yield from _reasons(progress)
+    yield from _uncut(progress)
+    yield from _sealed(progress)
+    yield from _clock(progress)
+    yield from _passes(progress)
+
+
+def _verdict(progress: Progress) -> Iterator[Finding]:
+    """Yield a right attempt with a reason, and any other whose reasons make something else."""
     verdict = progress.steps.get("verdict")
     if verdict is None or "outcome" not in verdict.data:
         return
     outcome, reasons = verdict.data["outcome"], verdict.data.get("reasons")
     if outcome == "ok" and reasons:
         yield Finding(verdict.n, f"a right deal has reasons: {reasons}", "the verdict was changed")
-    if outcome == "ok" and progress.data("committed") and "cut" in progress.steps:
-        lacks = [kind for kind in ("dealt", "held") if kind not in progress.steps]
-        between = any(kind in progress.steps for kind in ("dealt", "held"))
-        if lacks and between:
-            what = f"attempt {progress.attempt} is right without {' and '.join(lacks)}"
-            yield Finding(verdict.n, what, _ORDER)
-    if outcome != "ok" and not reasons:
-        what = f"attempt {progress.attempt} was given up without a reason"
-        yield Finding(verdict.n, what, "nobody may deal again because he likes to")
-    elif outcome != "ok" and isinstance(reasons, list):
+    if outcome != "ok" and reasons and isinstance(reasons, list):
         due = "misdeal" if is_misdeal(reasons) else "void"
         if outcome != due:
             what = f"{', '.join(map(str, reasons))} makes a {due}, and it is called {outcome}"
@@ -75,9 +83,36 @@ def check_end(progress: Progress) -> Iterator[Finding]:
         if outcome != "ok" and kind in progress.steps:
             what = f"attempt {progress.attempt} was {kind} with the verdict {outcome}"
             yield Finding(progress.steps[kind].n, what, "these hands were not right")
-    yield from _sealed(progress)
-    yield from _clock(progress)
-    yield from _passes(progress)
+
+
+def _reasons(progress: Progress) -> Iterator[Finding]:
+    """Yield an end without hands that has no reason, or one that is no reason of an attempt."""
+    ends = {"verdict": "given up", "withdrawn": "withdrawn", "recalled": "recalled"}
+    for kind, word in ends.items():
+        step = progress.steps.get(kind)
+        if step is None or step.data.get("outcome") == "ok":
+            continue
+        reasons = step.data.get("reasons")
+        if not reasons or not isinstance(reasons, list):
+            what = f"attempt {progress.attempt} was {word} without a reason"
+            yield Finding(step.n, what, _LIKES)
+            continue
+        rows = ((reason, catalogue().get(str(reason))) for reason in reasons)
+        strange = [str(reason) for reason, row in rows if row is None or row.code >= _NO_REASONS]
+        if strange:
+            what = f"attempt {progress.attempt} was {word} for {', '.join(strange)}"
+            yield Finding(step.n, what, "an attempt has no such reason")
+
+
+def _uncut(progress: Progress) -> Iterator[Finding]:
+    """Whoever has a deal dealt without a cut says why."""
+    cut = progress.steps.get("cut")
+    if cut is None or cut.data.get("cut") is not None:
+        return
+    reason = cut.data.get("reason")
+    if not isinstance(reason, str) or not reason.strip():
+        what = f"attempt {progress.attempt} is uncut without a reason"
+        yield Finding(cut.n, what, "the players had no share in this deal, and nobody says why")
 
 
 def _shape(entry: Entry) -> Iterator[Finding]:
@@ -96,6 +131,23 @@ def _shape(entry: Entry) -> Iterator[Finding]:
         msgspec.convert(entry.data, kind.data)
     except (msgspec.ValidationError, RecursionError) as error:
         yield Finding(entry.n, f"{entry.kind} is not of its form: {error}", means)
+
+
+def _back(entry: Entry, backs: dict[str, set[str]]) -> Iterator[Finding]:
+    """Yield a set whose back nobody said it has; `backs` are what was said so far, by set."""
+    data = entry.data
+    said = {
+        "opened": data.get("sets"),
+        "set_loaded": {str(data.get("set")): data.get("back")},
+    }.get(entry.kind)
+    for name, back in said.items() if isinstance(said, dict) else ():
+        backs.setdefault(str(name), set()).add(str(back))
+    if entry.kind != "committed":
+        return
+    known = backs.get(str(data.get("set")))
+    if known is not None and data.get("back") not in known:
+        what = f"set {data.get('set')} is dealt with back {data.get('back')}"
+        yield Finding(entry.n, what, f"its back was said to be {' or '.join(sorted(known))}")
 
 
 def _place(entry: Entry, steps: dict[str, Entry], whole: bool) -> Iterator[Finding]:

@@ -2,7 +2,8 @@
 
 A command comes in as anybody could send it and leaves as an `Order`: either an act takes
 it at once, or it waits for the step of the machine that it is for. Whoever takes it writes
-the effect into the journal before it answers.
+the effect into the journal before it answers. One that acted, or was refused, is never carried
+out again, whoever kept its bytes: in this run its id is known, and another run has another name.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ import structlog
 from controller.commands import COMMANDS, BadArgs, parse_args, refusal
 from controller.counting import Refusals
 from controller.faults import fault
+from controller.machine.order.over import ACTED, OrdersOver
 from controller.machine.order.who import Who
 from controller.machine.record import Record
 from controller.match.refusals import Refusal
@@ -53,7 +55,13 @@ class OrderRefused(Exception):
 def failure(name: str, **evidence: object) -> Failure:
     """Return a refusal out of the fault catalogue."""
     row = fault(name)
-    return Failure(code=name, message=row.cause(evidence), action=row.action(evidence))
+    return Failure(
+        code=name,
+        message=row.cause(evidence),
+        action=row.action(evidence),
+        message_zh=row.cause(evidence, "zh"),
+        action_zh=row.action(evidence, "zh"),
+    )
 
 
 def failure_of(refusal: Refusal) -> Failure:
@@ -112,10 +120,12 @@ class Order:
             "cmd": command.cmd,
             "role": self.who.role.value,
             "who": self.who.name,
+            "person": self.who.person,
         }
         if command.cmd in SHOWN and command.sig is not None:
             of = [command.deal, command.attempt]
-            data |= {"args": dict(command.args), "of": of, "sig": command.sig}
+            data |= {"args": dict(command.args), "of": of}
+            data |= {"boot": command.boot, "sig": command.sig}
         self._record.write("command", data | how, deal=state.deal, attempt=state.attempt)
 
 
@@ -140,10 +150,11 @@ class Acts(Protocol):
 class OrderDesk:
     """Checks commands and hands them to whoever waits for them.
 
-    `boot` names this run of the daemon, in the ids of orders by button.
+    `boot` names this run of the daemon: signed orders are for it alone.
     `phase` is the phase that people see. `reading` are the commands that change
     nothing, by name. `refused` counts the signed commands that are refused for their key,
-    signature or role, whoever let them through. `acts` is set before the first command comes.
+    signature, role or run, whoever let them through. `acts` is set before the first command comes;
+    `over` knows what became of the orders of this run.
     """
 
     acts: Acts
@@ -164,7 +175,8 @@ class OrderDesk:
         self._table_key = table_key
         self._phase = phase
         self._reading = reading
-        self._boot = boot
+        self.boot = boot
+        self.over = OrdersOver()
         self._refused = Counter() if refused is None else refused
         self._refusals = Refusals()
         self._pressed = 0
@@ -189,7 +201,7 @@ class OrderDesk:
         if self._phase() not in order.phases:
             return
         self._pressed += 1
-        command = Command(id=f"{self._boot}-{self._pressed}", cmd=cmd, key=PANEL, args=args)
+        command = Command(id=f"{self.boot}-{self._pressed}", cmd=cmd, key=PANEL, args=args)
         try:
             self._begin(command, Who(PANEL, Role.TABLE)).answer.add_done_callback(_forget)
         except OrderRefused:
@@ -221,34 +233,73 @@ class OrderDesk:
             raise OrderRefused(failure("UNKNOWN_COMMAND", found=found))
         who = self._signer(command)
         signed = (command.key or "", command.id)
-        known = self._record.state.answers.get(signed)
-        if known is not None and "refused" in known:
-            raise OrderRefused(failure(known["refused"]))
+        known = self._answered(signed)
+        if isinstance(known, Failure):
+            raise OrderRefused(known)
         if known is not None:
-            return dict(known["result"])
-        order = self._open.get(signed)
-        if order is None:
+            return known
+        order = self._open.get(signed) or self._taken_up(command, who, signed)
+        return await asyncio.shield(order.answer)
+
+    def _answered(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
+        """Return the answer that an id has: the journal's, of any run, or else this run's."""
+        known = self._record.state.answers.get(signed)
+        if known is not None:
+            return failure(known["refused"]) if "refused" in known else dict(known["result"])
+        found = self.over.found(*signed)
+        if isinstance(found, str):
+            return failure("ORDER_OVER" if found == ACTED else found)
+        return found
+
+    def _taken_up(self, command: Command, who: Who, signed: tuple[str, str]) -> Order:
+        """Begin an order that is new in this run, and for it. Raises OrderRefused."""
+        if command.boot != self.boot:
+            raise self._turned_away(command, failure("OTHER_RUN"), who.name)
+        if self.over.is_full(signed[0]):
+            raise self._turned_away(command, failure("TOO_MANY_ORDERS"), who.name)
+        try:
             self._check_time(command, who)
             order = self._begin(command, who)
-            self._open[signed] = order
-            order.answer.add_done_callback(lambda _: self._open.pop(signed, None))
-            order.answer.add_done_callback(_forget)
-        return await asyncio.shield(order.answer)
+        except OrderRefused as refused:
+            self.over.note(*signed, refused.failure)
+            raise
+        self._open[signed] = order
+        order.answer.add_done_callback(lambda answer: self._is_over(signed, answer))
+        return order
+
+    def _is_over(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
+        """Know an order again from now on: it is carried out no more, also where it failed."""
+        del self._open[signed]
+        error = None if answer.cancelled() else answer.exception()
+        if answer.cancelled() or error is not None:
+            refused = error.failure if isinstance(error, OrderRefused) else None
+            self.over.note(*signed, refused)
+        else:
+            self.over.note(*signed, answer.result())
 
     def _signer(self, command: Command) -> Who:
         """Return who gives a command: the roster as it is now and his signature say so."""
         client = self._roster.by_signature(command.key)
         if isinstance(client, NotAdmitted):
-            raise self._turned_away(command, failure(client.code, **client.evidence), client.name)
+            why = failure(client.code, **client.evidence)
+            if client.name and self._bears_signature(command):  # his key may be renewed
+                self.over.note(command.key or "", command.id, why)
+            raise self._turned_away(command, why, client.name)
         assert client.role is not None  # nobody is admitted without one
+        if not self._bears_signature(command):
+            raise self._turned_away(command, failure("BAD_SIGNATURE"), client.name)
+        if client.role not in COMMANDS[command.cmd].roles:
+            why = refusal(command.cmd, client.role, self._phase()) or failure("WRONG_ROLE")
+            self.over.note(command.key or "", command.id, why)
+            raise self._turned_away(command, why, client.name)
+        return Who(client.name, client.role, command.person)
+
+    def _bears_signature(self, command: Command) -> bool:
         try:
             check(command, self._table_key)
         except BadSignature:
-            raise self._turned_away(command, failure("BAD_SIGNATURE"), client.name) from None
-        if client.role not in COMMANDS[command.cmd].roles:
-            why = refusal(command.cmd, client.role, self._phase())
-            raise self._turned_away(command, why or failure("WRONG_ROLE"), client.name)
-        return Who(client.name, client.role)
+            return False
+        return True
 
     def _turned_away(self, command: Command, why: Failure, name: str) -> OrderRefused:
         """Count and log a command that its giver may not give; return its refusal."""

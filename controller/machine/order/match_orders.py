@@ -189,7 +189,7 @@ def _adjust(said: Adjusting, who: Who, match: Match, at_ms: int) -> MatchEvent:
 
 
 def _stop_deal(said: WithReason, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    return events.DealStopped(at_ms=at_ms, reason=said.reason, by=who.name, role=who.role)
+    return events.DealStopped(at_ms=at_ms, reason=said.reason, by=who.by, role=who.role)
 
 
 def _by_word(kind: Callable[..., MatchEvent]) -> Meaning:

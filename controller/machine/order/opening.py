@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from controller.cards import face_text
 from controller.machine.order.desk import Order, OrderRefused, failure
+from controller.machine.order.who import names_in
 from controller.machine.record import Record
 from controller.machine.state import Opened
 from controller.roster import Roster
@@ -43,10 +44,10 @@ class OpenedHands:
         faces = hand(dealt.vault, dealt.sequence, args.seat)
         plain = " ".join(face_text(face) for face in faces).encode()
         box = base64.b64encode(seal_to(asker.seal, plain, self._entropy)).decode()
-        said = {"seat": args.seat, "reason": args.reason, "by": order.who.name}
+        said = {"seat": args.seat, "reason": args.reason, "by": order.who.by}
         opened = said | {"key": order.command.key}
         # At once: what is written and not committed yet has been ordered all the same.
-        who = Opened(match.meeting.match_id, match.deal, order.command.key, order.who.name)
+        who = Opened(match.meeting.match_id, match.deal, order.command.key, order.who.by)
         self._now.append(who)
         self._record.write("opened_hand", opened, deal=match.deal, attempt=play.attempt)
         order.write(said)
@@ -69,8 +70,8 @@ class OpenedHands:
             return
         seen = tuple(self._of(match.meeting.match_id, match.deal))
         by_word = bool(getattr(order.args, "verbal", False))
-        deciding = {_plain(order.who.name), order.command.key}
-        if any(by_word or deciding & {_plain(one.by), one.key} for one in seen):
+        deciding = {order.command.key, *_plain(order.who.by)}
+        if any(by_word or deciding & {one.key, *_plain(one.by)} for one in seen):
             raise OrderRefused(failure("OPENED_BY_YOU"))
 
     def _of(self, match_id: str, deal: int) -> Iterator[Opened]:
@@ -80,6 +81,7 @@ class OpenedHands:
                 yield one
 
 
-def _plain(name: str) -> str:
-    """Return a person's name without what makes two spellings of it."""
-    return " ".join(name.split()).casefold()
+def _plain(by: str) -> Iterator[str]:
+    """Yield the names of whoever acted, without what makes two spellings of one."""
+    for name in names_in(by):
+        yield " ".join(name.split()).casefold()

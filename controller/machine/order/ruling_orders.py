@@ -76,7 +76,7 @@ def propose(said: Proposing, who: Who, match: Match, at_ms: int) -> MatchEvent:
         id=said.id or next_id(played),
         charge=charge,
         proposal=_chosen(played, charge, said.penalty, who),
-        by=who.name,
+        by=who.by,
     )
 
 
@@ -105,7 +105,7 @@ def reject(said: Rejecting, who: Who, match: Match, at_ms: int) -> MatchEvent:
 
 def confirm_verbal(said: OfRuling, who: Who, match: Match, at_ms: int) -> MatchEvent:
     """Let the chief stand by what a referee entered as his word."""
-    return VerbalConfirmed(at_ms=at_ms, id=said.ruling, by=who.name, role=who.role)
+    return VerbalConfirmed(at_ms=at_ms, id=said.ruling, by=who.by, role=who.role)
 
 
 def forfeit(said: Forfeiting, who: Who, match: Match, at_ms: int) -> tuple[MatchEvent, ...]:
@@ -118,7 +118,7 @@ def forfeit(said: Forfeiting, who: Who, match: Match, at_ms: int) -> tuple[Match
     charge = Proposing(offence=said.offence, side=said.side, penalty="match_forfeit")
     proposed = propose(charge, who, match, at_ms)
     assert isinstance(proposed, RulingProposed)  # that is what `propose` makes
-    approved = RulingApproved(at_ms=at_ms, id=proposed.id, by=who.name, role=who.role)
+    approved = RulingApproved(at_ms=at_ms, id=proposed.id, by=who.by, role=who.role)
     return proposed, approved
 
 

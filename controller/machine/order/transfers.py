@@ -38,6 +38,7 @@ from controller.match_arguments import OfDocument, TakingOver, Transferring
 from controller.messages import Failure
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
+from controller.signing import BadSignature, check_document, sign_document
 
 DOCUMENTS = 4
 """Documents of which parts are kept at once: who sends a fifth, sends the first again."""
@@ -52,7 +53,8 @@ class Transfers:
     """Gives the table's match away, and takes those of other tables.
 
     `busy`: the machine has hands under way or out. `wall` is the stamp of now; `table_id` and
-    `table_key` are this table's.
+    `table_key` are this table's, and `sign` the secret with which it signs what leaves: None signs
+    nothing, and no table takes that.
     """
 
     def __init__(
@@ -64,10 +66,11 @@ class Transfers:
         busy: Callable[[], bool],
         table_id: str,
         table_key: str,
+        sign: bytes | None,
         wall: Callable[[], str],
     ) -> None:
         self._record, self._profile, self._desk, self._busy = record, profile, desk, busy
-        self._id, self._key, self._wall = table_id, table_key, wall
+        self._id, self._key, self._sign, self._wall = table_id, table_key, sign, wall
         self._came: dict[str, dict[int, str]] = {}
         self._made: tuple[int, Packed] | None = None
 
@@ -128,6 +131,7 @@ class Transfers:
             "match": sent.match.meeting.match_id,
             "to": sent.to,
             "digest": document.digest,
+            "sig": "" if self._sign is None else sign_document(document.digest, self._sign),
             "part": args.part,
             "parts": len(document.parts),
             "text": document.parts[args.part - 1],
@@ -186,10 +190,16 @@ class Transfers:
     async def take(self, order: Order) -> None:
         """Take a part of a match from another table; with the last the match. Raises OrderRefused.
 
-        Parts that do not make it whole yet change nothing, and stand in no journal.
+        Parts that do not make it whole yet change nothing, and stand in no journal. What the table
+        that the order names has not signed is taken from nobody: the gateways between could have
+        written it.
         """
         args: TakingOver = order.args
         _allowed(order)
+        try:
+            check_document(args.digest, args.verify, args.sig)
+        except BadSignature:
+            raise OrderRefused(failure("BAD_DOCUMENT")) from None
         if self._record.play.digest == args.digest:  # it is here: somebody asks once more
             await order.carried_out(self._arrived())
             return
@@ -203,7 +213,7 @@ class Transfers:
         except BadTransfer as bad:
             raise OrderRefused(_not_a_document(bad)) from None
         self._welcome(transfer, args.digest)
-        self._write(transfer, args.digest, order.who.answers_for(args))
+        self._write(transfer, args, order.who.answers_for(args))
         await order.carried_out(self._arrived())
 
     def _keep(self, args: TakingOver) -> list[int]:
@@ -237,7 +247,7 @@ class Transfers:
         except BadTransfer as bad:
             raise OrderRefused(_not_a_document(bad)) from None
 
-    def _write(self, transfer: Transfer, digest: str, by: str) -> None:
+    def _write(self, transfer: Transfer, args: TakingOver, by: str) -> None:
         """Journal the match as it comes, with its times on this table's clock.
 
         They are moved all alike, so that what happened last is as long ago as the wall says.
@@ -252,7 +262,9 @@ class Transfers:
             "table": transfer.left,
             "n": transfer.n,
             "head": transfer.head,
-            "digest": digest,
+            "digest": args.digest,
+            "verify": args.verify,
+            "sig": args.sig,
             "events": len(transfer.events),
             "proofs": msgspec.to_builtins(transfer.proofs[-MOST_PROOFS:]),
             "by": by,

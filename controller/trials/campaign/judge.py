@@ -145,7 +145,7 @@ def _shuffled(stream: Iterator[int], cards: int) -> str:
 
 
 def places(passages: Sequence[Passage], cards: int) -> dict[int, int]:
-    """Return the place of each card that lies in a pocket, by its id (DESIGN §6).
+    """Return the place of each card that lies in a pocket, by its id.
 
     An arrival from the hopper has its own number as its place. What landed in the tray set its
     place aside, once an arrival; an arrival from the tray takes the one set aside last, then

@@ -4,20 +4,16 @@ A worker is a process of its own that runs one life after another. It ends with 
 that started it, however that ends.
 """
 
-import multiprocessing
-import os
 import signal
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
-from itertools import islice
 from types import FrameType
 from typing import NoReturn
 
 import msgspec
 
 from controller.trials.campaign.values import Finding, FindingKind, LifePlan, LifeReport
-from controller.trials.workers import end_workers, settle_in
+from controller.trials.workers import Workers
 
 LIFE_CPU_S = 600.0
 """CPU time in which one life must come to its end; a hundred times what one takes."""
@@ -53,16 +49,13 @@ def run_lives(
     ends. With `stop`, the first life in the order of the plans that has a finding is the last
     one of the answer. A KeyboardInterrupt ends all lives: the answer has those that were over.
     """
-    queue = _Queue(iter(enumerate(plans)), run, jobs, stop, saw)
-    interrupted = idle = False
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, context, settle_in, (os.getpid(),)) as pool:
+    queue = _Queue(enumerate(plans), run, stop, saw)
+    interrupted = False
+    with Workers(guarded, jobs) as workers:
         try:
-            idle = queue.work(pool)
+            queue.work(workers)
         except KeyboardInterrupt:
             interrupted = True
-        if not idle:
-            end_workers()
     return Ran(tuple(queue.reports()), interrupted)
 
 
@@ -73,32 +66,36 @@ class _Queue:
         self,
         plans: Iterator[tuple[int, LifePlan]],
         run: Run,
-        jobs: int,
         stop: bool,
         saw: Callable[[LifeReport], None],
     ) -> None:
         self._plans = plans
         self._run = run
-        self._ahead = jobs + 1  # a worker that is done finds the next life waiting
         self._stop = stop
         self._saw = saw
         self._seen: dict[int, LifeReport] = {}
+        self._running: set[int] = set()
         self._last: int | None = None
+        self._died = False
 
-    def work(self, pool: ProcessPoolExecutor) -> bool:
-        """Run the lives to their end, or to the first one with a finding.
+    def work(self, workers: Workers[LifeReport]) -> None:
+        """Run the lives to their end, or to the first one with a finding."""
+        for (number, plan), report in workers.results(self._calls()):
+            self._running.discard(number)
+            if report is None:  # where a worker died, no further life is begun
+                self._died = True
+                report = _failed(plan, "crashed", "its process died")
+            self._keep(number, report)
+            if self._last is not None and not any(map(self._needed, self._running)):
+                return
 
-        Returns whether all that were begun are over.
-        """
-        running: dict[Future[LifeReport], tuple[int, LifePlan]] = {}
-        while True:
-            for number, plan in islice(self._plans, self._ahead - len(running)):
-                running[pool.submit(guarded, self._run, plan)] = number, plan
-            if not any(self._needed(number) for number, _ in running.values()):
-                return not running
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                number, plan = running.pop(done)
-                self._keep(number, self._report_of(done, plan))
+    def _calls(self) -> Iterator[tuple[tuple[int, LifePlan], tuple[Run, LifePlan]]]:
+        """Yield the next life as long as there is a need for one."""
+        for number, plan in self._plans:
+            if self._died or not self._needed(number):
+                return
+            self._running.add(number)
+            yield (number, plan), (self._run, plan)
 
     def reports(self) -> Iterator[LifeReport]:
         """Yield the reports in the lives' order."""
@@ -109,19 +106,10 @@ class _Queue:
     def _needed(self, number: int) -> bool:
         return self._last is None or number <= self._last
 
-    def _report_of(self, done: Future[LifeReport], plan: LifePlan) -> LifeReport:
-        """Return what came of a life; where a worker died, no further life is begun."""
-        try:
-            return done.result()
-        except BrokenExecutor:
-            self._plans = iter(())
-            return _failed(plan, "crashed", "its process died, or one beside it")
-
     def _keep(self, number: int, report: LifeReport) -> None:
         self._seen[number] = report
         if self._stop and report.findings and self._needed(number):
             self._last = number
-            self._plans = iter(())
         self._saw(report)
 
 

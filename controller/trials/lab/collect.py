@@ -4,21 +4,17 @@ What is collected from a seed does not depend on how many processes collect it.
 """
 
 import importlib
-import multiprocessing
-import os
 import random
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from importlib.metadata import version
-from itertools import islice
 from typing import Literal
 
 import msgspec
 
 from controller.trials.lab.chain import Entropy, deal_chain
 from controller.trials.lab.data import Deals, Source, joined
-from controller.trials.workers import end_workers, settle_in
+from controller.trials.workers import Workers
 
 Path = Literal["sequence", "full"]
 
@@ -106,13 +102,13 @@ class _Queue:
 
     def work_in(self, jobs: int) -> None:
         """Deal all parts in other processes. Raises KeyboardInterrupt once they are ended."""
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(jobs, context, settle_in, (os.getpid(),)) as pool:
-            try:
-                self._hand_out(pool, jobs)
-            except BaseException:
-                end_workers()
-                raise
+        calls = ((part, (part, self._entropy)) for part in self._todo)
+        with Workers(_guarded, jobs) as workers:
+            for part, dealt in workers.results(calls):
+                if dealt is None:
+                    self._failed.append("a process that dealt died")
+                    return
+                self._keep(part, dealt)
 
     def collected(self, plan: Plan, *, interrupted: bool) -> Collected:
         """Return what is there, in the order of the parts."""
@@ -127,20 +123,6 @@ class _Queue:
             version=version("dealtable"),
         )
         return Collected(joined(there, source), interrupted, tuple(self._failed))
-
-    def _hand_out(self, pool: ProcessPoolExecutor, jobs: int) -> None:
-        running: dict[Future[Deals | str], Part] = {}
-        while True:
-            for part in islice(self._todo, jobs + 1 - len(running)):
-                running[pool.submit(_guarded, part, self._entropy)] = part
-            if not running:
-                return
-            for done in wait(running, return_when=FIRST_COMPLETED).done:
-                try:
-                    self._keep(running.pop(done), done.result())
-                except BrokenExecutor:
-                    self._failed.append("a process that dealt died")
-                    return
 
     def _keep(self, part: Part, dealt: Deals | str) -> None:
         if isinstance(dealt, str):

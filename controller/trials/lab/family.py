@@ -188,12 +188,6 @@ FAMILY = (
         ("R12", "R13"),
     ),
     Question(
-        "tray-seat", looks.tray_seat,
-        "the pockets in which those cards lie in the end",
-        "as waiting-verdict",
-        ("R12", "R13"),
-    ),
-    Question(
         "tray-face", looks.tray_face,
         "the seats of jokers, of J…A and of others that were in the tray",
         "as waiting-verdict; df 3 a kind of card",

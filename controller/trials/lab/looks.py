@@ -14,18 +14,14 @@ _NO_TRAY = "hardly a card was looked at twice"
 
 
 def waiting_verdict(seen: Seen) -> Answer:
-    """Ask whether the pocket that waits for a card has to do with its verdict."""
+    """Ask whether the pocket that waits for a card has to do with its verdict.
+
+    The card lies there in the end, or own_place is outside: where such cards lie is no question
+    of its own.
+    """
     found = counting.BySeat(len(Verdict) - 1)
     for block in seen.deals.blocks():
         found.add(block.verdicts.astype(np.int64) - 1, block.waiting)
-    return _by_seat(found)
-
-
-def tray_seat(seen: Seen) -> Answer:
-    """Ask whether where a card lies has to do with its being looked at again."""
-    found = counting.BySeat(len(Verdict) - 1)
-    for block in seen.deals.blocks():
-        found.add(block.verdicts.astype(np.int64) - 1, block.seats)
     return _by_seat(found)
 
 

@@ -7,7 +7,7 @@ from html import escape
 from controller.trials.lab.family import FAMILY
 from controller.trials.lab.methods import READ_AGAIN_RATE, TRAY_RATE
 from controller.trials.lab.plots import Picture
-from controller.trials.lab.report import WORDS, LabReport, Round
+from controller.trials.lab.report import LabReport, Round, conclusion
 from controller.trials.lab.requirements import CLAUSES
 from controller.trials.lab.text import cells, said_of
 
@@ -28,7 +28,7 @@ def page_of(report: LabReport, pictures: Sequence[Picture], issued: str) -> str:
     tone = "right" if report.right else "wrong"
     sections = [
         f"<h1>Statistics of dealt cards</h1><p>{escape(issued)}</p>"
-        f'<p class="verdict {tone}">{escape(WORDS[report.verdict])}</p>',
+        f'<p class="verdict {tone}">{escape(conclusion(report))}</p>',
         _subject(report),
         _stated(report),
         _found("3. What was found", report.first),

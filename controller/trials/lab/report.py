@@ -24,12 +24,16 @@ WORDS: dict[Verdict, str] = {
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
-    """One collection and its judgement. `sha256`: of each file, by its name; `deals`: n."""
+    """One collection and its judgement. `files`: SHA-256 of each, by its name; `deals`: n.
+
+    `unjudged` are the tests that these deals cannot answer.
+    """
 
     deals: int
     source: Source
     files: dict[str, str]
     outside: tuple[str, ...]
+    unjudged: tuple[str, ...]
     results: tuple[Result, ...]
 
 
@@ -70,6 +74,7 @@ def round_of(deals: Deals, files: dict[str, str] | None = None) -> tuple[Round, 
         source=deals.source,
         files=files or {},
         outside=judgement.outside,
+        unjudged=tuple(result.name for result in judgement.results if result.p is None),
         results=judgement.results,
     ), judgement
 
@@ -91,6 +96,18 @@ def report_on(
         first=first,
         retest=retest,
         naive=() if naive is None else _naive(naive, min(first.deals, NAIVE_DEALS)),
+    )
+
+
+def conclusion(report: LabReport) -> str:
+    """Return what a report comes to, and how much of the family it leaves open, and why."""
+    last = report.last
+    if not last.unjudged:
+        return WORDS[report.verdict]
+    why = dict.fromkeys(result.why for result in last.results if result.p is None)
+    return (
+        f"{WORDS[report.verdict]} {len(last.unjudged)} of {len(last.results)} tests not judged: "
+        f"{'; '.join(why)}."
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from controller.trials.lab.family import Result
-from controller.trials.lab.report import WORDS, LabReport, Round
+from controller.trials.lab.report import LabReport, Round, conclusion
 
 _HEADS = ("test", "p", "bound", "95 %", "99 %", "found", "expected")
 _MARKS = {True: "in", False: "out", None: "–"}
@@ -21,7 +21,7 @@ def text_of(report: LabReport) -> str:
             + (f"outside by {', '.join(one.outside)}" if one.outside else "NOT caught")
             for one in report.naive
         ]
-    return "\n".join([*lines, "", WORDS[report.verdict]]) + "\n"
+    return "\n".join([*lines, "", conclusion(report)]) + "\n"
 
 
 def said_of(source_round: Round) -> str:

@@ -37,7 +37,7 @@ MOST_UNSENT = 1 << 22
 _log = structlog.get_logger("machine")
 
 
-class Outlet:
+class Door:
     """Serves one table's public words to whatever gateways are connected.
 
     `order` answers commands; `state` gives the whole public state, for a gateway
@@ -120,8 +120,8 @@ class Outlet:
 class _Gateway(asyncio.Protocol):
     """One connection from a gateway."""
 
-    def __init__(self, outlet: Outlet) -> None:
-        self._outlet = outlet
+    def __init__(self, door: Door) -> None:
+        self._door = door
         self._lines = Lines(GATEWAY_LINE)
         self._transport: asyncio.Transport | None = None
         self._answers: set[asyncio.Task[None]] = set()
@@ -129,16 +129,16 @@ class _Gateway(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         uid = peer_uid(transport.get_extra_info("socket"))
-        if not self._outlet.believes(uid):
+        if not self._door.believes(uid):
             _log.warning("stranger at the machine's socket", uid=uid)
             transport.abort()
             return
         self._transport = transport
-        self._outlet.joined(self)
+        self._door.joined(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._transport = None
-        self._outlet.left(self)
+        self._door.left(self)
         for answer in self._answers:
             answer.cancel()
 
@@ -147,9 +147,9 @@ class _Gateway(asyncio.Protocol):
             for line in self._lines.take(data):
                 message = from_gateway(line)
                 if isinstance(message, AskMetricsMessage):
-                    self._outlet.tell_metrics(self)
+                    self._door.tell_metrics(self)
                     continue
-                task = asyncio.ensure_future(self._outlet.answer(self, message))
+                task = asyncio.ensure_future(self._door.answer(self, message))
                 self._answers.add(task)
                 task.add_done_callback(self._answers.discard)
         except BridgeError as error:

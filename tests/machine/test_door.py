@@ -16,7 +16,7 @@ from controller.bridge import (
     from_machine,
     to_line,
 )
-from controller.machine.outlet import Outlet
+from controller.machine.door import Door
 from controller.machine.play import Play
 from controller.machine.public.state import About, public_state
 from controller.machine.state import TableState
@@ -45,8 +45,8 @@ async def answer(command: Command) -> Reply:
 
 
 @pytest.fixture
-async def outlet(runtime_dir: Path) -> AsyncIterator[Outlet]:
-    served = Outlet(HelloMessage("T01", True), order=answer, state=state)
+async def door(runtime_dir: Path) -> AsyncIterator[Door]:
+    served = Door(HelloMessage("T01", True), order=answer, state=state)
     async with served.serving(runtime_dir):
         yield served
     assert not (runtime_dir / SOCKET_NAME).exists()
@@ -57,7 +57,7 @@ async def come_in(runtime_dir: Path) -> tuple[asyncio.StreamReader, asyncio.Stre
 
 
 async def test_a_gateway_is_greeted_and_told_the_whole_state_at_once(
-    outlet: Outlet, runtime_dir: Path
+    door: Door, runtime_dir: Path
 ) -> None:
     reader, writer = await come_in(runtime_dir)
     hello, first = from_machine(await reader.readline()), from_machine(await reader.readline())
@@ -67,9 +67,7 @@ async def test_a_gateway_is_greeted_and_told_the_whole_state_at_once(
     writer.close()
 
 
-async def test_a_command_is_answered_under_its_own_number(
-    outlet: Outlet, runtime_dir: Path
-) -> None:
+async def test_a_command_is_answered_under_its_own_number(door: Door, runtime_dir: Path) -> None:
     reader, writer = await come_in(runtime_dir)
     await reader.readline()
     await reader.readline()
@@ -85,7 +83,7 @@ async def test_a_command_is_answered_under_its_own_number(
 
 @pytest.mark.parametrize("nonsense", [b"nonsense\n", b"{}\n", b"\xff" * 100_000])
 async def test_a_guest_that_does_not_speak_the_protocol_is_let_go_and_others_stay(
-    outlet: Outlet, runtime_dir: Path, nonsense: bytes
+    door: Door, runtime_dir: Path, nonsense: bytes
 ) -> None:
     good_reader, good = await come_in(runtime_dir)
     bad_reader, bad = await come_in(runtime_dir)
@@ -100,12 +98,12 @@ async def test_a_guest_that_does_not_speak_the_protocol_is_let_go_and_others_sta
     bad.close()
 
 
-async def test_what_is_published_reaches_every_gateway(outlet: Outlet, runtime_dir: Path) -> None:
+async def test_what_is_published_reaches_every_gateway(door: Door, runtime_dir: Path) -> None:
     guests = [await come_in(runtime_dir) for _ in range(2)]
     for reader, _ in guests:
         await reader.readline()
         await reader.readline()
-    outlet.publish(state())
+    door.publish(state())
     for reader, writer in guests:
         assert isinstance(from_machine(await reader.readline()), FeedMessage)
         writer.close()

@@ -1,0 +1,93 @@
+"""How far a demo is, on a terminal alone: its tables come up, then cards are fed."""
+
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from controller.messages import Phase, State
+
+_ON_THE_WAY = frozenset({Phase.DEALING, Phase.HELD})
+"""Phases in which the cards that were fed are of a deal not counted yet."""
+
+
+class DemoProgress:
+    """One line at the end of a terminal, gone when all is done; elsewhere nothing.
+
+    `deals` of `cards` each are to be dealt at every one of `tables`; None: the demo is live, and
+    shows itself once its tables are up.
+    """
+
+    def __init__(
+        self, tables: int, deals: int | None, cards: int, console: Console | None = None
+    ) -> None:
+        self._tables, self._deals, self._cards = tables, deals, cards
+        self._before: dict[str, int] = {}
+        self._dealt: dict[str, int] = {}
+        self._fed: dict[str, int] = {}
+        console = console or Console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[unit]}"),
+        )
+        self._bar = Progress(
+            *columns,
+            console=console,
+            transient=True,
+            auto_refresh=False,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task("starting", total=tables, unit="tables")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self.done()
+
+    def up(self, tables: int) -> None:
+        """Say how many tables are there."""
+        if tables < self._tables:
+            self._bar.update(self._task, completed=tables, refresh=True)
+        elif self._deals is None:
+            self.done()
+        else:
+            self._bar.update(
+                self._task,
+                description=self._standing(None),
+                completed=0,
+                total=self._tables * self._deals * self._cards,
+                unit="cards",
+                refresh=True,
+            )
+
+    def saw(self, state: State) -> None:
+        """Take a state of a table: how many cards were fed there for deals of this demo."""
+        table, machine = state.table, state.machine
+        before = self._before.setdefault(table, state.counters.deals)
+        self._dealt[table] = dealt = state.counters.deals - before
+        fed = machine.fed if machine.phase in _ON_THE_WAY else 0
+        # A misdeal's cards are fed again: the line waits meanwhile.
+        self._fed[table] = max(self._fed.get(table, 0), dealt * self._cards + fed)
+        self._bar.update(
+            self._task,
+            description=self._standing(state),
+            completed=sum(self._fed.values()),
+            refresh=True,
+        )
+
+    def done(self) -> None:
+        """Take the line away."""
+        self._bar.stop()
+
+    def _standing(self, state: State | None) -> str:
+        """Return in words how far it is: of one table its phase, or what it calls for."""
+        asked = self._tables * (self._deals or 0)
+        words = f"{sum(self._dealt.values())} of {asked} deals"
+        if state is None or self._tables > 1:
+            return words
+        alert = state.alerts[0].name if state.alerts else state.machine.phase.value
+        return f"{words}, {alert}"

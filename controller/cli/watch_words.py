@@ -1,0 +1,81 @@
+"""The words of `dealtable watch`, in English and in Chinese."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from controller.gateway.line import LineState
+from controller.messages import Outcome, Phase, Role
+from controller.rules.words import Words
+
+SAID: Final[Mapping[str, Words]] = {
+    "alert": Words(
+        "{name} ({code}): {cause}. Next: {action}", "{name} ({code})：{cause}。处理：{action}"
+    ),
+    "over": Words("{name} is over", "{name} 已解除"),
+    "call": Words("REFEREE  {who}{words}", "裁判  {who}{words}"),
+    "caller": Words("{seat}: ", "{seat}："),
+    "hold": Words("STOPPED by {by} ({role}){why}", "暂停  {by}（{role}）{why}"),
+    "why": Words(": {why}", "：{why}"),
+    "hold_over": Words("the stop by {by} ({role}) is over", "{by}（{role}）的暂停已解除"),
+    "table": Words("table {table_no}", "台号{table_no}"),
+    "deal": Words("deal {deal}", "第{deal}副"),
+    "level": Words(" level {level}", " 打{level}"),
+    "attempt": Words("deal {deal} attempt {attempt}", "第{deal}副 第{attempt}次"),
+    "fed": Words("fed {fed}", "已送{fed}张"),
+    "again": Words("again {refed}", "复送{refed}张"),
+    "simulated": Words("(simulated)", "（模拟）"),
+    "outcome": Words(
+        "attempt {attempt} of deal {deal}: {outcome}{why}",
+        "第{deal}副 第{attempt}次：{outcome}{why}",
+    ),
+    "reasons": Words(" ({why})", "（{why}）"),
+    "since": Words("silent since {time}", "{time}以后无消息"),
+    "unheard": Words("nothing heard for {after_s:g} s", "{after_s:g}秒内无消息"),
+    "silence": Words(
+        "{since}: is its computer on, its gateway running, its machine alive?",
+        "{since}：电脑是否开机？网关、机器程序是否运行？",
+    ),
+    "comma": Words(", ", "，"),
+    "version": Words(
+        "a state of another version, or none: {why}", "状态的版本不同，或不是状态：{why}"
+    ),
+    "stranger": Words("not a table's message: {why}", "不是牌桌的消息：{why}"),
+}
+"""Lines and their parts."""
+
+PHASES: Final[Mapping[Phase, str]] = {
+    Phase.FAULT: "故障",
+    Phase.EMPTY: "空闲",
+    Phase.COMMITTED: "待切牌",
+    Phase.CUT: "已切牌",
+    Phase.SHUFFLING: "洗牌中",
+    Phase.DEALING: "发牌中",
+    Phase.HELD: "待放行",
+    Phase.RELEASED: "已放行",
+}
+"""The machine's phases in Chinese; in English they are called what they are."""
+
+OUTCOMES: Final[Mapping[Outcome, str]] = {
+    Outcome.OK: "发牌成功",
+    Outcome.MISDEAL: "重新发牌",
+    Outcome.VOID: "作废",
+}
+"""How an attempt ended, in Chinese."""
+
+ROLES: Final[Mapping[str, str]] = {
+    Role.OBSERVER: "观察",
+    Role.TABLE: "本台",
+    Role.REFEREE: "裁判员",
+    Role.CHIEF: "裁判长",
+    Role.TECHNICIAN: "技术员",
+}
+"""Roles in Chinese."""
+
+WAYS: Final[Mapping[LineState, str]] = {
+    LineState.CONNECTING: "正在连接",
+    LineState.OPEN: "已连接",
+    LineState.DOWN: "该地址无应答",
+    LineState.KEY_REFUSED: "密钥被拒：未获准、已吊销或已过期",
+    LineState.OTHER_KEY: "密钥不符：该地址不是本台，不向它发送任何内容",
+}
+"""How the way to a table stands, in Chinese."""

@@ -1,0 +1,42 @@
+"""Runs of the daemon: where one ends and the next begins.
+
+What a run may not have done, the next may: open nothing of an attempt whose key went with the
+power. So a row's `boot` counts for something only where a run begins as each does.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from controller.journal.entries import Entry
+from controller.journal.verify.findings import Finding
+
+# Lost pins of the panel may be told before the run's first row.
+_BEFORE = frozenset({"fault", "fault_cleared"})
+_MEANS = "a run of the daemon was made up, or rows of another one were put in"
+
+
+def check_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
+    """Yield rows of a run that did not begin, or that was over.
+
+    Where not `whole`, the row with which a run began may be missing, but for rows that meet.
+    """
+    over: set[str] = set()
+    run, begun, last = None, True, 0
+    for entry in entries:
+        if entry.boot in over:
+            what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
+            yield Finding(entry.n, what, _MEANS)
+            last = entry.n
+            continue
+        if entry.boot != run:
+            begun = not whole and entry.n != last + 1
+            over |= set() if run is None else {run}
+            run = entry.boot
+        elif entry.kind == "opened" and begun:
+            yield Finding(entry.n, f"run {run} is opened a second time", _MEANS)
+        if entry.kind == "opened":
+            begun = True
+        elif not begun and entry.kind not in _BEFORE:
+            what = f"{entry.kind} is of run {run}, which was not opened before it"
+            yield Finding(entry.n, what, _MEANS)
+            begun = True
+        last = entry.n

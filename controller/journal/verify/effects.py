@@ -1,0 +1,242 @@
+"""What came of orders: each stands where its effect does, and nothing came of none.
+
+A row and the order that it came of are written in one breath, so that no power cut leaves one of
+them alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from controller.journal.entries import Entry
+from controller.journal.fold import Progress
+from controller.journal.verify.findings import Finding
+
+# A person's order stands behind what it means to the match, at most so many rows behind it.
+_CLOSE = 6
+WORDS: Final[Mapping[str, frozenset[str]]] = {
+    "DealVoided": frozenset({"redeal"}),
+    "Recounted": frozenset({"recount"}),
+    "Corrected": frozenset({"adjust"}),
+    "RulingProposed": frozenset({"propose", "forfeit"}),
+    "RulingApproved": frozenset({"approve", "forfeit"}),
+    "RulingRejected": frozenset({"reject"}),
+    "VerbalConfirmed": frozenset({"confirm_verbal"}),
+    "LeaderNamed": frozenset({"name_leader"}),
+    "DealtByHand": frozenset({"dealt_by_hand"}),
+    "DealStopped": frozenset({"stop_deal"}),
+    "ExtraDealOrdered": frozenset({"extra_deal"}),
+    "ResultEntered": frozenset({"result"}),
+    "CardsLeft": frozenset({"left"}),
+    "TimeAdded": frozenset({"add_time"}),
+}
+"""What only a person's order makes of a match, by the event, and which order that is."""
+# What of a match may have a deal dealt again behind its release.
+_AGAIN = frozenset(
+    {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
+)
+# These name the deal and the attempt of the match: those of the row beside them.
+_OF_THE_MATCH = frozenset({"redeal", "recount", "dealt_by_hand", "open_hand"})
+_NOT_IN_IT = "the players' cut did not go into this deal"
+_KNEW = "whoever drew the seed knew what the players would say"
+
+
+def check_effects(
+    entries: Sequence[Entry],
+    commands: Sequence[Entry],
+    progresses: Sequence[Progress],
+    *,
+    whole: bool,
+) -> Iterator[Finding]:
+    """Yield what of an attempt is not as it was ordered, or was ordered at another time."""
+    acted = [command for command in commands if _acted(command)]
+    last = entries[-1].n if entries else 0
+    for progress in progresses:
+        own = [one for one in acted if one.attempt == progress.attempt]
+        cuts = [one for one in own if _cmd(one) == "cut" or _ends_waiting(one)]
+        cuts += [one for one in acted if _starts_uncut(one, progress)]
+        yield from _cut(progress, cuts)
+        yield from _in_time(progress, cuts)
+        if whole and _is_cut(progress, last):
+            yield from _nobody_ordered(progress, cuts)
+        if whole:
+            yield from _let_out(progress, own)
+            yield from _by_itself(progress, own, entries)
+
+
+def check_words(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
+    """Yield what is said to be a person's word, and no order of his stands behind it."""
+    by_number = {entry.n: entry for entry in entries}
+    brought = _brought(entries)
+    for entry in entries:
+        due = _due(entry)
+        if due and entry.n not in brought and _word(entry, due, by_number) is None:
+            what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
+            yield Finding(entry.n, what, "nobody said that")
+
+
+def _cut(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield a cut that is another one than was ordered."""
+    cut = progress.steps.get("cut")
+    for command in orders if cut is not None else ():
+        if cut is None or _cmd(command) != "cut":
+            continue
+        result, args = _dict(command, "result"), command.data.get("args")
+        ordered = [result.get("cut"), *([args.get("n")] if isinstance(args, dict) else [])]
+        for number in ordered:
+            if type(number) is not int or number != cut.data.get("cut"):
+                what = f"a command cut {number}, and the cut is {cut.data.get('cut')}"
+                yield Finding(cut.n, what, _NOT_IN_IT)
+                break
+    for one, other in pairwise(orders):
+        what = f"attempt {progress.attempt} was cut by the order of entry {one.n} already"
+        yield Finding(other.n, what, _NOT_IN_IT)
+
+
+def _in_time(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield an order for the cut that was there before the promise, or came behind its time."""
+    committed, cut = progress.steps.get("committed"), progress.steps.get("cut")
+    for command in orders:
+        if committed is not None and command.n < committed.n:
+            what = f"{_cmd(command)} for attempt {progress.attempt} stands before its commitment"
+            yield Finding(command.n, what, _KNEW)
+        elif cut is not None and command.n > cut.n + 1:
+            what = f"{_cmd(command)} for attempt {progress.attempt} stands behind its cut"
+            yield Finding(command.n, what, _NOT_IN_IT)
+
+
+def _is_cut(progress: Progress, last: int) -> bool:
+    """Tell whether an attempt is cut, and the row that its order must be in is not cut off."""
+    cut = progress.steps.get("cut")
+    return cut is not None and cut.n < last
+
+
+def _nobody_ordered(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
+    cut = progress.steps["cut"]
+    number = cut.data.get("cut")
+    if any((_cmd(one) == "cut") is (number is not None) for one in orders):
+        return
+    if number is not None:
+        yield Finding(cut.n, f"no command cut {number}", "the machine cut by itself")
+        return
+    what = f"attempt {progress.attempt} was dealt without a cut, and no command says so"
+    yield Finding(cut.n, what, "nobody ordered that it be dealt uncut")
+
+
+def _ends_waiting(command: Entry) -> bool:
+    """Tell whether a command said, while the cut was waited for, that there be none."""
+    return _cmd(command) == "start_deal" and _dict(command, "result").get("cut", 0) is None
+
+
+def _starts_uncut(command: Entry, progress: Progress) -> bool:
+    """Tell whether a command began an attempt without its cut, in so many words."""
+    result, args = _dict(command, "result"), command.data.get("args")
+    if _cmd(command) != "start_deal" or "uncut" not in result:
+        return False
+    said = not isinstance(args, dict) or args.get("uncut") is True
+    return said and (result.get("deal"), result.get("attempt")) == (progress.deal, progress.attempt)
+
+
+def _let_out(progress: Progress, own: Sequence[Entry]) -> Iterator[Finding]:
+    """Yield hands that nobody ordered out."""
+    released, verdict = progress.steps.get("released"), progress.steps.get("verdict")
+    if released is None or verdict is None:
+        return
+    if not any(_cmd(one) == "release" and verdict.n < one.n < released.n for one in own):
+        what = f"the hands of attempt {progress.attempt} went out, and no command says so"
+        yield Finding(released.n, what, "nobody ordered that they be released")
+
+
+def _by_itself(
+    progress: Progress, own: Sequence[Entry], entries: Sequence[Entry]
+) -> Iterator[Finding]:
+    """Yield hands that were taken back, or a deal that was ended, by an order that nobody gave."""
+    steps = progress.steps
+    end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
+    first = steps.get("released") or steps.get("committed")
+    if end is None or first is None or not _is_ordered(end):
+        return
+    if end.kind == "recalled":
+        words = _again(entries, end, first)
+    else:
+        words = [one for one in own if _cmd(one) == "void" and first.n < one.n < end.n]
+    if not words:
+        what = f"{end.kind} of attempt {progress.attempt} by an order, and nobody's stands here"
+        yield Finding(end.n, what, "nobody ordered that it be dealt again")
+
+
+def _again(entries: Sequence[Entry], end: Entry, first: Entry) -> list[Entry]:
+    """Return the orders by which hands that were out are dealt again."""
+    between = [entry for entry in entries if first.n < entry.n <= end.n + _CLOSE]
+    by_number = {entry.n: entry for entry in between}
+    said = [
+        entry
+        for entry in between
+        if entry.n < end.n
+        and entry.kind == "match"
+        and entry.data.get("event") in _AGAIN
+        and end.deal is not None
+        and entry.deal in (end.deal, end.deal + 1)
+    ]
+    found = (_word(entry, _due(entry), by_number) for entry in said)
+    return [order for order in found if order is not None]
+
+
+def _due(entry: Entry) -> frozenset[str]:
+    """Return the orders of which one must stand behind a row; none for most."""
+    if entry.kind == "opened_hand":
+        return frozenset({"open_hand"})
+    event = entry.data.get("event") if entry.kind == "match" else None
+    return WORDS.get(event, frozenset()) if isinstance(event, str) else frozenset()
+
+
+def _word(entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]) -> Entry | None:
+    """Return the order that a row came of; None where none is there."""
+    for n in range(entry.n + 1, entry.n + 1 + _CLOSE):
+        order = by_number.get(n)
+        if order is not None and order.kind == "command":
+            return order if _cmd(order) in due and _meant(order, entry) else None
+    return None
+
+
+def _meant(order: Entry, entry: Entry) -> bool:
+    """Tell whether an order acted, and on the deal and attempt that it was signed for."""
+    of = order.data.get("of")
+    named = (
+        _cmd(order) not in _OF_THE_MATCH or of is None or list(of) == [entry.deal, entry.attempt]
+    )
+    same = entry.kind != "opened_hand" or order.data.get("key") == entry.data.get("key")
+    return named and same and _acted(order)
+
+
+def _brought(entries: Sequence[Entry]) -> frozenset[int]:
+    """Return the rows of what happened at another table, before a match came from there."""
+    numbers: set[int] = set()
+    left = 0
+    for entry in entries:
+        if entry.kind == "taken_over":
+            said = entry.data.get("events")
+            left = said if type(said) is int else 0
+        elif entry.kind == "match" and left > 0:
+            numbers.add(entry.n)
+            left -= 1
+    return frozenset(numbers)
+
+
+def _is_ordered(end: Entry) -> bool:
+    reasons = end.data.get("reasons")
+    return end.kind == "recalled" or (isinstance(reasons, list) and "ORDERED" in reasons)
+
+
+def _acted(command: Entry) -> bool:
+    """Tell whether an order was carried out: its row has what came of it, and no refusal."""
+    return "result" in command.data and "refused" not in command.data
+
+
+def _cmd(command: Entry) -> Any:
+    return command.data.get("cmd")
+
+
+def _dict(command: Entry, field: str) -> dict[str, Any]:
+    value = command.data.get(field)
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,156 @@
+"""Files written whole or not at all, also by root in a folder that is another user's.
+
+In his own folder a user puts what he likes in the place of anything, at any moment: a link to a
+file of root's, for one. So a folder is opened once, and all that follows happens inside that
+handle; root follows a link on the way only where nobody else could have put it; and what is
+made gets its mode and its owner through its own handle, before it gets its name.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from nacl.utils import random as entropy
+
+_FOLDER: Final = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC
+_THERE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_OTHERS_WRITE: Final = 0o022
+
+
+def put_new(path: Path, data: bytes, mode: int) -> None:
+    """Write `path`, where nothing is yet; it is this process's user's.
+
+    Folders that are missing are made. Raises FileExistsError where something is, OSError.
+    """
+    with _inside(path, make=True) as folder, _part(folder, data, mode, None) as part:
+        os.link(part, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+
+
+def put_over(path: Path, data: bytes, mode: int) -> None:
+    """Write `path` over what is there; what is so already stays.
+
+    A plain file keeps its owner, anything else gets its folder's. Folders that are missing are
+    made. Raises OSError.
+    """
+    with _inside(path, make=True) as folder:
+        owner, before = _what_is_there(folder, path.name, len(data) + 1)
+        if before == data:
+            return
+        with _part(folder, data, mode, owner) as part:
+            os.replace(part, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def make_folder(path: Path, uid: int, gid: int, mode: int) -> None:
+    """Make a folder with its owner and mode; what is there stays as it is.
+
+    Raises OSError, also where the folder around it is missing.
+    """
+    with _inside(path, make=False) as folder:
+        try:
+            os.mkdir(path.name, 0o700, dir_fd=folder)
+        except FileExistsError:
+            return
+        with _opened(path.name, folder, os.O_DIRECTORY) as made:
+            if os.fstat(made).st_uid != os.geteuid():
+                raise FileExistsError(errno.EEXIST, "was exchanged while it was made")
+            with suppress(PermissionError):  # only root gives away
+                os.fchown(made, uid, gid)
+            os.fchmod(made, mode)
+
+
+def give(path: Path, uid: int, gid: int) -> None:
+    """Give a plain file to its owner: itself, never one that a link leads to. Raises OSError."""
+    with _inside(path, make=False) as folder, _opened(path.name, folder) as file:
+        found = os.fstat(file)
+        if (found.st_uid, found.st_gid) == (uid, gid):
+            return
+        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            raise FileExistsError(errno.EEXIST, "is no plain file with one name: take it away")
+        os.fchown(file, uid, gid)
+
+
+@contextmanager
+def _inside(path: Path, *, make: bool) -> Iterator[int]:
+    """Open the folder of `path` for the block, name by name from the top; `make` it, if missing.
+
+    What fails in the block is told of `path`.
+    """
+    whole = path.absolute()
+    handle = os.open(whole.anchor, _FOLDER)
+    try:
+        for at, name in enumerate(names := whole.parent.parts[1:], start=1):
+            if make:
+                _make_missing(handle, name, 0o700 if at == len(names) else 0o777)
+            inner = _next(handle, name)
+            os.close(handle)
+            handle = inner
+        yield handle
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(handle)
+
+
+def _make_missing(folder: int, name: str, mode: int) -> None:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        with suppress(FileExistsError):
+            os.mkdir(name, mode, dir_fd=folder)
+
+
+def _next(folder: int, name: str) -> int:
+    """Open a folder inside another one, by a link only where it can be believed."""
+    status = os.fstat(folder)
+    nobody_elses = status.st_uid == 0 and not status.st_mode & _OTHERS_WRITE
+    if os.geteuid() != 0 or nobody_elses:
+        return os.open(name, _FOLDER, dir_fd=folder)
+    try:
+        return os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+    except NotADirectoryError:
+        raise NotADirectoryError(
+            errno.ENOTDIR, f"root follows no link that another user could have put ({name})"
+        ) from None
+
+
+@contextmanager
+def _opened(name: str, folder: int, more: int = 0) -> Iterator[int]:
+    handle = os.open(name, _THERE | more, dir_fd=folder)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _what_is_there(folder: int, name: str, most: int) -> tuple[os.stat_result, bytes | None]:
+    """Return whose the file of that name is to be, and at most so many bytes of it."""
+    with suppress(OSError), _opened(name, folder) as file:
+        found = os.fstat(file)
+        if stat.S_ISREG(found.st_mode):
+            return found, os.read(file, most)
+    return os.fstat(folder), None
+
+
+@contextmanager
+def _part(folder: int, data: bytes, mode: int, owner: os.stat_result | None) -> Iterator[str]:
+    """Write `data`, synced, under a name of its own for the block; the owner's, if we may."""
+    name = f".{entropy(8).hex()}.part"
+    handle = os.open(name, _NEW, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            if owner is not None:
+                with suppress(PermissionError):  # only root gives away
+                    os.fchown(handle, owner.st_uid, owner.st_gid)
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+        yield name
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=folder)

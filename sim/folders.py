@@ -1,0 +1,66 @@
+"""Folders in memory for ptys' links and sockets: short names, gone with whoever made them."""
+
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+PREFIX = "dt-"
+OWNER = "owner"
+"""A file in each: locked as long as its owner lives, however that one ends."""
+
+
+@contextmanager
+def memory_folder(root: Path | None = None) -> Iterator[Path]:
+    """Give a fresh folder with a short name in memory, or in `root`, removed at the end.
+
+    Before that, folders are removed whose owners were killed.
+    """
+    root = root or MEMORY
+    sweep(root)
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
+    lock = None
+    try:
+        lock = _locked(folder)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def sweep(root: Path) -> list[Path]:
+    """Remove what killed processes of this user left; return what was removed.
+
+    A folder without the owner's file is somebody else's, or not finished yet: it stays.
+    """
+    removed = []
+    for folder in sorted(root.glob(f"{PREFIX}*")):
+        try:
+            if folder.lstat().st_uid != os.geteuid():
+                continue
+            lock = os.open(folder / OWNER, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+            removed.append(folder)
+        except BlockingIOError:
+            pass  # its owner lives
+        finally:
+            os.close(lock)
+    return removed
+
+
+def _locked(folder: Path) -> int:
+    """Lay the owner's file down, locked before it has its name; return its descriptor."""
+    part = folder / f".{OWNER}"
+    lock = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.rename(part, folder / OWNER)
+    return lock

@@ -1,0 +1,77 @@
+"""Where a command finds a table, and whose word it takes for the table's key."""
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from msgspec.structs import replace
+
+from controller.cli import LineError, send, sheet, transfer, watch
+from controller.cli.followed import followed
+from controller.cli.reach import endpoints_in
+from controller.gateway.certificates import create_keys
+from controller.gateway.endpoints import Endpoints, write_endpoints
+from controller.roster import KEYS, read_certificate
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Endpoints:
+    """The state directory of a table whose gateway runs, as far as its file says."""
+    create_keys(tmp_path / "state")
+    table = read_certificate(tmp_path / "state" / KEYS / "table.key")
+    where = Endpoints(
+        table="T01",
+        feed="tcp://127.0.0.1:1",
+        commands="tcp://127.0.0.1:2",
+        server_key=table.curve,
+    )
+    write_endpoints(tmp_path / "state", where)
+    return where
+
+
+@pytest.fixture
+def redirected(own: Endpoints, tmp_path: Path) -> Path:
+    """The same, once its gateway was taken over and wrote another table's key there."""
+    create_keys(tmp_path / "other")
+    other = read_certificate(tmp_path / "other" / KEYS / "table.key")
+    write_endpoints(tmp_path / "state", replace(own, server_key=other.curve))
+    return tmp_path / "state"
+
+
+def test_a_table_is_where_its_gateway_says_under_the_key_that_its_folder_has(
+    own: Endpoints, tmp_path: Path
+) -> None:
+    assert endpoints_in(tmp_path / "state") == own
+
+
+def test_a_gateway_that_names_another_tables_key_is_told_in_one_line(redirected: Path) -> None:
+    with pytest.raises(LineError, match=r"endpoints\.json: names another table's key than") as told:
+        endpoints_in(redirected)
+    assert "\n" not in told.value.format_message()
+    with pytest.raises(LineError, match="names another table's key"):
+        followed([], [redirected], [], None)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (send.command, ["hold", "reason=tea", "--as", "chief", "--state-dir", "{}"]),
+        (sheet.command, ["--state-dir", "{}"]),
+        (watch.command, ["--state-dir", "{}"]),
+        (transfer.command, ["--from", "{}", "--table", "T02", "--file", "{}/match.json"]),
+    ],
+    ids=["send", "sheet", "watch", "transfer"],
+)
+def test_no_command_goes_where_another_tables_key_is_named(
+    redirected: Path, command: object, words: list[str]
+) -> None:
+    result = CliRunner().invoke(command, [word.format(redirected) for word in words])  # type: ignore[arg-type] # a click command
+    assert result.exit_code == 2
+    assert result.output.startswith(f"Error: {redirected}/endpoints.json: names another table's")
+    assert result.output.count("\n") == 1
+
+
+def test_a_folder_without_the_tables_key_is_no_tables(own: Endpoints, tmp_path: Path) -> None:
+    (tmp_path / "state" / KEYS / "table.key").unlink()
+    with pytest.raises(LineError, match=r"keys/table\.key"):
+        endpoints_in(tmp_path / "state")

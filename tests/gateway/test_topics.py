@@ -1,0 +1,159 @@
+"""Subscriptions: an observer cannot fill the gateway's memory with them, nor keep it busy."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import structlog
+import zmq
+import zmq.asyncio
+
+from controller.gateway import allowed
+from controller.gateway.client import NoAnswer
+from controller.gateway.endpoints import Endpoints
+from controller.gateway.line import LineState
+from controller.gateway.topics import BURST, MOST_BYTES, PER_TOPIC, Topics
+from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, Told, identity
+
+PATIENCE_S = 20.0
+A, B = "a" * 40, "b" * 40
+
+
+def ask(topics: Topics, key: str, *asked: str, at_s: float = 0.0) -> bool:
+    return topics.take(key, [b"\x01" + topic.encode() for topic in asked], at_s)
+
+
+@pytest.fixture
+def topics() -> Topics:
+    return Topics(["state/T01", "event/T01"])
+
+
+def test_what_the_feed_has_may_be_asked_for_however_often(topics: Topics) -> None:
+    for number in range(int(BURST)):
+        assert ask(topics, A, ["", "state/", "state/T01", "event/T01", "e"][number % 5])
+
+
+def test_a_console_of_a_large_hall_may_ask_for_every_tables_topics(topics: Topics) -> None:
+    hall = [f"{kind}/T{number:03}" for number in range(150) for kind in ("state", "event")]
+    for again in range(5):  # at each connection
+        assert all(ask(topics, A, topic, at_s=60.0 * again) for topic in hall)
+
+
+def test_one_key_may_not_ask_for_more_than_so_much_that_the_feed_has_not(topics: Topics) -> None:
+    most = MOST_BYTES // (400 + PER_TOPIC)
+    assert all(ask(topics, A, f"{number:0400}") for number in range(most))
+    assert ask(topics, B, "x" * 400)
+    assert not ask(topics, A, "x" * 399)
+
+
+def test_what_no_connection_keeps_any_more_counts_no_more(topics: Topics) -> None:
+    for number in range(10 * MOST_BYTES // 400):
+        topic = f"{number:0400}"
+        assert ask(topics, A, topic, at_s=float(number))
+        assert topics.take("", [b"\x00" + topic.encode()], 0.0)
+
+
+def test_a_client_cannot_take_back_what_its_other_connection_keeps(topics: Topics) -> None:
+    for number in range(10 * MOST_BYTES // 400):
+        topic = f"{number:0400}".encode()
+        if not topics.take(A, [b"\x01" + topic], float(number)):
+            return
+        topics.take(A, [b"\x00" + topic], float(number))
+    pytest.fail("it was never told that it is too much")
+
+
+def test_subscriptions_in_a_later_frame_count_too(topics: Topics) -> None:
+    frames = [b"\x02", *(b"\x01" + f"{number:0400}".encode() for number in range(100))]
+    assert not topics.take(A, frames, 0.0)
+
+
+def test_no_key_sends_on_and_on(topics: Topics) -> None:
+    sent = [topics.take(A, [b"\x02"], 0.0) for _ in range(int(BURST) + 1)]
+    assert sent == [True] * int(BURST) + [False]
+
+
+class Hostile:
+    """A subscriber with an admitted key and a socket that keeps nothing back."""
+
+    def __init__(self, socket: zmq.asyncio.Socket) -> None:
+        self.socket = socket
+
+    async def until_barred(self, logs: Sequence[Any], frame: Callable[[int], list[bytes]]) -> None:
+        """Send on until the gateway has had enough."""
+        for number in range(200_000):
+            await self.socket.send_multipart(frame(number))
+            await asyncio.sleep(0)
+            if any(log["event"].startswith("key barred") for log in logs):
+                return
+        pytest.fail("nobody minded")
+
+
+@pytest.fixture
+async def hostile(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Hostile]:
+    me, context = identity(state_dir, "observer"), zmq.asyncio.Context()
+    socket = context.socket(zmq.XSUB)
+    socket.linger, socket.sndhwm = 0, 100
+    socket.curve_serverkey = endpoints.server_key.encode()
+    socket.curve_publickey, socket.curve_secretkey = me.public.encode(), me.secret.encode()
+    socket.connect(endpoints.feed)
+    yield Hostile(socket)
+    context.destroy()
+
+
+FLOODS: dict[str, Callable[[int], list[bytes]]] = {
+    "ever new topics": lambda number: [b"\x01" + f"{number:0400}".encode()],
+    "one topic again and again": lambda number: [b"\x01state/T01"],
+    "no subscription at all": lambda number: [b"x" * 400],
+}
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+async def test_who_floods_the_feed_is_put_out_and_the_others_miss_nothing(
+    machine: ScriptedMachine,
+    connect: Connect,
+    make_state: MakeState,
+    hostile: Hostile,
+    flood: str,
+) -> None:
+    client = connect("referee")
+    await client.hear()
+    async with asyncio.timeout(PATIENCE_S):
+        with structlog.testing.capture_logs() as logs:
+            await hostile.until_barred(logs, FLOODS[flood])
+            machine.publish(later := make_state())
+            while later.time not in (await client.hear()).body.decode():
+                pass
+            assert (await client.ask("hold")).ok
+            with pytest.raises(NoAnswer, match="key refused"):
+                await connect("observer").ask("snapshot")
+    barred = [log for log in logs if log["event"].startswith("key barred")]
+    assert [log["name"] for log in barred] == ["observer"]
+
+
+async def test_topics_behind_another_frame_are_seen(connect: Connect, hostile: Hostile) -> None:
+    await connect("referee").hear()
+    hidden = [b"\x01" + f"{number:0400}".encode() for number in range(60)]
+    with structlog.testing.capture_logs() as logs:
+        for frame in hidden:
+            await hostile.socket.send_multipart([b"\x02", frame])
+        async with asyncio.timeout(PATIENCE_S):
+            while not any(log["event"].startswith("key barred") for log in logs):
+                await connect("referee").hear()
+
+
+async def test_a_barred_key_comes_in_again_when_its_time_is_over(
+    machine: ScriptedMachine, connect: Connect, hostile: Hostile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowed, "BARRED_S", 2.0)
+    told = Told()
+    client = connect("observer", on_line=told.note, retry_s=0.2)
+    await client.hear()
+    async with asyncio.timeout(PATIENCE_S):
+        with structlog.testing.capture_logs() as logs:
+            await hostile.until_barred(logs, FLOODS["ever new topics"])
+        hostile.socket.close()
+        await told.until(LineState.KEY_REFUSED)
+        del told[:]
+        await told.until(LineState.OPEN)
