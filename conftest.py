@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +25,17 @@ os.environ.pop("COLUMNS", None)
 # Deadlines would be wall-time assertions; on a build server the examples are always the same.
 hypothesis.settings.register_profile("dealtable", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("dealtable")
+
+
+def pytest_configure() -> None:
+    """Have programs that tests start end by the signals that end them for people.
+
+    A run behind `nohup`, or in a script's background, ignores some, and a child would inherit that;
+    a handler is not inherited.
+    """
+    for number in (signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

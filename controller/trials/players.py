@@ -113,6 +113,7 @@ class Players:
         async for heard in self._player.feed():
             if heard.topic.startswith("state/"):
                 self._state = msgspec.json.decode(heard.body, type=State)
+                self._referee.boot = self._state.boot  # they all look at the one feed
                 self._on_state(self._state)
                 yield self._state
 

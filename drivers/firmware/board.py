@@ -24,6 +24,7 @@ MOST = 255  # the most that a count of one byte can say
 LAST_NUMBER = 0xFFFF  # of a command; the next one is 1 again
 _LIFE = ">II"
 _LIFE_SIZE = struct.calcsize(_LIFE)
+_MOST_LIFE = 0xFFFFFFFF  # where a total stays; a damaged store may say so of a young board
 
 
 class Board:
@@ -175,7 +176,11 @@ class Board:
 
     def packed(self) -> bytes:
         """Return the settings and life totals as `stored` takes them."""
-        return struct.pack(_LIFE, self.life_in, self.life_out) + self.settings.packed()
+        return struct.pack(_LIFE, *self.life()) + self.settings.packed()
+
+    def life(self) -> tuple[int, int]:
+        """Return both life totals as a frame can carry them."""
+        return min(self.life_in, _MOST_LIFE), min(self.life_out, _MOST_LIFE)
 
     def to_store(self) -> bytes:
         """Return what the shell should store now, or b"" (nothing new, or not at rest)."""
@@ -236,8 +241,7 @@ class Board:
             self._reset_cause,
             self.attempt,
             self.memory.last,
-            self.life_in,
-            self.life_out,
+            *self.life(),
             self.memory.kept,
         )
         self._send(wire.WELCOME, body, session)

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,17 +37,6 @@ def life_deals(monkeypatch: pytest.MonkeyPatch, scale: Callable[[int], int]) -> 
     for module in (plan, command):
         monkeypatch.setattr(module, "LIFE_DEALS", deals)
     return deals
-
-
-@pytest.fixture
-def ctrl_c_works() -> Iterator[None]:
-    """Ctrl-C means what it means in a terminal, also where a shell's `&` started the tests.
-
-    What such a shell starts ignores it, and hands that on to whatever it starts itself.
-    """
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def campaign(*asked: object) -> Result:
@@ -182,7 +171,7 @@ def test_bad_usage_is_refused(asked: tuple[str, ...]) -> None:
 
 @pytest.mark.timeout(240)
 async def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ctrl_c_works: None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DEALTABLE_TEST", str(tmp_path))
     kept = tmp_path / "kept"

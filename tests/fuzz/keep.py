@@ -47,6 +47,14 @@ def arcs_of(run: Function, data: bytes, packages: tuple[str, ...] = PACKAGES) ->
     return found
 
 
+def _arcs_if_it_holds(run: Function, data: bytes, packages: tuple[str, ...]) -> set[Arc] | None:
+    """Return the arcs of an input; None for a find, which is saved elsewhere."""
+    try:
+        return arcs_of(run, data, packages)
+    except Exception:
+        return None
+
+
 def keep(target: Target, more: Iterable[Path]) -> tuple[int, int]:
     """Choose again what is kept of a target; return how many files and bytes that is.
 
@@ -63,7 +71,11 @@ def keep(target: Target, more: Iterable[Path]) -> tuple[int, int]:
     found = sorted(path.read_bytes() for path in more)
     some = random.Random(0).sample(found, min(len(found), MOST_TRIED))
     others = {path.read_bytes() for path in corpus(target.name) if path not in named}.union(some)
-    runs = [(data, arcs_of(run, data, target.packages)) for data in sorted(others, key=len)]
+    runs = [
+        (data, arcs)
+        for data in sorted(others, key=len)
+        if (arcs := _arcs_if_it_holds(run, data, target.packages)) is not None
+    ]
     room = MOST_BYTES
     while len(chosen) < MOST_FILES:
         fitting = [(data, arcs) for data, arcs in runs if len(data) <= room and arcs - covered]

@@ -64,7 +64,8 @@ class Trouble:
     """A reason of the catalogue, or an order, and how it comes about here.
 
     `does` makes it at each of `stages`. `faults` of the simulator's menu come with the deal,
-    and show by themselves at the one stage. `away` happens while the daemon is dead.
+    and show by themselves at the one stage. `away` happens while the daemon is dead. `forgotten`:
+    the boards remember attempts that the journal has lost.
     """
 
     reason: str
@@ -74,6 +75,7 @@ class Trouble:
     faults: tuple[str, ...] = ()
     away: Callable[[Ground, InprocTable], None] | None = None
     decides: str = MACHINE
+    forgotten: bool = False
 
     @property
     def menu(self) -> tuple[Fault, ...]:
@@ -286,6 +288,7 @@ TROUBLES: tuple[Trouble, ...] = (
         "the boards hold another attempt than the daemon left",
         (*_UNRELEASED,),
         away=_another_attempt,
+        forgotten=True,
     ),
     Trouble("BOARD_REFUSED", "the board does not lock", ("dealing",), _not_locked),
     Trouble("ORDERED", "the chief's void", _UNRELEASED, _voided, decides=CHIEF),

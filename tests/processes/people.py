@@ -58,6 +58,7 @@ class People:
         """Give an order about the deal that the newest state tells of."""
         machine = self.states[-1].machine
         client = self._clients[role]
+        client.boot = self.states[-1].boot  # they all look at the one feed
         return await client.ask(cmd, args, deal=machine.deal, attempt=machine.attempt)
 
     async def deal(self, far: Callable[[State], bool]) -> State:

@@ -371,7 +371,7 @@ def test_the_command_line_writes_a_fault_in_one_word() -> None:
         ("jam:motor=feed,at", "field=value"),
         ("double_feed:place=gate", "double_feed takes at, rate, repeat, not place"),
         ("jam:place=roof", "place is one of feeder"),
-        ("jam:at=zero", "Expected `int | null`"),
+        ("jam:at=zero", "at is a whole number, not 'zero'"),
         ("jam:rate=2", "rate is 0 to 1"),
         ("misread:confidence=256", "confidence is 0 to 255"),
     ],

@@ -70,11 +70,11 @@ def read(file: IO[bytes]) -> Deals:
         with zipfile.ZipFile(file) as archive:
             return _unpacked(archive)
     except (
-        *(zipfile.BadZipFile, zlib.error, KeyError, ValueError, EOFError),
+        *(zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, EOFError),
         *(NotImplementedError, RuntimeError, OverflowError, msgspec.MsgspecError),
     ) as error:
-        if isinstance(error, WrongDeals):
-            raise
+        if isinstance(error, WrongDeals) or getattr(error, "errno", None) is not None:
+            raise  # the disk's own words; a spoilt stream's OSError has no number
         words = "".join(char if char.isprintable() else "·" for char in str(error))
         raise WrongDeals(f"this is no file of collected deals: {words[:_MOST_WORDS]}") from None
 
