@@ -29,6 +29,7 @@ def patterns(kind: str, run: list[int]) -> tuple[bytes, ...]:
     return hidden.pockets("".join(hidden.POCKETS[to] for to in run))
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", ["cards", "letters", "numbers", "key"])
 def test_every_spelling_of_a_shortest_run_is_found_in_other_bytes(
     kind: str, scale: Callable[[int], int]
