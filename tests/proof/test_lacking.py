@@ -42,6 +42,8 @@ def test_a_step_that_lacks_is_named_by_both_and_its_attempt_has_no_grade(
         seen[gone["kind"]] += 1
         assert (of_ours.missing, of_ours.grade) == (of_theirs["missing"], of_theirs["grade"])
         played = "released" in kinds and "recalled" not in kinds
+        if gone["kind"] == "begun" and "shuffled" not in kinds:
+            continue  # given up so early that nothing behind it needs it
         if gone["kind"] == "record" and played:
             assert (of_ours.missing, of_ours.grade) == ([], "sequence")
         elif not ours.findings:
