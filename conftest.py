@@ -117,6 +117,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.option.collectonly:
         return
     needed = {name for item in session.items for name in getattr(item, "fixturenames", ())}
+    needed.add(session.config.option.firmware)
     with Path(__file__).open() as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)  # one of several workers fetches, the others wait
         if "micropython" in needed and not find_micropython():

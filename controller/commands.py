@@ -176,6 +176,17 @@ COMMANDS: Final[Mapping[str, Order]] = {
 """Every command by its name."""
 
 
+PANEL: Final = "panel"
+"""Stands for the signer's key in an order that a button of the table gave."""
+
+SHOWN: Final = frozenset(
+    {"start_deal", "cut", "release", "void", "redeal", "recount", "open_hand", "dealt_by_hand"}
+)
+"""Commands that stand in the journal with arguments and signature: what a deal's proof turns on.
+
+None of their arguments is a card."""
+
+
 def may(role: Role, cmd: str) -> bool:
     """Tell whether a role may give a command; nobody may give one that does not exist."""
     order = COMMANDS.get(cmd)

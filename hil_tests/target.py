@@ -247,17 +247,22 @@ class SimPlace(PortPlace):
             *("--no-attendant", "--speed", str(SPEED), "--firmware", self._firmware),
             *(("--boards", "inside") if self._firmware == "cpython" else ("--relay",)),
         )
-        sim = subprocess.Popen(
-            (sys.executable, "-m", "controller.cli", *words),
-            stdout=subprocess.PIPE,
-            process_group=0,
-            preexec_fn=with_parent(signal.SIGTERM),
-        )
+        said = folder / "sim.log"
+        with said.open("wb") as log:
+            sim = subprocess.Popen(
+                (sys.executable, "-m", "controller.cli", *words),
+                stdout=subprocess.PIPE,
+                stderr=log,
+                process_group=0,
+                preexec_fn=with_parent(signal.SIGTERM),
+            )
         self._open.callback(_ended, sim)
         assert sim.stdout is not None
         line = sim.stdout.readline()
         if not line:
-            raise HallError("the simulator ended by itself; its last words stand above")
+            words_left = said.read_text("utf-8", "replace").split("\n")
+            last = next((word for word in reversed(words_left) if word), "it says nothing")
+            raise HallError(f"the simulator ended by itself: {last}")
         info = msgspec.json.decode(line)
         self._control = PatientControl(info["control"])
         self.bench = simulated_bench(info)

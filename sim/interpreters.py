@@ -60,6 +60,8 @@ def find_micropython() -> str:
             "no MicroPython: fetch it with .ci/micropython, put micropython on PATH, "
             "or name it in DEALTABLE_MICROPYTHON"
         )
+    if shutil.which(named) is None:
+        raise FileNotFoundError(f"DEALTABLE_MICROPYTHON names {named}, which is no program here")
     return named
 
 

@@ -48,5 +48,15 @@ async def test_scenarios_pass_with_the_boards_under_micropython(
     await passes(scenarios, "micropython", PART, whole=is_whole(request))
 
 
+async def test_a_simulator_that_does_not_begin_is_told_with_its_last_words(
+    scenarios: Words, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEALTABLE_MICROPYTHON", "/nowhere")
+    shown = await scenarios("--target", "sim", "--firmware", "micropython", "-k", "whole_deal")
+    assert shown.code == pytest.ExitCode.USAGE_ERROR
+    assert "DEALTABLE_MICROPYTHON names /nowhere, which is no program here" in shown.said
+    assert "Traceback" not in shown.said
+
+
 def is_whole(request: pytest.FixtureRequest) -> bool:
     return float(request.config.getoption("scale")) >= 1

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from controller.commands import COMMANDS, SHOWN
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
+from controller.journal.verify.brought import brought
 from controller.journal.verify.findings import Finding
 
 # A person's order stands behind what it means to the match, at most so many rows behind it.
@@ -36,7 +38,7 @@ _AGAIN = frozenset(
     {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
 )
 # These name the deal and the attempt of the match: those of the row beside them.
-_OF_THE_MATCH = frozenset({"redeal", "recount", "dealt_by_hand", "open_hand"})
+_OF_THE_MATCH = frozenset(cmd for cmd in SHOWN if COMMANDS[cmd].bound == "match")
 _NOT_IN_IT = "the players' cut did not go into this deal"
 _KNEW = "whoever drew the seed knew what the players would say"
 
@@ -67,10 +69,10 @@ def check_effects(
 def check_words(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Iterator[Finding]:
     """Yield what is said to be a person's word, and no order of his stands behind it."""
     by_number = {entry.n: entry for entry in entries}
-    brought = _brought(entries)
+    elsewhere = brought(entries)
     for entry in entries:
         due = _due(entry)
-        if due and entry.n not in brought and _word(entry, due, by_number) is None:
+        if due and entry.n not in elsewhere and _word(entry, due, by_number) is None:
             what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
             yield Finding(entry.n, what, "nobody said that")
 
@@ -207,20 +209,6 @@ def _meant(order: Entry, entry: Entry) -> bool:
     )
     same = entry.kind != "opened_hand" or order.data.get("key") == entry.data.get("key")
     return named and same and _acted(order)
-
-
-def _brought(entries: Sequence[Entry]) -> frozenset[int]:
-    """Return the rows of what happened at another table, before a match came from there."""
-    numbers: set[int] = set()
-    left = 0
-    for entry in entries:
-        if entry.kind == "taken_over":
-            said = entry.data.get("events")
-            left = said if type(said) is int else 0
-        elif entry.kind == "match" and left > 0:
-            numbers.add(entry.n)
-            left -= 1
-    return frozenset(numbers)
 
 
 def _is_ordered(end: Entry) -> bool:

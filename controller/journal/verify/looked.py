@@ -1,14 +1,15 @@
 """Who looked at a hand of a deal cannot have it dealt again, nor can anybody by mere word."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
+from controller.journal.verify.brought import brought
 from controller.journal.verify.findings import Finding
+from controller.signer_names import names_in
 
-# What nobody may order any more who looked at a hand of that deal (DESIGN of the proof).
+# What nobody may order any more who looked at a hand of that deal (PROOF.md).
 _AGAIN = frozenset({"redeal", "void", "recount"})
 _MEANS = "whoever opened a hand cannot have it dealt again"
 
@@ -42,20 +43,17 @@ def check_looked(
     }
     looks: list[_Look] = []
     match: str | None = None
-    arriving = 0
+    elsewhere = brought(entries)
     for entry in entries:
         if entry.kind == "meeting":
             match = str(entry.data.get("match"))
-        elif entry.kind == "taken_over":
-            arriving = entry.data["events"]
-        elif entry.kind == "match" and arriving:
-            arriving -= 1  # it happened at the table that the match comes from
+        if entry.n in elsewhere:
             continue
         deal = _deal(entry, committed, match if whole else None)
         if deal is None:
             continue
         if entry.kind == "opened_hand":
-            looks.append(_Look(deal, str(entry.data.get("key")), _names(entry.data.get("by"))))
+            looks.append(_Look(deal, str(entry.data.get("key")), names_in(entry.data.get("by"))))
         elif any(_again(entry, look) for look in looks if look.deal == deal):
             what = f"{_name(entry)} by a person who had looked at a hand of this deal"
             if entry.data.get("verbal") is True:
@@ -78,27 +76,12 @@ def _again(entry: Entry, look: _Look) -> bool:
     """Tell whether an entry has a deal dealt again by the word of who looked at a hand of it."""
     data = entry.data
     if entry.kind == "command" and data.get("cmd") in _AGAIN and "refused" not in data:
-        names = _names(data.get("who")) | _names(data.get("person"))
+        names = names_in(data.get("who")) | names_in(data.get("person"))
         return data.get("key") == look.key or bool(names & look.names)
     if entry.kind == "match" and data.get("event") == "DealVoided":
-        return data.get("verbal") is True or bool(_names(data.get("by")) & look.names)
+        return data.get("verbal") is True or bool(names_in(data.get("by")) & look.names)
     return False
 
 
 def _name(entry: Entry) -> str:
     return str(entry.data.get("cmd") or entry.data.get("event"))
-
-
-def _names(by: object) -> frozenset[str]:
-    """Return the names in what a row says of who acted, without what makes two spellings of one.
-
-    Where a person said that a key is in his hand, both names stand there: "Person (Key)".
-    """
-    if not isinstance(by, str):
-        return frozenset()
-    both = _BOTH.fullmatch(by)
-    told = (by,) if both is None else both.groups()
-    return frozenset(" ".join(name.split()).casefold() for name in told)
-
-
-_BOTH = re.compile(r"([^()]+) \(([^()]+)\)")

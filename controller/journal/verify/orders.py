@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.commands import COMMANDS
+from controller.commands import COMMANDS, PANEL, SHOWN
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.effects import check_effects, check_words
@@ -19,16 +19,8 @@ from controller.journal.verify.findings import Finding
 from controller.messages import Command, Role
 from controller.signing import BadSignature, check, check_document
 
-PANEL: Final = "panel"
-"""Stands for the key of an order that a button of the table gave."""
-SIGNED: Final = frozenset(
-    {"start_deal", "cut", "release", "void", "redeal", "recount", "open_hand", "dealt_by_hand"}
-)
-"""Orders that stand with their words and a signature, where no button gave them."""
 PRESSED: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
 """Orders that the table's buttons give."""
-# These name the attempt that the machine has under way: that of their own row.
-_OF_THE_MACHINE = frozenset({"cut", "release", "void"})
 _NAMES_TABLE = frozenset({"opened", "committed"})
 _NOBODYS = "nobody gave this order, or gave another one"
 _UNKNOWN = "nobody can tell who gave this order"
@@ -92,7 +84,7 @@ def _allowed(command: Entry) -> Iterator[Finding]:
 def _signature(command: Entry, table_key: str | None) -> Iterator[Finding]:
     data, cmd = command.data, command.data.get("cmd")
     if data.get("sig") is None:
-        if cmd in SIGNED:
+        if cmd in SHOWN:
             yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN)
         return
     if table_key is not None and not _bears_signature(data, table_key):
@@ -103,13 +95,18 @@ def _signature(command: Entry, table_key: str | None) -> Iterator[Finding]:
             f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
         )
         yield Finding(command.n, what, "an old word was taken for a new one")
-    if cmd in _OF_THE_MACHINE and _of(data) != (command.deal, command.attempt):
+    if _names_its_attempt(cmd) and _of(data) != (command.deal, command.attempt):
         deal, attempt = _of(data)
         what = (
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
             f"deal {command.deal}, attempt {command.attempt}"
         )
         yield Finding(command.n, what, "an old word was taken for a new one")
+
+
+def _names_its_attempt(cmd: object) -> bool:
+    """Tell whether a command names the attempt that the machine has under way: its row's own."""
+    return cmd in SHOWN and COMMANDS[str(cmd)].bound == "machine"
 
 
 def says_uncut(command: Entry) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import msgspec
 import structlog
 
-from controller.commands import COMMANDS, BadArgs, parse_args, refusal
+from controller.commands import COMMANDS, PANEL, SHOWN, BadArgs, parse_args, refusal
 from controller.counting import Refusals
 from controller.faults import fault
 from controller.machine.order.over import ACTED, OrdersOver
@@ -29,16 +29,6 @@ from controller.tomlwords import printable, short
 _log = structlog.get_logger("machine")
 _LONGEST_KEY = 64
 """Characters of a key that the log shows: all of one that could be one."""
-
-SHOWN = frozenset(
-    {"start_deal", "cut", "release", "void", "redeal", "recount", "open_hand", "dealt_by_hand"}
-)
-"""Commands that stand in the journal with arguments and signature: what a deal's proof turns on.
-
-None of their arguments is a card."""
-
-PANEL = "panel"
-"""Stands for the signer's key in an order that a button of the table gave."""
 
 Reading = Callable[[Any], dict[str, Any]]
 """A command that changes nothing: arguments in, answer out. Raises OrderRefused."""

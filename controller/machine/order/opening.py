@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 from controller.cards import face_text
 from controller.machine.order.desk import Order, OrderRefused, failure
-from controller.machine.order.who import names_in
 from controller.machine.record import Record
 from controller.machine.state import Opened
 from controller.roster import Roster
+from controller.signer_names import names_in
 from controller.vault.exchange import DealtHands, hand
 from controller.vault.sealing import seal_to
 
@@ -70,8 +70,8 @@ class OpenedHands:
             return
         seen = tuple(self._of(match.meeting.match_id, match.deal))
         by_word = bool(getattr(order.args, "verbal", False))
-        deciding = {order.command.key, *_plain(order.who.by)}
-        if any(by_word or deciding & {one.key, *_plain(one.by)} for one in seen):
+        deciding = {order.command.key, *names_in(order.who.by)}
+        if any(by_word or deciding & {one.key, *names_in(one.by)} for one in seen):
             raise OrderRefused(failure("OPENED_BY_YOU"))
 
     def _of(self, match_id: str, deal: int) -> Iterator[Opened]:
@@ -79,9 +79,3 @@ class OpenedHands:
         for one in (*self._record.state.opened, *self._now):
             if (one.match, one.deal) == (match_id, deal):
                 yield one
-
-
-def _plain(by: str) -> Iterator[str]:
-    """Yield the names of whoever acted, without what makes two spellings of one."""
-    for name in names_in(by):
-        yield " ".join(name.split()).casefold()
