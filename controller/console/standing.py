@@ -1,0 +1,72 @@
+"""How fresh a table is: whether what the console shows of it is what the table says now.
+
+A console that shows an hour-old state as if it were the present is worse than none. So every
+table has a standing, and since when it has it.
+"""
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+SILENT_MS: Final = 3_000
+"""A table says its state once a second: behind three of them it is silent."""
+STALE_MS: Final = 5_000
+"""States that all bear the stamp of one moment this long are no news."""
+
+
+class Contact(StrEnum):
+    """What the line to a table is like."""
+
+    CONNECTING = "connecting"
+    OPEN = "open"
+    DOWN = "down"
+    KEY_REFUSED = "key_refused"
+    OTHER_KEY = "other_key"
+
+
+class Standing(StrEnum):
+    """Whether a shown state is the table's present one, and if not, why not."""
+
+    LIVE = "live"
+    STALE = "stale"
+    SILENT = "silent"
+    KEY_REFUSED = "key_refused"
+    OTHER_KEY = "other_key"
+    CONNECTING = "connecting"
+
+
+class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """When a table was heard, by the console's clock in milliseconds; None: not yet.
+
+    `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
+    than the state before it, by the table's boot and its number.
+    """
+
+    contact: Contact = Contact.CONNECTING
+    contact_ms: int = 0
+    heard_ms: int | None = None
+    news_ms: int | None = None
+
+
+_BY_CONTACT: Final = {
+    Contact.KEY_REFUSED: Standing.KEY_REFUSED,
+    Contact.OTHER_KEY: Standing.OTHER_KEY,
+}
+
+
+def standing(heard: Heard, now_ms: int) -> tuple[Standing, int]:
+    """Return a table's standing and since when (console's clock) what is shown is not its present.
+
+    For a live table: since when its last state is known.
+    """
+    if heard.contact in _BY_CONTACT:
+        return _BY_CONTACT[heard.contact], heard.contact_ms
+    if heard.heard_ms is None or heard.news_ms is None:
+        waited = now_ms - heard.contact_ms > SILENT_MS
+        return (Standing.SILENT if waited else Standing.CONNECTING), heard.contact_ms
+    if heard.contact is Contact.DOWN or now_ms - heard.heard_ms > SILENT_MS:
+        return Standing.SILENT, heard.heard_ms
+    if now_ms - heard.news_ms > STALE_MS:
+        return Standing.STALE, heard.news_ms
+    return Standing.LIVE, heard.heard_ms

@@ -1,0 +1,194 @@
+"""Who waits for a referee: one list over all tables, the most urgent first.
+
+The order is a hall's (REFEREE 3.3): danger, a raised hand, a count, a machine that stands, a
+decision, a result, late players, a slow deal, a table that is not heard, and last what only a
+technician wants to know. All that a table waits for is one row, under its most urgent reason.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from enum import IntEnum
+from typing import Final
+
+import msgspec
+
+from controller.console.standing import Standing
+from controller.faults import fault
+from controller.messages import Alert, Call, Phase, Role, State
+
+UNTAKEN_MS: Final = 120_000
+"""A row that nobody goes to for so long is the chief's, too."""
+
+
+class Rank(IntEnum):
+    """How urgent a reason is; the least number first."""
+
+    DANGER = 1
+    BUTTON = 2
+    COUNT = 3
+    STOPPED = 4
+    DECISION = 5
+    RESULT = 6
+    LATE = 7
+    SLOW = 8
+    UNHEARD = 9
+    TECHNICAL = 10
+
+
+class Reason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One thing that a table waits for. `name`: of a fault, a call's reason, or of a standing.
+
+    `since_ms`: milliseconds since 1970. `action_*`: what to do; empty where the words say it.
+    """
+
+    rank: Rank
+    name: str
+    since_ms: int
+    seat: str | None = None
+    words_en: str
+    words_zh: str
+    action_en: str = ""
+    action_zh: str = ""
+
+
+class Wait(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One table that waits, and for what, the most urgent first. `taken_by`: who goes there.
+
+    `chiefs`: nobody has gone for so long that the chief is told.
+    """
+
+    table: str
+    reasons: tuple[Reason, ...]
+    taken_by: str | None = None
+    chiefs: bool = False
+
+    @property
+    def rank(self) -> Rank:
+        """How urgent it is."""
+        return self.reasons[0].rank
+
+    @property
+    def since_ms(self) -> int:
+        """Since when its most urgent reason stands."""
+        return self.reasons[0].since_ms
+
+
+_ALERTS: Final[Mapping[str, Rank]] = {
+    "ESTOP_PRESSED": Rank.DANGER,
+    "LID_OPENED": Rank.DANGER,
+    "TWO_MISDEALS": Rank.STOPPED,
+    "CUT_LATE": Rank.RESULT,
+    "HANDS_WAIT": Rank.RESULT,
+    "RESULT_UNCONFIRMED": Rank.RESULT,
+    "OUT_UNCONFIRMED": Rank.RESULT,
+    "SLOW_DEAL": Rank.SLOW,
+    "PANEL_LOST": Rank.TECHNICAL,
+}
+"""Faults whose urgency does not follow from whether the machine stands."""
+
+_CALLS: Final[Mapping[str, Rank]] = {
+    "button": Rank.BUTTON,
+    "count": Rank.COUNT,
+    "second_count": Rank.COUNT,
+    "misdeals_in_a_row": Rank.STOPPED,
+    "wrong_player": Rank.LATE,
+    "late_regulations": Rank.LATE,
+    "late_default": Rank.LATE,
+    "opening_over": Rank.LATE,
+}
+"""Calls that are no decision: every other one asks a referee for his."""
+
+_UNHEARD: Final[Mapping[Standing, tuple[str, str]]] = {
+    Standing.STALE: ("no news of this table", "数据未更新"),
+    Standing.SILENT: ("this table is silent", "失联"),
+    Standing.KEY_REFUSED: ("the table refuses the console's key", "密钥被拒"),
+    Standing.OTHER_KEY: ("another key answers there: another machine?", "密钥不符，疑似换机"),
+}
+
+
+def reasons(state: State | None, standing: Standing, since_ms: int) -> tuple[Reason, ...]:
+    """Return all that a table waits for, the most urgent first, each reason longest first.
+
+    `state`: the last that was heard, None before the first; a table that is not heard keeps what
+    it waited for, under that it is not heard. `since_ms`: since when the standing is so.
+    """
+    found = [] if state is None else [*_called(state.calls), *_alerted(state)]
+    if standing in _UNHEARD:
+        en, zh = _UNHEARD[standing]
+        found.append(
+            Reason(
+                rank=Rank.UNHEARD,
+                name=standing.value,
+                since_ms=since_ms,
+                words_en=en,
+                words_zh=zh,
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
+
+
+def queue(waits: Iterable[Wait], role: Role) -> tuple[Wait, ...]:
+    """Return the list for a role: the most urgent first, who has waited longest first of those.
+
+    What only a technician wants to know is not in a referee's list.
+    """
+    seen = [
+        wait for wait in waits if wait.rank is not Rank.TECHNICAL or role is Role.TECHNICIAN
+    ]
+    return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, wait.table)))
+
+
+def wait(
+    table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int
+) -> Wait | None:
+    """Return a table's row of the list; None where nobody waits."""
+    if not found:
+        return None
+    urgent = found[0].rank < Rank.UNHEARD
+    late = taken_by is None and urgent and now_ms - found[0].since_ms >= UNTAKEN_MS
+    return Wait(table=table, reasons=found, taken_by=taken_by, chiefs=late)
+
+
+def _called(calls: Iterable[Call]) -> Iterable[Reason]:
+    for call in calls:
+        yield Reason(
+            rank=_CALLS.get(call.reason, Rank.DECISION),
+            name=call.reason,
+            since_ms=since_epoch_ms(call.since),
+            seat=call.seat,
+            words_en=call.words_en or call.reason,
+            words_zh=call.words_zh or call.reason,
+        )
+
+
+def _alerted(state: State) -> Iterable[Reason]:
+    for alert in state.alerts:
+        yield Reason(
+            rank=_rank(alert, state),
+            name=alert.name,
+            since_ms=since_epoch_ms(alert.since),
+            words_en=alert.cause,
+            words_zh=alert.cause_zh,
+            action_en=alert.action,
+            action_zh=alert.action_zh,
+        )
+
+
+def _rank(alert: Alert, state: State) -> Rank:
+    """How urgent a fault is: a machine that stands with people at it comes before one without."""
+    known = _ALERTS.get(alert.name)
+    if known is Rank.DANGER and not _people_there(state):
+        return Rank.STOPPED
+    if known is not None:
+        return known
+    service = fault(alert.name).fault_class == "service"
+    return Rank.TECHNICAL if service and state.machine.phase is not Phase.FAULT else Rank.STOPPED
+
+
+def _people_there(state: State) -> bool:
+    return bool(state.match.seated) and state.match.verdict is None
+
+
+def since_epoch_ms(stamp: str) -> int:
+    """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
+    return int(datetime.fromisoformat(stamp).timestamp() * 1000)

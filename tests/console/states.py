@@ -1,0 +1,37 @@
+"""States of tables, made from the example that messages.md shows."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.messages import State
+
+ROOT = Path(__file__).parents[2]
+_EXAMPLE = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
+
+
+def state(machine: dict[str, Any] | None = None, **changes: Any) -> State:
+    """Return the example's state without calls and alerts, but for what is said.
+
+    `machine` and `match` change single fields, any other field is put in place whole.
+    """
+    found = _EXAMPLE.search((ROOT / "controller" / "messages.md").read_text(encoding="utf-8"))
+    assert found is not None
+    body = msgspec.json.decode(found[1]) | {"calls": [], "alerts": []}
+    match = changes.pop("match", {})
+    body["machine"] |= machine or {}
+    body["match"] |= match
+    return msgspec.convert(body | changes, State)
+
+
+def alert(name: str, since: str = "2027-01-01T00:00:10.000+00:00") -> dict[str, Any]:
+    """Return an alert of the catalogue as JSON has it."""
+    words = dict.fromkeys(("cause", "action", "cause_zh", "action_zh"), name.lower())
+    return {"code": 1, "name": name, "since": since} | words
+
+
+def call(reason: str, since: str = "2027-01-01T00:00:10.000+00:00", **more: Any) -> dict[str, Any]:
+    """Return a call as JSON has it."""
+    return {"seat": None, "reason": reason, "since": since} | more

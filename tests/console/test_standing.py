@@ -1,0 +1,65 @@
+"""Nothing old is shown as the present: how a table stands, and since when."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.console.standing import SILENT_MS, STALE_MS, Contact, Heard, Standing, standing
+
+NOW = 1_000_000
+
+
+def heard(contact: Contact = Contact.OPEN, ago: int = 0, news_ago: int | None = None) -> Heard:
+    news = ago if news_ago is None else news_ago
+    return Heard(contact=contact, contact_ms=5, heard_ms=NOW - ago, news_ms=NOW - news)
+
+
+def test_a_table_that_was_just_heard_is_live() -> None:
+    assert standing(heard(ago=10), NOW) == (Standing.LIVE, NOW - 10)
+
+
+def test_a_table_that_says_nothing_is_silent_since_it_was_last_heard() -> None:
+    assert standing(heard(ago=SILENT_MS + 1), NOW) == (Standing.SILENT, NOW - SILENT_MS - 1)
+
+
+def test_a_line_that_is_down_is_silent_at_once() -> None:
+    assert standing(heard(Contact.DOWN, ago=1), NOW) == (Standing.SILENT, NOW - 1)
+
+
+def test_a_table_that_says_the_same_again_and_again_is_stale_since_its_last_news() -> None:
+    same = heard(ago=100, news_ago=STALE_MS + 1)
+    assert standing(same, NOW) == (Standing.STALE, NOW - STALE_MS - 1)
+
+
+@pytest.mark.parametrize(
+    ("contact", "said"),
+    [
+        (Contact.KEY_REFUSED, Standing.KEY_REFUSED),
+        (Contact.OTHER_KEY, Standing.OTHER_KEY),
+    ],
+)
+@given(ago=st.integers(0, 10 * SILENT_MS))
+def test_a_refused_key_and_another_key_are_told_apart_from_silence(
+    contact: Contact, said: Standing, ago: int
+) -> None:
+    assert standing(heard(contact, ago=ago), NOW) == (said, 5)
+
+
+def test_a_table_not_heard_yet_is_first_connecting_then_silent() -> None:
+    new = Heard(contact=Contact.CONNECTING, contact_ms=NOW)
+    assert standing(new, NOW + SILENT_MS) == (Standing.CONNECTING, NOW)
+    assert standing(new, NOW + SILENT_MS + 1) == (Standing.SILENT, NOW)
+
+
+@given(
+    contact=st.sampled_from(Contact),
+    ago=st.integers(0, 3 * SILENT_MS),
+    news_ago=st.integers(0, 3 * STALE_MS),
+)
+def test_nothing_is_live_that_was_not_heard_over_an_open_line_with_news(
+    contact: Contact, ago: int, news_ago: int
+) -> None:
+    how, _ = standing(heard(contact, ago, news_ago), NOW)
+    fresh = ago <= SILENT_MS and news_ago <= STALE_MS
+    lost = contact in (Contact.DOWN, Contact.KEY_REFUSED, Contact.OTHER_KEY)
+    assert (how is Standing.LIVE) == (fresh and not lost)

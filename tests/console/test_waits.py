@@ -1,0 +1,117 @@
+"""Who waits for a referee, in the order of a hall."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.console.standing import Standing
+from controller.console.view.waits import (
+    UNTAKEN_MS,
+    Rank,
+    Reason,
+    Wait,
+    queue,
+    reasons,
+    since_epoch_ms,
+    wait,
+)
+from controller.faults import catalogue
+from controller.match.needs import WORDS
+from controller.messages import Role
+from tests.console.states import alert, call, state
+
+AT = "2027-01-01T00:00:10.000+00:00"
+AT_MS = since_epoch_ms(AT)
+
+
+def found(**changes: Any) -> list[tuple[Rank, str]]:
+    said = reasons(state(**changes), Standing.LIVE, 0)
+    return [(one.rank, one.name) for one in said]
+
+
+def test_a_quiet_table_waits_for_nobody() -> None:
+    assert found() == []
+    assert wait("T01", (), None, 0) is None
+
+
+def test_a_stop_with_people_at_the_table_comes_before_a_raised_hand() -> None:
+    said = found(alerts=[alert("ESTOP_PRESSED")], calls=[call("button", seat="N")])
+    assert said == [(Rank.DANGER, "ESTOP_PRESSED"), (Rank.BUTTON, "button")]
+
+
+def test_a_stop_with_nobody_there_is_a_machine_that_stands() -> None:
+    assert found(alerts=[alert("LID_OPENED")], match={"seated": []}) == [
+        (Rank.STOPPED, "LID_OPENED")
+    ]
+
+
+def test_a_fault_for_service_that_stops_nothing_is_for_the_technician() -> None:
+    assert found(alerts=[alert("LINE_LOST")]) == [(Rank.TECHNICAL, "LINE_LOST")]
+    stands = found(alerts=[alert("LINE_LOST")], machine={"phase": "fault"})
+    assert stands == [(Rank.STOPPED, "LINE_LOST")]
+
+
+@pytest.mark.parametrize("why", sorted(WORDS))
+def test_every_call_of_a_match_has_its_rank_and_words_in_both_languages(why: str) -> None:
+    en, zh = WORDS[why]
+    (one,) = reasons(
+        state(calls=[call(why, words_en=en, words_zh=zh)]), Standing.LIVE, 0
+    )
+    assert Rank.COUNT <= one.rank <= Rank.LATE
+    assert (one.words_en, one.words_zh) == (en, zh)
+
+
+@pytest.mark.parametrize("name", sorted(catalogue()))
+def test_every_fault_can_be_ranked(name: str) -> None:
+    assert len(found(alerts=[alert(name)])) == 1
+
+
+def test_a_table_that_is_not_heard_keeps_what_it_waited_for() -> None:
+    said = reasons(state(calls=[call("button")]), Standing.SILENT, 77)
+    assert [(one.rank, one.since_ms) for one in said] == [
+        (Rank.BUTTON, AT_MS),
+        (Rank.UNHEARD, 77),
+    ]
+    assert [one.name for one in reasons(None, Standing.KEY_REFUSED, 5)] == ["key_refused"]
+
+
+def test_who_goes_there_is_said_and_who_nobody_goes_to_is_the_chiefs() -> None:
+    said = reasons(state(calls=[call("button")]), Standing.LIVE, 0)
+    taken = wait("T01", said, "Li Na", AT_MS + 10 * UNTAKEN_MS)
+    assert taken is not None
+    assert (taken.taken_by, taken.chiefs) == ("Li Na", False)
+    for late in (UNTAKEN_MS - 1, UNTAKEN_MS):
+        left = wait("T01", said, None, AT_MS + late)
+        assert left is not None
+        assert left.chiefs == (late == UNTAKEN_MS)
+
+
+def test_a_referee_does_not_see_what_is_for_the_technician() -> None:
+    said = reasons(state(alerts=[alert("PANEL_LOST")]), Standing.LIVE, 0)
+    row = wait("T01", said, None, AT_MS)
+    assert row is not None
+    assert queue([row], Role.REFEREE) == ()
+    assert queue([row], Role.TECHNICIAN) == (row,)
+
+
+ranked = st.builds(
+    Reason,
+    rank=st.sampled_from(Rank),
+    name=st.just("x"),
+    since_ms=st.integers(0, 9),
+    words_en=st.just("x"),
+    words_zh=st.just("x"),
+)
+waiting = st.builds(
+    Wait, table=st.text("AB", min_size=1), reasons=st.tuples(ranked), taken_by=st.none()
+)
+
+
+@given(waits=st.lists(waiting))
+def test_nobody_who_is_less_urgent_or_came_later_stands_above(waits: list[Wait]) -> None:
+    rows = queue(waits, Role.TECHNICIAN)
+    assert len(rows) == len(waits)
+    for above, below in zip(rows, rows[1:], strict=False):
+        assert (above.rank, above.since_ms) <= (below.rank, below.since_ms)
