@@ -1,5 +1,6 @@
 """Who waits for a referee, in the order of a hall."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -56,9 +57,7 @@ def test_a_fault_for_service_that_stops_nothing_is_for_the_technician() -> None:
 @pytest.mark.parametrize("why", sorted(WORDS))
 def test_every_call_of_a_match_has_its_rank_and_words_in_both_languages(why: str) -> None:
     en, zh = WORDS[why]
-    (one,) = reasons(
-        state(calls=[call(why, words_en=en, words_zh=zh)]), Standing.LIVE, 0
-    )
+    (one,) = reasons(state(calls=[call(why, words_en=en, words_zh=zh)]), Standing.LIVE, 0)
     assert Rank.COUNT <= one.rank <= Rank.LATE
     assert (one.words_en, one.words_zh) == (en, zh)
 
@@ -113,5 +112,5 @@ waiting = st.builds(
 def test_nobody_who_is_less_urgent_or_came_later_stands_above(waits: list[Wait]) -> None:
     rows = queue(waits, Role.TECHNICIAN)
     assert len(rows) == len(waits)
-    for above, below in zip(rows, rows[1:], strict=False):
+    for above, below in pairwise(rows):
         assert (above.rank, above.since_ms) <= (below.rank, below.since_ms)

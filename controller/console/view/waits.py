@@ -132,15 +132,11 @@ def queue(waits: Iterable[Wait], role: Role) -> tuple[Wait, ...]:
 
     What only a technician wants to know is not in a referee's list.
     """
-    seen = [
-        wait for wait in waits if wait.rank is not Rank.TECHNICAL or role is Role.TECHNICIAN
-    ]
+    seen = [wait for wait in waits if wait.rank is not Rank.TECHNICAL or role is Role.TECHNICIAN]
     return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, wait.table)))
 
 
-def wait(
-    table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int
-) -> Wait | None:
+def wait(table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int) -> Wait | None:
     """Return a table's row of the list; None where nobody waits."""
     if not found:
         return None

@@ -1,0 +1,79 @@
+"""What lies in the console's database."""
+
+from typing import Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
+
+ALL: Final = MetaData()
+
+EVENTS: Final = Table(
+    "events",
+    ALL,
+    Column("table_id", String(24), primary_key=True),
+    Column("n", BigInteger, primary_key=True),
+    Column("head", String(64), primary_key=True),
+    Column("kind", String(64), nullable=False),
+    Column("match_id", String(64)),
+    Column("deal", Integer),
+    Column("attempt", Integer),
+    Column("time", String(40), nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Public entries as their tables published them. The head is part of the key: a table that
+writes its past anew has both pasts here."""
+
+Index("events_by_match", EVENTS.c.match_id, EVENTS.c.table_id, EVENTS.c.n)
+
+HEADS: Final = Table(
+    "heads",
+    ALL,
+    Column("table_id", String(24), primary_key=True),
+    Column("n", BigInteger, primary_key=True),
+    Column("head", String(64), primary_key=True),
+    Column("sig", String(128), nullable=False),
+)
+"""Heads of journals, signed by their tables."""
+
+ORDERS: Final = Table(
+    "orders",
+    ALL,
+    Column("id", String(64), primary_key=True),
+    Column("table_id", String(24), nullable=False),
+    Column("person", String(40), nullable=False),
+    Column("role", String(16), nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("command", LargeBinary, nullable=False),
+    Column("reply", LargeBinary),
+)
+"""Commands, written before they are sent; without a reply it is not known whether they acted."""
+
+PEOPLE: Final = Table(
+    "people",
+    ALL,
+    Column("name", String(40), primary_key=True),
+    Column("role", String(16), nullable=False),
+    Column("pin", String(200)),
+    Column("invited", String(64)),
+    Column("language", String(2), nullable=False),
+    Column("active", Boolean, nullable=False),
+)
+"""Who may log in. `pin`: its argon2 hash; `invited`: the hash of an invitation not used yet."""
+
+SESSIONS: Final = Table(
+    "sessions",
+    ALL,
+    Column("token", String(64), primary_key=True),
+    Column("person", String(40), nullable=False),
+    Column("until_ms", BigInteger, nullable=False),
+)
+"""Who is logged in, by the hash of what his browser holds."""

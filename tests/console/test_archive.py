@@ -1,0 +1,114 @@
+"""The archive: nothing twice, nothing lost, two pasts side by side."""
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from sqlalchemy import Engine
+
+from controller.console.store.archive import PAGE, Archive, Kept, StoreError, open_engine
+from controller.messages import Event, SignedHead
+
+
+def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -> Kept:
+    data = {} if match is None else {"match_id": match}
+    said = Event(
+        table=table,
+        boot="b",
+        n=n,
+        time="2027-01-01T00:00:00+00:00",
+        simulated=True,
+        kind="state",
+        deal=1,
+        attempt=None,
+        data=data,
+        prev="",
+        head=head or f"{n:064x}",
+    )
+    return Kept(said, msgspec.json.encode(said))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A database of its own."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def archive(engine: Engine) -> Archive:
+    """An empty archive."""
+    return Archive(engine)
+
+
+def test_what_comes_twice_is_kept_once(archive: Archive) -> None:
+    assert archive.keep([told(1), told(2)]) == 2
+    assert archive.keep([told(2), told(3), told(3)]) == 1
+    assert [one.n for one in archive.events("T01")] == [1, 2, 3]
+
+
+def test_in_whatever_order_they_come_they_are_read_in_theirs(archive: Archive) -> None:
+    numbers = list(range(1, 2 * PAGE + 7))
+    random.Random(1).shuffle(numbers)
+    archive.keep([told(n) for n in numbers])
+    assert [one.n for one in archive.events("T01")] == sorted(numbers)
+    assert [one.n for one in archive.events("T01", since=PAGE)] == list(
+        range(PAGE + 1, 2 * PAGE + 7)
+    )
+    assert archive.last("T01") == 2 * PAGE + 6
+
+
+def test_tables_do_not_mix(archive: Archive) -> None:
+    archive.keep([told(1), told(7, "T02")])
+    assert archive.last("T01") == 1
+    assert archive.last("T02") == 7
+    assert archive.last("T03") == 0
+    assert [one.table for one in archive.events("T02")] == ["T02"]
+
+
+def test_a_match_is_found_by_its_id(archive: Archive) -> None:
+    archive.keep([told(1, match="M1"), told(2, match="M2"), told(3, match="M1")])
+    assert [one.n for one in archive.events("T01", match_id="M1")] == [1, 3]
+
+
+def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None:
+    archive.keep([told(1), told(2)])
+    archive.keep([told(2, head="f" * 64)])
+    assert archive.two_pasts("T01") == [2]
+
+
+def test_signed_heads_are_kept_once(archive: Archive) -> None:
+    head = SignedHead(n=4, head="0" * 64, sig="1" * 128)
+    assert archive.keep_heads("T01", [head, head]) == 1
+    assert archive.keep_heads("T01", [head]) == 0
+
+
+def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'console.db'}"
+    first = open_engine(url)
+    Archive(first).keep([told(1)])
+    first.dispose()
+    again = open_engine(url)
+    assert Archive(again).last("T01") == 1
+    again.dispose()
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("sqlite:////nowhere/at/all.db", "unable to open database file"),
+        ("what?", "store (no URL)"),
+        ("postgresql+psycopg://li:secret@127.0.0.1:1/x", "li:***@127.0.0.1"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_one_line_without_its_password(
+    url: str, said: str
+) -> None:
+    with pytest.raises(StoreError) as raised:
+        open_engine(url)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert "secret" not in str(raised.value)
