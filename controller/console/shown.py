@@ -1,0 +1,83 @@
+"""What a page shows, in parts that change one by one, and the stream that tells a browser.
+
+A part is JSON under a name: a row of the hall, the list of who waits, a table's state. Every
+change has a number. A stream tells a browser all parts first, then those that changed since,
+each as it is now: one that is slow misses what lay between and holds up nobody.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+import msgspec
+
+FRAME_S: Final = 0.05
+"""Changes that come within so short a time go out together."""
+BEAT_S: Final = 2.0
+"""How often a stream says that it is alive; a page that hears nothing for two of them says so."""
+
+
+class Shown:
+    """The parts of one page, each as its JSON."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, tuple[int, bytes | None]] = {}
+        self._version = 0
+        self._news = asyncio.Event()
+
+    def put(self, name: str, value: object) -> bool:
+        """Show `value` under a name; tell whether it is another than before."""
+        return self._set(name, msgspec.json.encode(value))
+
+    def drop(self, name: str) -> bool:
+        """Show nothing more under a name; tell whether there was something."""
+        return name in self._parts and self._set(name, None)
+
+    def since(self, version: int) -> tuple[int, dict[str, bytes | None]]:
+        """Return the present version, and every part that changed behind `version`.
+
+        None stands for a part that is gone. Behind version 0 that is all there is.
+        """
+        changed = {
+            name: body
+            for name, (at, body) in self._parts.items()
+            if at > version and (version or body is not None)
+        }
+        return self._version, changed
+
+    async def changed(self, version: int) -> None:
+        """Return as soon as there is a version behind `version`."""
+        while self._version <= version:
+            await self._news.wait()
+
+    def _set(self, name: str, body: bytes | None) -> bool:
+        if name in self._parts and self._parts[name][1] == body:
+            return False
+        self._version += 1
+        self._parts[name] = self._version, body
+        self._news.set()
+        self._news = asyncio.Event()
+        return True
+
+
+async def stream(shown: Shown) -> AsyncIterator[bytes]:
+    """Yield server-sent events without end: `all` first, then `some`, and a `beat` between."""
+    version, parts = shown.since(0)
+    yield _event("all", parts)
+    while True:
+        try:
+            async with asyncio.timeout(BEAT_S):
+                await shown.changed(version)
+        except TimeoutError:
+            yield _event("beat", {})
+            continue
+        version, parts = shown.since(version)
+        yield _event("some", parts)
+        await asyncio.sleep(FRAME_S)
+
+
+def _event(kind: str, parts: dict[str, bytes | None]) -> bytes:
+    body = b",".join(
+        b"%s:%s" % (msgspec.json.encode(name), body or b"null") for name, body in parts.items()
+    )
+    return b"event: %s\ndata: {%s}\n\n" % (kind.encode(), body)

@@ -1,0 +1,104 @@
+"""What a page shows, and how a browser hears of it."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.console.shown import BEAT_S, FRAME_S, Shown, stream
+
+pytestmark = pytest.mark.virtual
+
+
+async def told(parts: AsyncIterator[bytes]) -> tuple[str, dict[str, Any]]:
+    """Read the next event as a browser does."""
+    said = (await anext(parts)).decode()
+    kind, data, end, last = said.split("\n")
+    assert (end, last) == ("", "")
+    return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+async def test_a_browser_hears_all_first_then_what_changes() -> None:
+    shown = Shown()
+    shown.put("T01", {"deal": 1})
+    shown.put("T02", {"deal": 5})
+    parts = stream(shown)
+    assert await told(parts) == ("all", {"T01": {"deal": 1}, "T02": {"deal": 5}})
+    shown.put("T02", {"deal": 6})
+    assert await told(parts) == ("some", {"T02": {"deal": 6}})
+    await parts.aclose()
+
+
+async def test_what_does_not_change_is_not_told_but_a_beat_is() -> None:
+    shown = Shown()
+    shown.put("T01", 1)
+    parts = stream(shown)
+    await told(parts)
+    assert not shown.put("T01", 1)
+    begun = asyncio.get_running_loop().time()
+    assert await told(parts) == ("beat", {})
+    assert asyncio.get_running_loop().time() - begun == pytest.approx(BEAT_S)
+    await parts.aclose()
+
+
+async def test_a_slow_browser_hears_the_present_not_the_past() -> None:
+    shown = Shown()
+    parts = stream(shown)
+    assert await told(parts) == ("all", {})
+    for deal in range(1000):
+        shown.put("T01", deal)
+    assert await told(parts) == ("some", {"T01": 999})
+    await parts.aclose()
+
+
+async def test_changes_of_one_moment_go_out_together() -> None:
+    shown = Shown()
+    parts = stream(shown)
+    await told(parts)
+    shown.put("a", 1)
+    await told(parts)
+    loop = asyncio.get_running_loop()
+    loop.call_later(FRAME_S / 4, shown.put, "a", 2)
+    loop.call_later(FRAME_S / 2, shown.put, "b", 3)
+    assert await told(parts) == ("some", {"a": 2, "b": 3})
+    await parts.aclose()
+
+
+async def test_what_is_gone_is_told_as_gone_and_not_to_who_comes_later() -> None:
+    shown = Shown()
+    shown.put("T01", 1)
+    parts = stream(shown)
+    await told(parts)
+    assert shown.drop("T01")
+    assert not shown.drop("T01")
+    assert await told(parts) == ("some", {"T01": None})
+    assert await told(stream(shown)) == ("all", {})
+    await parts.aclose()
+
+
+changes = st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 3)))
+
+
+@given(before=changes, behind=changes)
+async def test_who_hears_everything_and_who_comes_late_see_the_same(
+    before: list[tuple[str, int | None]], behind: list[tuple[str, int | None]]
+) -> None:
+    shown = Shown()
+
+    def change(rows: list[tuple[str, int | None]]) -> None:
+        for name, value in rows:
+            if value is None:
+                shown.drop(name)
+            else:
+                shown.put(name, value)
+
+    change(before)
+    version, seen = shown.since(0)
+    change(behind)
+    seen |= shown.since(version)[1]
+    late = shown.since(0)[1]
+    assert {name: body for name, body in seen.items() if body is not None} == late
