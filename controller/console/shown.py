@@ -6,7 +6,7 @@ each as it is now: one that is slow misses what lay between and holds up nobody.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Final
 
 import msgspec
@@ -60,7 +60,7 @@ class Shown:
         return True
 
 
-async def stream(shown: Shown) -> AsyncIterator[bytes]:
+async def stream(shown: Shown) -> AsyncGenerator[bytes, None]:
     """Yield server-sent events without end: `all` first, then `some`, and a `beat` between."""
     version, parts = shown.since(0)
     yield _event("all", parts)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from controller.console.shown import BEAT_S, FRAME_S, Shown, stream
 pytestmark = pytest.mark.virtual
 
 
-async def told(parts: AsyncIterator[bytes]) -> tuple[str, dict[str, Any]]:
+async def told(parts: AsyncGenerator[bytes, None]) -> tuple[str, dict[str, Any]]:
     """Read the next event as a browser does."""
     said = (await anext(parts)).decode()
     kind, data, end, last = said.split("\n")
