@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from controller.cli.ending import with_parent
-from controller.gateway.client import Client, Heard
-from controller.gateway.endpoints import NoEndpoints, read_endpoints, remove_endpoints
+from controller.client.client import Client, Heard
+from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.gateway.families import FAMILIES
 from controller.messages import Event, Reply, Role, State
 from controller.rules.rulebooks import load_profile

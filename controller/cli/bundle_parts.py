@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from controller.cli.bundle_metrics import metrics_at
-from controller.gateway.endpoints import NoEndpoints, read_endpoints
+from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.journal.entries import Chained, public_event
 from controller.journal.errors import JournalError
 from controller.journal.kinds import KINDS

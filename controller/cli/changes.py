@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
+from controller.client.line import LineState
 from controller.faults import Language
-from controller.gateway.line import LineState
 from controller.machine.public.seat_words import SEATS, SIDES
 from controller.messages import Alert, Call, Fairness, Machine, Match, State
 

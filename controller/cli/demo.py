@@ -18,7 +18,7 @@ from controller.cli.demo_progress import DemoProgress
 from controller.cli.demo_summary import Outcome
 from controller.cli.ending import ending_signals
 from controller.cli.quantities import Number, Whole
-from controller.gateway.client import NoAnswer
+from controller.client.client import NoAnswer
 from controller.roster import CLIENTS
 from controller.trials.costs import costs as spent
 from controller.trials.costs import since

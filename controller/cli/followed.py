@@ -9,8 +9,8 @@ import click
 
 from controller.cli import LineError
 from controller.cli.reach import client_in, endpoints_in, identity_in, table_key
-from controller.gateway.client import Identity
-from controller.gateway.endpoints import Endpoints
+from controller.client.client import Identity
+from controller.client.endpoints import Endpoints
 from controller.messages import Role
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
 

@@ -8,9 +8,9 @@ import click
 
 from controller.cli.keys_shown import KeysError, confirm, refuse_over, shown
 from controller.cli.wall import wall
+from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.config import load_table
 from controller.gateway.certificates import create_client, made_here, renew_table, set_aside
-from controller.gateway.endpoints import NoEndpoints, read_endpoints
 from controller.gateway.enrolment import renew, revoke, to_admit
 from controller.gateway.key_files import date_text
 from controller.journal.store import STORE_NAME

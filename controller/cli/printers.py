@@ -10,9 +10,9 @@ from rich.console import Console
 from controller.bridge import event_topic, state_topic
 from controller.cli.changes import BAD, Changes, Line
 from controller.cli.plain import plain, plain_json
+from controller.client.client import BadMessage, Heard
+from controller.client.line import LineState
 from controller.faults import Language
-from controller.gateway.client import BadMessage, Heard
-from controller.gateway.line import LineState
 from controller.messages import Event, State
 
 SILENT_S: Final = 3.0

@@ -5,9 +5,9 @@ from pathlib import Path
 from nacl.utils import random as entropy
 
 from controller.cli import LineError
-from controller.gateway.client import Identity
-from controller.gateway.endpoints import FILE as ENDPOINTS
-from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints
+from controller.client.client import Identity
+from controller.client.endpoints import FILE as ENDPOINTS
+from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints
 from controller.roster import CLIENTS, KEYS, TABLE, RosterError, read_certificate
 
 

@@ -16,10 +16,10 @@ from controller.cli import LineError
 from controller.cli.about import about, list_of_commands
 from controller.cli.plain import plain, plain_json
 from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.client.client import Client, NoAnswer
+from controller.client.line import BadAddress
 from controller.commands import COMMANDS, Order
 from controller.faults import Language
-from controller.gateway.client import Client, NoAnswer
-from controller.gateway.line import BadAddress
 from controller.messages import Person, Phase, Reply, Role
 from controller.roster import CLIENTS
 from controller.tomlwords import bare

@@ -10,8 +10,8 @@ import msgspec
 
 from controller.cli import LineError
 from controller.cli.reach import client_in, command_ids, endpoints_in
-from controller.gateway.client import Client, NoAnswer
-from controller.gateway.line import BadAddress
+from controller.client.client import Client, NoAnswer
+from controller.client.line import BadAddress
 from controller.machine.sheet.text import sheet_text
 from controller.messages import Reply, Role
 

@@ -12,8 +12,8 @@ import msgspec
 
 from controller.cli import LineError
 from controller.cli.reach import client_in, command_ids, endpoints_in
-from controller.gateway.client import Client, NoAnswer
-from controller.gateway.line import BadAddress
+from controller.client.client import Client, NoAnswer
+from controller.client.line import BadAddress
 from controller.messages import Failure, Role
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
 from controller.signing import BadSignature, check_document

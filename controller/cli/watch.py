@@ -19,9 +19,9 @@ from controller.cli.plain import plain
 from controller.cli.printers import SILENT_S, JsonPrinter, LinePrinter, Printer, state_in
 from controller.cli.reach import command_ids
 from controller.cli.release_files import read_key, read_manifest, read_signed
+from controller.client.client import BadMessage, Client, Heard
+from controller.client.line import BadAddress
 from controller.faults import Language
-from controller.gateway.client import BadMessage, Client, Heard
-from controller.gateway.line import BadAddress
 from controller.release import BadRelease, Manifest
 
 EPILOG: Final = """\b

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from controller.gateway.line import LineState
+from controller.client.line import LineState
 from controller.messages import Outcome, Phase, Role
 from controller.rules.words import Words
 

@@ -12,11 +12,12 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import CommandMessage, ReplyMessage
+from controller.client.refused import HARD_LARGEST, refusal
+from controller.client.sockets import open_socket, post
 from controller.commands import COMMANDS
 from controller.counting import Histogram, Refusals
 from controller.gateway.rates import BURST, PER_S, Rates
-from controller.gateway.requests import HARD_LARGEST, BadCommand, parse, refusal
-from controller.gateway.sockets import open_socket, post
+from controller.gateway.requests import BadCommand, parse
 from controller.messages import Command, Reply
 from controller.roster import NotAdmitted
 

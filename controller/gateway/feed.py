@@ -9,7 +9,7 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import BridgeError, FeedMessage, event_topic, state_topic
-from controller.gateway.sockets import open_socket, post
+from controller.client.sockets import open_socket, post
 from controller.gateway.topics import Topics
 
 JOIN_S: Final = 0.02

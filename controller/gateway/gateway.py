@@ -13,11 +13,11 @@ import zmq
 import zmq.asyncio
 
 from controller.bridge import FeedMessage, HelloMessage, MetricsMessage, ReplyMessage
+from controller.client.endpoints import Endpoints, reachable, remove_endpoints, write_endpoints
 from controller.config import OFF, TableConfig
 from controller.gateway.allowed import AllowList
 from controller.gateway.commands import ANSWER_S, Commands
 from controller.gateway.doorkeeper import Doorkeeper
-from controller.gateway.endpoints import Endpoints, reachable, remove_endpoints, write_endpoints
 from controller.gateway.feed import Feed
 from controller.gateway.inlet import Inlet
 from controller.gateway.numbers import Numbers

@@ -5,12 +5,9 @@ from typing import Annotated, Final
 import msgspec
 
 from controller.bridge import DEEPEST, is_deep
-from controller.faults import fault
-from controller.messages import Command, Failure, Reply
+from controller.client.refused import LARGEST
+from controller.messages import Command
 
-LARGEST: Final = 16_384
-"""Bytes of a command. A message of more than `HARD_LARGEST` ends its connection unread."""
-HARD_LARGEST: Final = 65_536
 LONGEST_ID: Final = 128
 
 
@@ -41,19 +38,6 @@ def parse(payload: bytes) -> Command:
     if is_deep(command.args):
         raise BadCommand("arguments too deep within each other", f"at most {DEEPEST}", command.id)
     return command
-
-
-def refusal(command_id: str, name: str, **evidence: object) -> Reply:
-    """Return the reply that refuses a command, in the words of the fault catalogue."""
-    row = fault(name)
-    failure = Failure(
-        code=name,
-        message=row.cause(evidence),
-        action=row.action(evidence),
-        message_zh=row.cause(evidence, "zh"),
-        action_zh=row.action(evidence, "zh"),
-    )
-    return Reply(id=command_id, ok=False, error=failure)
 
 
 class _HasId(msgspec.Struct):

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from controller.gateway.client import Client
+from controller.client.client import Client
 from controller.messages import Command, Reply
 
 TICK_S = 0.02

@@ -17,9 +17,9 @@ import msgspec
 
 from controller.cli.ending import with_parent
 from controller.cli.reach import client_in, command_ids
+from controller.client.client import Client
+from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
 from controller.config import CardSet, Limits
-from controller.gateway.client import Client
-from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
 from controller.journal.errors import JournalError
 from controller.journal.store import LOCK_NAME, Store
 from controller.messages import Role

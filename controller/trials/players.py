@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from controller.cards import FACES, POCKETS
+from controller.client.client import Client
 from controller.deal.ledger import SEATS
-from controller.gateway.client import Client
 from controller.messages import Fairness, Landed, Outcome, Phase, Role, State
 from controller.rules.profile import Profile
 from controller.trials.hall import RunningTable

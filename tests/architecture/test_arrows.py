@@ -68,7 +68,7 @@ def test_an_arrow_allows_what_it_says_and_nothing_else(
 
 @pytest.mark.parametrize(
     ("importer", "kept"),
-    [("controller.gateway.sockets", True), ("controller.machine.machine", False)],
+    [("controller.client.sockets", True), ("controller.machine.machine", False)],
 )
 def test_a_reserved_library_is_imported_by_those_it_is_reserved_for(
     importer: str, kept: bool

@@ -13,13 +13,13 @@ import structlog
 import zmq
 import zmq.asyncio
 
+from controller.client.client import Identity, NoAnswer
+from controller.client.endpoints import Endpoints
+from controller.client.line import LineState
 from controller.config import TableConfig
 from controller.counting import REFUSED_KEYS
 from controller.gateway.certificates import create_client
-from controller.gateway.client import Identity, NoAnswer
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.enrolment import admit, revoke
-from controller.gateway.line import LineState
 from controller.messages import Role
 from controller.roster import moment
 from tests.attacks.attackers import Impostor, Relay

@@ -7,8 +7,8 @@ import msgspec
 
 from controller.cli.changes import Changes
 from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
+from controller.client.line import LineState
 from controller.faults import Language
-from controller.gateway.line import LineState
 from controller.messages import (
     Alert,
     Call,

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from controller.cli import LineError, send, sheet, transfer, watch
 from controller.cli.followed import followed
 from controller.cli.reach import endpoints_in
+from controller.client.endpoints import Endpoints, write_endpoints
 from controller.gateway.certificates import create_keys
-from controller.gateway.endpoints import Endpoints, write_endpoints
 from controller.roster import KEYS, read_certificate
 
 

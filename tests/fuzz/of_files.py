@@ -10,8 +10,8 @@ from controller.cli import transfer as cli_transfer
 from controller.cli.heads_file import HeadsFile
 from controller.cli.installed import read_remembered
 from controller.cli.release_files import read_manifest
+from controller.client.endpoints import FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.config import ConfigError, SimConfig, TableConfig, load_sim, load_table
-from controller.gateway.endpoints import FILE, Endpoints, NoEndpoints, read_endpoints
 from controller.journal.errors import JournalError
 from controller.journal.verify.heads import read_heads
 from controller.release import Manifest, decode, encode

@@ -24,9 +24,10 @@ from controller.bridge import (
     from_machine,
     to_line,
 )
+from controller.client.refused import refusal
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.faults import catalogue
-from controller.gateway.requests import BadCommand, parse, refusal
+from controller.gateway.requests import BadCommand, parse
 from controller.heads import verify_key
 from controller.match.reducer import replayed
 from controller.match.transfer import Transfer, packed, result_of

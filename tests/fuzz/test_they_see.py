@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from controller.gateway import endpoints
+from controller.client import endpoints
 from controller.journal.verify import one_attempt
 from controller.machine.acts import TableActs
 from drivers.firmware import codec, lock, wire

@@ -14,12 +14,12 @@ import zmq.asyncio
 
 from controller.bridge import SOCKET_NAME
 from controller.cli.wall import wall
+from controller.client.client import Client, Identity
+from controller.client.endpoints import Endpoints
+from controller.client.line import Keys, Line
 from controller.config import TableConfig
 from controller.gateway.certificates import create_keys
-from controller.gateway.client import Client, Identity
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.gateway import open_gateway
-from controller.gateway.line import Keys, Line
 from controller.messages import Counters, Event, Machine, Match, Phase, State
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, identity
 

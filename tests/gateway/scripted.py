@@ -16,8 +16,8 @@ from controller.bridge import (
     MetricsMessage,
     ReplyMessage,
 )
-from controller.gateway.client import Client, Identity
-from controller.gateway.line import Line, LineState
+from controller.client.client import Client, Identity
+from controller.client.line import Line, LineState
 from controller.messages import Event, Reply, State
 from controller.roster import CLIENTS, read_certificate
 

@@ -12,9 +12,9 @@ import pytest
 
 from controller import signing
 from controller.bridge import CommandMessage
+from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
 from controller.gateway.certificates import create_client
-from controller.gateway.endpoints import Endpoints
 from controller.messages import (
     Alert,
     Event,

@@ -7,9 +7,9 @@ import pytest
 
 from controller import signing
 from controller.bridge import CommandMessage
-from controller.gateway.client import Client
-from controller.gateway.endpoints import Endpoints
-from controller.gateway.requests import refusal
+from controller.client.client import Client
+from controller.client.endpoints import Endpoints
+from controller.client.refused import refusal
 from controller.messages import Event, Reply
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, code
 

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from controller import bridge, signing
 from controller.cli.wall import wall
+from controller.client.client import Client, NoAnswer
+from controller.client.endpoints import Endpoints
+from controller.client.line import LineState
+from controller.client.refused import HARD_LARGEST, LARGEST
 from controller.config import TableConfig
-from controller.gateway.client import Client, NoAnswer
 from controller.gateway.commands import MOST_WAITING
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.gateway import open_gateway
-from controller.gateway.line import LineState
 from controller.gateway.rates import BURST
-from controller.gateway.requests import HARD_LARGEST, LARGEST, BadCommand, parse
+from controller.gateway.requests import BadCommand, parse
 from controller.messages import Command, Reply
 from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code, identity
 

@@ -8,13 +8,13 @@ import structlog
 import zmq
 import zmq.asyncio
 
+from controller.client.client import Identity, NoAnswer
+from controller.client.endpoints import Endpoints
+from controller.client.line import LineState
 from controller.config import TableConfig
 from controller.counting import REFUSALS_WINDOW_S, REFUSED_KEYS, Refusals
 from controller.gateway.certificates import create_client
-from controller.gateway.client import Identity, NoAnswer
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.enrolment import admit
-from controller.gateway.line import LineState
 from controller.messages import Role
 from controller.roster import ADMITTED
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, code

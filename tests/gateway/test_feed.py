@@ -9,9 +9,9 @@ import pytest
 from controller import bridge
 from controller.bridge import FeedMessage, HelloMessage
 from controller.cli.wall import wall
+from controller.client.client import Heard
+from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
-from controller.gateway.client import Heard
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.gateway import open_gateway
 from controller.messages import Event, State
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine

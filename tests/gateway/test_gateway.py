@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from controller.cli.wall import wall
+from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.gateway import GatewayError, open_gateway, run_gateway
 from controller.roster import ADMITTED
 from tests.gateway.scripted import ScriptedMachine

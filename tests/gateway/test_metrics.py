@@ -8,9 +8,9 @@ import pytest
 
 from controller.bridge import HelloMessage, MetricsMessage
 from controller.cli.wall import wall
+from controller.client.endpoints import Endpoints
 from controller.config import ConfigError, TableConfig, load_table
 from controller.counting import Histogram, Sample
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.families import FAMILIES
 from controller.gateway.gateway import GatewayError, open_gateway
 from controller.gateway.metrics import text

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from controller import bridge
 from controller.bridge import DEEPEST, CommandMessage, is_deep
+from controller.client.refused import LARGEST
 from controller.gateway.commands import Commands
-from controller.gateway.requests import LARGEST, BadCommand, parse
+from controller.gateway.requests import BadCommand, parse
 from controller.messages import Command
 from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code
 

@@ -10,13 +10,13 @@ import pytest
 import structlog
 import zmq
 
+from controller.client.client import Client, Heard, NoAnswer
+from controller.client.endpoints import Endpoints
+from controller.client.line import LineState
 from controller.config import TableConfig
 from controller.gateway.certificates import create_client
-from controller.gateway.client import Client, Heard, NoAnswer
-from controller.gateway.endpoints import Endpoints
 from controller.gateway.enrolment import admit, revoke
 from controller.gateway.gateway import open_gateway
-from controller.gateway.line import LineState
 from controller.messages import Event, Reply, Role
 from controller.roster import moment
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, code, identity

@@ -10,10 +10,10 @@ import structlog
 import zmq
 import zmq.asyncio
 
+from controller.client.client import NoAnswer
+from controller.client.endpoints import Endpoints
+from controller.client.line import LineState
 from controller.gateway import allowed
-from controller.gateway.client import NoAnswer
-from controller.gateway.endpoints import Endpoints
-from controller.gateway.line import LineState
 from controller.gateway.topics import BURST, MOST_BYTES, PER_TOPIC, Topics
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, Told, identity
 

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from controller.client.endpoints import remove_endpoints
 from controller.config import TableConfig, load_table
-from controller.gateway.endpoints import remove_endpoints
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallError, RunningTable
 from controller.users import User, user_named

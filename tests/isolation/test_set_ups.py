@@ -13,15 +13,15 @@ from click.testing import CliRunner
 
 from controller.cli import LineError, keys
 from controller.cli.two_users import check_two_users, lay_out
-from controller.config import ConfigError, TableConfig, load_table
-from controller.gateway.certificates import create_client, create_keys
-from controller.gateway.endpoints import (
+from controller.client.endpoints import (
     Endpoints,
     NoEndpoints,
     read_endpoints,
     remove_endpoints,
     write_endpoints,
 )
+from controller.config import ConfigError, TableConfig, load_table
+from controller.gateway.certificates import create_client, create_keys
 from controller.messages import Role
 from controller.roster import (
     ADMITTED,

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from controller.gateway.requests import LARGEST
+from controller.client.refused import LARGEST
 from controller.match.events import MatchEvent
 from controller.match.phase import Phase
 from controller.match.reducer import match_of, replayed, step

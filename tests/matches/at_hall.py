@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
-from controller.gateway.client import Client, Heard
+from controller.client.client import Client, Heard
 from controller.messages import Event, Reply, Role, Seat, State
 from controller.rules.seats import ALL
 from controller.trials.at_table import SEAT_NAMES

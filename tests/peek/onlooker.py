@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from controller.gateway.client import NoAnswer
-from controller.gateway.endpoints import FILE as ENDPOINTS_FILE
+from controller.client.client import NoAnswer
+from controller.client.endpoints import FILE as ENDPOINTS_FILE
 from controller.journal.entries import decode
 from controller.journal.errors import JournalError
 from controller.journal.store import STORE_NAME, read_rows

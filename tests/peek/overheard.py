@@ -21,10 +21,10 @@ import zmq
 
 from controller.bridge import SOCKET_NAME
 from controller.cli.reach import client_in, command_ids
+from controller.client.client import Client
+from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
+from controller.client.line import Line, LineState
 from controller.gateway.certificates import create_keys
-from controller.gateway.client import Client
-from controller.gateway.endpoints import Endpoints, NoEndpoints, read_endpoints, remove_endpoints
-from controller.gateway.line import Line, LineState
 from controller.messages import Role
 from controller.trials.hall import POLL_S, HallPlan, RunningTable, memory_folder, simulator
 from tests.peek.evidence import Evidence

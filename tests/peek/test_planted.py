@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.gateway.client import Heard
+from controller.client.client import Heard
 from controller.trials.hall import HallPlan
 from tests.peek import hidden
 from tests.peek import onlooker as at

@@ -60,8 +60,8 @@ def _at_socket(texts: Texts) -> None:
 
 def _on_feed(texts: Texts) -> None:
     """Publish events that have one field more, and such as are no JSON, for what is no text."""
+    from controller.client.sockets import post
     from controller.gateway.feed import Feed
-    from controller.gateway.sockets import post
 
     bodies = []
     for at in range(0, len(texts), _A_MESSAGE):

@@ -7,8 +7,8 @@ from typing import Self
 
 import msgspec
 
-from controller.gateway.client import Client
-from controller.gateway.endpoints import NoEndpoints, read_endpoints
+from controller.client.client import Client
+from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.messages import Event, Outcome, Phase, Reply, Role, State
 from controller.trials.hall import RunningTable
 from tests.processes.processes import LOOK_S

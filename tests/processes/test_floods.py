@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from controller.gateway.client import Client
+from controller.client.client import Client
 from controller.gateway.rates import BURST, PER_S
 from controller.messages import Outcome, Phase, Reply, Role
 from controller.trials.hall import RunningTable

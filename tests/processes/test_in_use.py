@@ -4,7 +4,7 @@ import os
 import signal
 from pathlib import Path
 
-from controller.gateway.endpoints import FILE
+from controller.client.endpoints import FILE
 from controller.messages import Role
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from controller.gateway.endpoints import remove_endpoints
+from controller.client.endpoints import remove_endpoints
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable
 from tests.processes.people import People, another_gateway, held_after_all

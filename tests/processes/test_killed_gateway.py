@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.gateway.client import Client, NoAnswer
+from controller.client.client import Client, NoAnswer
 from controller.journal.entries import decode
 from controller.journal.store import STORE_NAME, read_rows
 from controller.messages import Event, Outcome, Phase, Reply, Role, State

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.gateway.endpoints import NoEndpoints
+from controller.client.endpoints import NoEndpoints
 from controller.messages import Phase, Role
 from controller.trials.hall import HallPlan, RunningTable, simulator
 from drivers.link.recording import as_lines, read

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from controller.gateway.client import Client
+from controller.client.client import Client
 from controller.messages import Phase, Reply, Role, State
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import SPEED, Dealtable, Start

@@ -5,9 +5,9 @@ import signal
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.config import load_table
 from controller.gateway.certificates import create_keys
-from controller.gateway.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.trials.hall import RunningTable
 from tests.processes.processes import LOOK_S
 from tests.processes.program import PATIENCE_S, Program

@@ -18,11 +18,11 @@ import zmq.asyncio
 
 from controller import signing
 from controller.bridge import is_deep
+from controller.client.endpoints import Endpoints
+from controller.client.line import RETRY_S, Keys, Line, LineState
+from controller.client.refused import HARD_LARGEST, LARGEST, refusal
+from controller.client.sockets import post
 from controller.commands import COMMANDS
-from controller.gateway.endpoints import Endpoints
-from controller.gateway.line import RETRY_S, Keys, Line, LineState
-from controller.gateway.requests import HARD_LARGEST, LARGEST, refusal
-from controller.gateway.sockets import post
 from controller.messages import Command, Reply
 
 ANSWER_S: Final = 8.0

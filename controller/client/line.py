@@ -17,7 +17,7 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from controller.bridge import MACHINE_LINE
-from controller.gateway.sockets import open_socket
+from controller.client.sockets import open_socket
 
 RETRY_S: Final = 5.0
 _LARGEST: Final = 2 * MACHINE_LINE

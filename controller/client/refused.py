@@ -1,0 +1,23 @@
+"""A command refused before any machine has seen it: how large one may be, and the answer."""
+
+from typing import Final
+
+from controller.faults import fault
+from controller.messages import Failure, Reply
+
+LARGEST: Final = 16_384
+"""Bytes of a command. A message of more than `HARD_LARGEST` ends its connection unread."""
+HARD_LARGEST: Final = 65_536
+
+
+def refusal(command_id: str, name: str, **evidence: object) -> Reply:
+    """Return the reply that refuses a command, in the words of the fault catalogue."""
+    row = fault(name)
+    failure = Failure(
+        code=name,
+        message=row.cause(evidence),
+        action=row.action(evidence),
+        message_zh=row.cause(evidence, "zh"),
+        action_zh=row.action(evidence, "zh"),
+    )
+    return Reply(id=command_id, ok=False, error=failure)
