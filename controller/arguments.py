@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.messages import Seat
+from controller.messages import Role, Seat
 
 _BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 _PRINTABLE = rf"^[^{_BREAKS}]*[^{_BREAKS}\s][^{_BREAKS}]*$"
@@ -59,6 +59,15 @@ Packet = Annotated[
     ),
 ]
 
+PhaseName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z_]{1,20}$",
+        description="a phase of the match, as its state has it",
+        examples=["play"],
+    ),
+]
+
 SettingValue = Annotated[int, Meta(ge=0, le=60_000, description="a number from 0 to 60000")]
 """A setting of a board: its own bounds are narrower."""
 
@@ -77,6 +86,18 @@ class Since(Args, frozen=True, kw_only=True):
     since: Annotated[
         int, Meta(ge=0, description="the number of a journal entry, 0 or more", examples=[0])
     ] = 0
+
+
+class OfRole(Args, frozen=True, kw_only=True):
+    """Whose orders: those of one role."""
+
+    role: Annotated[
+        Role,
+        Meta(
+            description='a role: "observer", "table", "referee", "chief" or "technician"',
+            examples=["referee"],
+        ),
+    ]
 
 
 class AtSeat(Args, frozen=True, kw_only=True):
@@ -99,9 +120,14 @@ class Seating(Args, frozen=True, kw_only=True):
 
 
 class Confirming(Args, frozen=True, kw_only=True):
-    """The green button of `seat`; without one a referee confirms for both sides."""
+    """The green button of `seat`; without one a referee confirms for both sides.
+
+    `phase`: of the match, in which that is meant: in another one it would be another word. None:
+    whatever it means then.
+    """
 
     seat: SeatName | None = None
+    phase: PhaseName | None = None
 
 
 class Calling(Args, frozen=True, kw_only=True):
@@ -141,6 +167,12 @@ class Resuming(Args, frozen=True, kw_only=True):
     """It goes on. `area`: the clock of the whole area does."""
 
     area: bool = False
+
+
+class Attending(Args, frozen=True, kw_only=True):
+    """Whose call is over; without `seat` every player's."""
+
+    seat: SeatName | None = None
 
 
 class LoadingSet(Args, frozen=True, kw_only=True):

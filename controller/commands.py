@@ -86,6 +86,9 @@ COMMANDS: Final[Mapping[str, Order]] = {
     "sheet": _reading(of.Nothing, "the score sheet (记分表)"),
     "document": _reading(of_match.OfDocument, "the match that left for another table, in parts"),
     "rulings": _reading(of_match.Accusing, "what a charge can lead to, the ladder's answer first"),
+    "foresee": _reading(of_match.Foreseeing, "what a decision would do to the match"),
+    "lost_time": _reading(of.Nothing, "the added time that the table's stops ask for (补时)"),
+    "offers": _reading(of.OfRole, "which orders a role could give now, and why not the others"),
     # The players, by the table's display, or a referee for them.
     "seat": _matchs(_TABLE, of.Seating, "a player takes his seat (就位)", "none"),
     "cut": _machines(
@@ -110,6 +113,9 @@ COMMANDS: Final[Mapping[str, Order]] = {
     ),
     "hold": _matchs(_REFEREES, of.Holding, "stops the table (暂停); the chief: the area", "none"),
     "resume": _matchs(_REFEREES, of.Resuming, "lets it go on (继续)", "none"),
+    "attend": _machines(
+        _REFEREES, _ALWAYS, of.Attending, "is at the table: a player's call is over (到台)"
+    ),
     # Counts and sets.
     "recount": _matchs(_REFEREES, of_match.Recounting, "enters four counts after a claim (清点)"),
     "replace_set": _machines(

@@ -171,6 +171,7 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     A free port, so that any number of tables go on one computer; endpoints.json says which.
     `dir` is where it finds its keys and who is admitted, and says its addresses: state_dir where
     the file does not say. `user` is whom it runs as, where that is not the machine's user.
+    `announce`: the table says on the network where it is and which keys it has (multicast DNS).
     """
 
     feed: Endpoint = "tcp://*:5556"
@@ -178,6 +179,7 @@ class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     metrics: Loopback = "tcp://127.0.0.1:*"
     dir: Path | None = None
     user: UserName | None = None
+    announce: bool = False
 
 
 class Play(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -410,3 +410,16 @@ class Forfeiting(Args, frozen=True, kw_only=True):
             examples=["default"],
         ),
     ] = "default"
+
+
+class Foreseeing(Args, frozen=True, kw_only=True):
+    """A decision that nobody has made: its command, and what that would say.
+
+    `propose`: what its ruling does once it is in force.
+    """
+
+    cmd: Literal["adjust", "propose", "approve", "reject", "forfeit", "redeal", "extra_deal"]
+    args: Annotated[
+        dict[str, Any],
+        Meta(description="a table of the command's arguments", examples=[{"ruling": "R1"}]),
+    ]

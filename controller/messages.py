@@ -540,6 +540,23 @@ class Failure(Message, frozen=True, kw_only=True):
     action_zh: str = ""
 
 
+class Offer(Message, frozen=True, kw_only=True):
+    """Whether a command that changes something could be given now, as `offers` answers.
+
+    It could where `refused` is null; else that is what would be answered. What only a board can
+    say (a lid that is open, cards in the hopper) is not asked, nor what only a key decides, nor
+    whether a card or a count is right. `seats`: those that it could name now; null where it names
+    none. `seatless`: whether it could be given without one; null where it must name one, or names
+    none. `by_word`: a referee could give it as the word of the chief alone (`verbal`, `by`).
+    """
+
+    cmd: str
+    seats: list[Seat] | None = None
+    seatless: bool | None = None
+    by_word: bool = False
+    refused: Failure | None = None
+
+
 class Reply(Message, frozen=True, kw_only=True):
     """The answer to the command of the same `id`."""
 

@@ -25,6 +25,7 @@ COMMANDS = {
     "demo": Entry("controller.cli.demo", "Simulated tables, all in one.", needs_sim=True),
     "run": Entry("controller.cli.run", "Run a table: its machine and its gateway."),
     "sim": Entry("controller.cli.sim", "Simulated boards alone, on ptys.", needs_sim=True),
+    "console": Entry("controller.cli.console", "The referees' console, in a browser."),
     "watch": Entry("controller.cli.watch", "Follow tables' feeds."),
     "send": Entry("controller.cli.send", "Send a table a command."),
     "sheet": Entry("controller.cli.sheet", "Print the score sheet of a table's match."),

@@ -11,12 +11,13 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from controller.journal.data import Back, Base64, Board, Hash, Signature
+from controller.machine.order.foresight import Foreseen, LostTime
 from controller.machine.order.match_orders import EVENTS
-from controller.machine.sheet.form import ScoreSheet
-from controller.messages import Event, Seat, State
+from controller.messages import Event, Offer, Seat, State
 from controller.rules.penalties.proposals import Proposal
 from controller.rules.penalties.records import Penalty
 from controller.rules.returns import State as OfReturn
+from controller.sheet.form import ScoreSheet
 
 Sealed = Annotated[
     Base64, Meta(description="for the asker alone: sealed to the key of his certificate, base64")
@@ -46,10 +47,22 @@ class Proposals(Answer, frozen=True):
     proposals: list[Proposal]
 
 
+class Offered(Answer, frozen=True):
+    """Every command that changes something and is that role's to give."""
+
+    offers: list[Offer]
+
+
 class NowAt(Answer, frozen=True):
     """The match took it, and is in this phase now (`phase` of the state's match)."""
 
     phase: str
+
+
+class Pressed(Answer, frozen=True):
+    """The match took it, and is in this phase now; nothing where it took a call back."""
+
+    phase: str | UnsetType = UNSET
 
 
 class Proposed(NowAt, frozen=True):
@@ -185,9 +198,14 @@ ANSWERS: Final[Mapping[str, type[msgspec.Struct]]] = {
     "events": Entries,
     "sheet": ScoreSheet,
     "rulings": Proposals,
+    "foresee": Foreseen,
+    "lost_time": LostTime,
+    "offers": Offered,
     "propose": Proposed,
     "forfeit": Proposed,
     "call": Done,
+    "attend": Done,
+    "confirm": Pressed,
     "hold": Done,
     "resume": Done,
     "set_match": LaidOut,

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.cards import POCKETS
+from controller.cli.demo_console import LOGINS, PIN
 from controller.messages import Phase, State
 from controller.trials.hall import HallError, RunningTable
 
@@ -76,6 +77,13 @@ class Board:
     def _view(self) -> RenderableType:
         where = f"feed {self._about['feed']}   state {self._about['state_dir']}   Ctrl-C ends"
         last = Text(where, style="dim")
+        if self._about.get("console"):
+            last = Text.assemble(
+                "console ",
+                (self._about["console"], "bold"),
+                f"   {', '.join(LOGINS)}: PIN {PIN}\n",
+                last,
+            )
         if len(self._tables) > PANELS:
             return Group(self._rows(), self._in_all(), last)
         seen = [table for table in self._tables if table.id in self._states]

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
 from controller.client.line import LineState
 from controller.faults import Language
-from controller.machine.public.seat_words import SEATS, SIDES
 from controller.messages import Alert, Call, Fairness, Machine, Match, State
+from controller.rules.seat_words import SEATS, SIDES
 
 
 class Line(NamedTuple):

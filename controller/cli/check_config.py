@@ -8,6 +8,7 @@ from controller.cli import LineError
 from controller.cli.rulebook import profile_of
 from controller.cli.two_users import check_two_users
 from controller.config import TableConfig, load_sim, load_table
+from controller.console.config import load as load_console
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
 from controller.tomlfile import FileError, tables, text_of
@@ -15,7 +16,7 @@ from controller.tomlfile import FileError, tables, text_of
 EPILOG = """\b
 Examples:
   dealtable check-config table.toml
-  dealtable check-config table.toml sim.toml event.toml
+  dealtable check-config table.toml sim.toml event.toml console.toml
 """
 
 
@@ -24,7 +25,7 @@ Examples:
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )
 def command(files: tuple[Path, ...]) -> None:
-    """Check each FILE, a table.toml, a sim.toml or an event's file, and say what is wrong.
+    """Check each FILE, a table.toml, sim.toml, console.toml or an event's, and say what is wrong.
 
     Opens no port and makes no folder. Where a file names two users, it says what would let the
     gateway's user to what is the machine's. Exit 2 if any file is wrong.
@@ -48,6 +49,8 @@ def _check(file: Path) -> str:
         return f"simulated table {sim.sim.id}, wear {sim.mechanics.wear}, {len(sim.faults)} faults"
     if "table" not in keys and {"profile", "organizer"} <= keys:
         return _event(file)
+    if "table" not in keys and "console" in keys:
+        return _console(file)
     config = load_table(file)
     check_two_users(config, file)
     return (
@@ -72,6 +75,19 @@ def _event(file: Path) -> str:
     return (
         f"event {profile.event.title_en}, profile {profile.name}: {settled} rules settled, "
         f"{left} provisional: dealtable rules {profile.name} --regulations --event {file}"
+    )
+
+
+def _console(file: Path) -> str:
+    """Return what a console.toml sets up, with the tables.toml beside it."""
+    config = load_console(file)
+    own, tables = config.console, config.tables
+    areas = len({table.area for table in tables})
+    seals = "TLS" if own.tls_cert is not None else "plain HTTP"
+    warns = ": PINs cross the network unsealed" if own.is_open_and_plain else ""
+    return (
+        f"console {own.name} at {own.listen}, {seals}{warns}, {len(tables)} "
+        f"{'table' if len(tables) == 1 else 'tables'} in {areas} {'area' if areas == 1 else 'areas'}"
     )
 
 

@@ -14,6 +14,7 @@ import click
 from controller.cli import LineError
 from controller.cli import demo_summary as summary
 from controller.cli.board import Board
+from controller.cli.demo_console import demo_console
 from controller.cli.demo_progress import DemoProgress
 from controller.cli.demo_summary import Outcome
 from controller.cli.ending import ending_signals
@@ -37,7 +38,8 @@ Examples:
   dealtable demo --tables 50 --once --deals 3 --json --costs
   dealtable demo --once --fault missing_card  a set that lacks a card
 
-While a demo runs, `dealtable watch --state-dir DIR` follows it from another terminal.
+A live demo opens the referees' console in a browser: its address and who may log in stand below
+the tables. While a demo runs, `dealtable watch --state-dir DIR` follows it from another terminal.
 """
 
 # A table that brings no deal to its end in this time needs a hand that nobody here has.
@@ -46,11 +48,13 @@ DEAL_S = 300.0
 
 @dataclass(frozen=True)
 class _Wish:
-    """What was asked for. `deals`: None goes on until Ctrl-C."""
+    """What was asked for. `deals`: None goes on until Ctrl-C. `console`: one is opened."""
 
     plan: HallPlan
     deals: int | None
     live: bool
+    console: bool = False
+    console_port: int | None = None
 
 
 @click.command(epilog=EPILOG)
@@ -67,6 +71,8 @@ class _Wish:
     help="The mechanics this many times faster than 100 ms a card.",
 )
 @click.option("--port", type=Whole(1, 65000), help="The first feed's port; else free ones.")
+@click.option("--no-console", is_flag=True, help="Without the referees' console in a browser.")
+@click.option("--console-port", type=Whole(1, 65535), help="The console's port; else a free one.")
 @click.option(
     "--state-dir",
     type=click.Path(file_okay=False, path_type=Path),
@@ -94,6 +100,8 @@ def command(
     costs: bool,
     speed: float,
     port: int | None,
+    no_console: bool,
+    console_port: int | None,
     state_dir: Path | None,
     firmware: str,
     boards: str | None,
@@ -107,12 +115,20 @@ def command(
     """
     if (as_json or costs) and not once:
         raise click.UsageError("--json and --costs go with --once")
+    if console_port is not None and (once or no_console):
+        raise click.UsageError("--console-port goes with a console: not with --once, --no-console")
     _check_faults(faults)
     _check_firmware(firmware, boards)
     may_open_many_files()
     folder = state_dir or Path(tempfile.mkdtemp(prefix="dealtable-"))
     plan = HallPlan(folder.absolute(), tables, speed, seed, firmware, boards, faults, port)
-    wish = _Wish(plan, deals or (1 if once else None), live=not once)
+    wish = _Wish(
+        plan,
+        deals or (1 if once else None),
+        live=not once,
+        console=not once and not no_console,
+        console_port=console_port,
+    )
     try:
         outcome = asyncio.run(_run(wish))
     except HallError as error:
@@ -163,11 +179,20 @@ async def _run(wish: _Wish) -> Outcome | None:
         async with hall(wish.plan, progress.up) as tables:
             about = _about(wish.plan, tables)
             if wish.live:
-                play: Coroutine[Any, Any, Outcome | None] = _live(wish, tables, about)
-            else:
-                play = _once(wish, tables, about, progress)
-            return await _unless_fallen(play, tables)
+                return await _with_console(wish, tables, about)
+            return await _unless_fallen(_once(wish, tables, about, progress), tables)
     return None
+
+
+async def _with_console(
+    wish: _Wish, tables: list[RunningTable], about: dict[str, Any]
+) -> Outcome | None:
+    """Play before people, with a console where one was asked for."""
+    async with contextlib.AsyncExitStack() as stack:
+        if wish.console:
+            opening = demo_console(wish.plan.state_dir, tables, wish.console_port)
+            about["console"] = await stack.enter_async_context(opening)
+        return await _unless_fallen(_live(wish, tables, about), tables)
 
 
 async def _unless_fallen(

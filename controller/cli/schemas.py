@@ -136,7 +136,7 @@ _PREFIXES: Final = {
     "controller.messages": "",
     "controller.match.events": "",
     "controller.match.meeting": "Meeting",
-    "controller.machine.sheet.form": "Sheet",
+    "controller.sheet.form": "Sheet",
 }
 """What is put before the names of a module's types where two modules have the same."""
 

@@ -12,8 +12,8 @@ from controller.cli import LineError
 from controller.cli.reach import client_in, command_ids, endpoints_in
 from controller.client.client import Client, NoAnswer
 from controller.client.line import BadAddress
-from controller.machine.sheet.text import sheet_text
 from controller.messages import Reply, Role
+from controller.sheet.text import sheet_text
 
 EPILOG = """\b
 Examples:

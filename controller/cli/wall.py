@@ -6,3 +6,8 @@ from datetime import UTC, datetime
 def wall() -> str:
     """Return the time of day as a stamp: UTC, in milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def wall_ms() -> int:
+    """Return the time of day in milliseconds since 1970."""
+    return int(datetime.now(UTC).timestamp() * 1000)

@@ -76,7 +76,8 @@ class Client:
 
     `ids` gives a fresh command id at each call (two commands of one key must never
     share one); `on_line` is told how the feed's line stands whenever that changes;
-    `topics` are the beginnings of the topics to hear.
+    `topics` are the beginnings of the topics to hear; `context` is shared with others, who close
+    it: each has threads of its own.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class Client:
         on_line: Callable[[LineState], None] = lambda _: None,
         topics: Sequence[str] = ("",),
         retry_s: float = RETRY_S,
+        context: zmq.Context[Any] | None = None,
     ) -> None:
         self._endpoints = endpoints
         self._identity = identity
@@ -94,7 +96,8 @@ class Client:
         self._on_line = on_line
         self._topics = topics
         self._retry_s = retry_s
-        self._context = zmq.asyncio.Context()
+        self._shared = context
+        self._context = zmq.asyncio.Context() if context is None else _aside(context)
         self._feed: Line | None = None
         self._commands: Line | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -121,7 +124,8 @@ class Client:
         for line in (self._feed, self._commands):
             if line is not None:
                 line.close()
-        self._context.destroy()  # not term, which would wait for a socket left open
+        if self._shared is None:
+            self._context.destroy()  # not term, which would wait for a socket left open
 
     async def hear(self) -> Heard:
         """Return the next message of the feed, whenever it comes; cancelling loses none.
@@ -262,6 +266,11 @@ class Client:
     def _where(self, state: LineState, what: str = "") -> str:
         said = ", ".join(filter(None, (what, str(state))))
         return f"{self._endpoints.commands}: {said} (as {self._identity.name})"
+
+
+def _aside(context: zmq.Context[Any]) -> zmq.asyncio.Context:
+    """Return a context whose sockets are asyncio's, over one that others have."""
+    return zmq.asyncio.Context.shadow(context.underlying)
 
 
 def _too_large(command_id: str, size: int) -> Reply:

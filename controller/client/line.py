@@ -1,15 +1,13 @@
 """A client's socket to one address, and how it stands: open, nobody there, key refused.
 
-ZeroMQ connects, and connects again, without a word; a refused key shows only on
-the socket's monitor. libzmq gives a refused address up for good, so that the line
-itself tries again: the key may be admitted meanwhile.
+libzmq gives a refused address up for good, so that the line itself tries again: the key may be
+admitted meanwhile. What the monitor's events mean stands in monitored.py.
 """
 
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Final
 
 import zmq
@@ -17,25 +15,17 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from controller.bridge import MACHINE_LINE
+from controller.client.monitored import LineState as LineState
+from controller.client.monitored import Monitored, after, gave_up
 from controller.client.sockets import open_socket
 
 RETRY_S: Final = 5.0
-_LARGEST: Final = 2 * MACHINE_LINE
+LARGEST_HEARD: Final = 2 * MACHINE_LINE
 """Bytes of a message; whoever has the gateway may send larger ones, and is hung up on."""
 
 
 class BadAddress(Exception):
     """An address or key that ZeroMQ cannot take."""
-
-
-class LineState(StrEnum):
-    """How a line stands. The text is for people."""
-
-    CONNECTING = "connecting"
-    OPEN = "connected"
-    DOWN = "nobody answers there"
-    KEY_REFUSED = "key refused: not admitted there, revoked or expired"
-    OTHER_KEY = "different key: what answers there has not the table's key; nothing is sent"
 
 
 @dataclass(frozen=True)
@@ -60,13 +50,12 @@ class Line:
         retry_s: float = RETRY_S,
     ) -> None:
         """Connect. Raises BadAddress."""
-        self.state = LineState.CONNECTING
+        self._monitored = Monitored()
         self._address = address
         self._on_change = on_change
         self._retry_s = retry_s
         self._retry: asyncio.TimerHandle | None = None
-        self._unexplained = 0
-        self.socket = open_socket(context, kind, {zmq.MAXMSGSIZE: _LARGEST})
+        self.socket = open_socket(context, kind, {zmq.MAXMSGSIZE: LARGEST_HEARD})
         self._monitor = self.socket.get_monitor_socket()
         try:
             self.socket.curve_serverkey = keys.server.encode()
@@ -77,11 +66,16 @@ class Line:
             self.close()
             raise BadAddress(f"{address} or its key cannot be used: {error}") from error
 
+    @property
+    def state(self) -> LineState:
+        """How it stands."""
+        return self._monitored.state
+
     async def watch_over(self) -> None:
         """Follow the socket's monitor until cancelled."""
         while True:
             seen = await recv_monitor_message(self._monitor)
-            self._note(zmq.Event(seen["event"]))
+            self._note(seen["event"])
 
     def close(self) -> None:
         """Close socket and monitor and leave no timer."""
@@ -91,26 +85,12 @@ class Line:
         self._monitor.close()
         self.socket.close()
 
-    def _note(self, event: zmq.Event) -> None:
-        if event == zmq.Event.HANDSHAKE_SUCCEEDED:
-            self._unexplained = 0
-            self._become(LineState.OPEN)
-        elif event == zmq.Event.HANDSHAKE_FAILED_AUTH:
-            self._become(LineState.KEY_REFUSED)
+    def _note(self, event: int) -> None:
+        before, self._monitored = self._monitored, after(self._monitored, event)
+        if self.state is not before.state:
+            self._on_change(self.state)
+        if gave_up(event):
             self._try_later()
-        elif event in _NO_HANDSHAKE:
-            self._unexplained += 1
-            if self._unexplained > 1:  # once may be a gateway that just went
-                self._become(LineState.OTHER_KEY)
-        elif event == zmq.Event.CLOSED or (
-            event == zmq.Event.DISCONNECTED and self.state is LineState.OPEN
-        ):
-            self._become(LineState.DOWN)
-
-    def _become(self, state: LineState) -> None:
-        if state is not self.state:
-            self.state = state
-            self._on_change(state)
 
     def _try_later(self) -> None:
         if self._retry is None:
@@ -122,8 +102,3 @@ class Line:
         with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
             self.socket.disconnect(self._address)
         self.socket.connect(self._address)
-
-
-_NO_HANDSHAKE: Final = frozenset(
-    {zmq.Event.HANDSHAKE_FAILED_NO_DETAIL, zmq.Event.HANDSHAKE_FAILED_PROTOCOL}
-)

@@ -29,11 +29,12 @@ _CODE_LENGTH: Final = 10
 
 
 class Person(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """Somebody who may log in."""
+    """Somebody who may log in. `table`: the one table that a display is for."""
 
     name: str
     role: Role
     language: Language = "zh"
+    table: str | None = None
 
 
 class NotAllowed(Exception):
@@ -74,6 +75,7 @@ class People:
         said = {
             "role": person.role.value,
             "language": person.language,
+            "table_id": person.table,
             "active": True,
             "invited": _digest(code),
         }
@@ -135,6 +137,11 @@ class People:
             row = base.execute(asked).one_or_none()
         return None if row is None else _person(row)
 
+    def speak(self, name: str, language: Language) -> None:
+        """Remember in which language somebody reads."""
+        with self._engine.begin() as base:
+            base.execute(update(PEOPLE).where(PEOPLE.c.name == name).values(language=language))
+
     def log_out(self, token: str) -> None:
         """End a session."""
         with self._engine.begin() as base:
@@ -156,6 +163,12 @@ class People:
         asked = select(PEOPLE).where(PEOPLE.c.active).order_by(PEOPLE.c.name)
         with self._engine.connect() as base:
             return [_person(row) for row in base.execute(asked)]
+
+    def has_anybody(self) -> bool:
+        """Tell whether somebody can log in, who has set his PIN."""
+        asked = select(PEOPLE.c.name).where(PEOPLE.c.active, PEOPLE.c.pin.is_not(None)).limit(1)
+        with self._engine.connect() as base:
+            return base.scalar(asked) is not None
 
     def _right(self, hashed: str | None, pin: str) -> bool:
         try:
@@ -184,7 +197,7 @@ class People:
 
 
 def _person(row: Row[Any]) -> Person:
-    return Person(name=row.name, role=Role(row.role), language=row.language)
+    return Person(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
 
 
 def _digest(secret: str) -> str:

@@ -6,7 +6,7 @@ each as it is now: one that is slow misses what lay between and holds up nobody.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Final
 
 import msgspec
@@ -27,7 +27,11 @@ class Shown:
 
     def put(self, name: str, value: object) -> bool:
         """Show `value` under a name; tell whether it is another than before."""
-        return self._set(name, msgspec.json.encode(value))
+        return self.put_body(name, msgspec.json.encode(value))
+
+    def put_body(self, name: str, body: bytes) -> bool:
+        """Show what is JSON already, as several pages may share it."""
+        return self._set(name, body)
 
     def drop(self, name: str) -> bool:
         """Show nothing more under a name; tell whether there was something."""
@@ -60,20 +64,40 @@ class Shown:
         return True
 
 
-async def stream(shown: Shown) -> AsyncGenerator[bytes, None]:
-    """Yield server-sent events without end: `all` first, then `some`, and a `beat` between."""
+async def stream(
+    shown: Shown,
+    now_ms: Callable[[], int] | None = None,
+    own: Mapping[str, object] | None = None,
+    may: Callable[[], Awaitable[bool]] | None = None,
+) -> AsyncGenerator[bytes, None]:
+    """Yield server-sent events without end: `all` first, then `some`, and a `beat` every 2 s.
+
+    `now_ms` (the console's clock) goes out with `all` and every beat. `own` are parts of this
+    browser alone, told once. Where `may` says no, asked at every beat, `gone` is the last word.
+    """
+    loop = asyncio.get_running_loop()
     version, parts = shown.since(0)
-    yield _event("all", parts)
+    mine = {name: msgspec.json.encode(value) for name, value in (own or {}).items()}
+    yield _event("all", _stamp(now_ms) | mine | parts)
+    beat_s = loop.time() + BEAT_S
     while True:
         try:
-            async with asyncio.timeout(BEAT_S):
+            async with asyncio.timeout_at(beat_s):
                 await shown.changed(version)
         except TimeoutError:
-            yield _event("beat", {})
+            if may is not None and not await may():
+                yield _event("gone", {})
+                return
+            yield _event("beat", _stamp(now_ms))
+            beat_s = loop.time() + BEAT_S
             continue
         version, parts = shown.since(version)
         yield _event("some", parts)
         await asyncio.sleep(FRAME_S)
+
+
+def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
+    return {} if now_ms is None else {"now_ms": b"%d" % now_ms()}
 
 
 def _event(kind: str, parts: dict[str, bytes | None]) -> bytes:

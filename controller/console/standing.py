@@ -58,14 +58,16 @@ _BY_CONTACT: Final = {
 def standing(heard: Heard, now_ms: int) -> tuple[Standing, int]:
     """Return a table's standing and since when (console's clock) what is shown is not its present.
 
-    For a live table: since when its last state is known.
+    For a live table: since when its last state is known. What was heard before the line opened
+    is not its present, however short it was away.
     """
     if heard.contact in _BY_CONTACT:
         return _BY_CONTACT[heard.contact], heard.contact_ms
     if heard.heard_ms is None or heard.news_ms is None:
         waited = now_ms - heard.contact_ms > SILENT_MS
         return (Standing.SILENT if waited else Standing.CONNECTING), heard.contact_ms
-    if heard.contact is Contact.DOWN or now_ms - heard.heard_ms > SILENT_MS:
+    lost = heard.contact is Contact.DOWN or heard.heard_ms < heard.contact_ms
+    if lost or now_ms - heard.heard_ms > SILENT_MS:
         return Standing.SILENT, heard.heard_ms
     if now_ms - heard.news_ms > STALE_MS:
         return Standing.STALE, heard.news_ms

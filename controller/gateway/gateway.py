@@ -159,9 +159,12 @@ async def open_gateway(
             raise GatewayError(f"{folder}: {error.strerror}; it must be writable") from error
         try:
             async with asyncio.TaskGroup() as group:
-                serving = group.create_task(gateway.serve())
+                serving = [group.create_task(gateway.serve())]
+                if config.gateway.announce:
+                    serving.append(group.create_task(_announce(config, gateway.endpoints)))
                 yield gateway.endpoints
-                serving.cancel()
+                for task in serving:
+                    task.cancel()
         finally:
             remove_endpoints(folder)
 
@@ -195,6 +198,20 @@ async def run_gateway(
     finally:
         for number in _SIGNALS:
             loop.remove_signal_handler(number)
+
+
+async def _announce(config: TableConfig, endpoints: Endpoints) -> None:
+    """Say on the network where the table is, where the library for it is there."""
+    try:
+        from controller.gateway.announce import announce
+    except ImportError as missing:
+        _log.warning(
+            "not announced on the network: a library is missing",
+            library=missing.name,
+            mend="pip install 'dealtable[console]', or [gateway] announce = false",
+        )
+        return
+    await announce(config, endpoints)
 
 
 def _table_keys(folder: Path) -> tuple[str, str]:

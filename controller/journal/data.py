@@ -393,9 +393,10 @@ class CallData(Data, frozen=True):
 
 
 class CallEndedData(Data, frozen=True):
-    """He took it back with the green one."""
+    """He took it back with the green one; or a referee, `by`, is at the table."""
 
     seat: Seat
+    by: str | UnsetType = UNSET
 
 
 class CommandData(Data, frozen=True):

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
+from controller.machine.calling import end_calls
 from controller.machine.cut_counter import CutCounter
 from controller.machine.lamps import lamps
 from controller.machine.order.desk import OrderDesk
@@ -84,8 +85,7 @@ class Front:
             self._number = self._counter.shown
         elif act is Act.HELD:
             self._desk.press("out", seat=seat)
-        elif any(call.seat == seat for call in self._record.state.calls):
-            self._record.write("call_ended", {"seat": seat}, deal=self._record.state.deal)
+        elif end_calls(self._record, seat):
             self._record.journal.flush()
         else:
             self._confirm(seat)

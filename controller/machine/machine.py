@@ -6,7 +6,7 @@ differ.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,6 +29,7 @@ from controller.machine.front import Front
 from controller.machine.metrics import Meter
 from controller.machine.order.desk import OrderDesk, Reading
 from controller.machine.order.match_desk import MatchDesk
+from controller.machine.order.offers import Offers
 from controller.machine.order.opening import OpenedHands
 from controller.machine.order.transfers import Transfers
 from controller.machine.pace import Pace
@@ -162,6 +163,9 @@ class Machine:
             boards,
             opened,
             self.transfers,
+        )
+        self.offers = Offers(
+            self.record, self.desk, profile, tuple(custom.sets), apart=self._beside_the_journal
         )
         self._counter = CutCounter(profile.cuts(), self.publisher.changed)
         self._waiting = Waiting(self.record, _limits(config))
@@ -344,6 +348,23 @@ class Machine:
         link = self.dealer.link if board == "dealer" else self.reader.link
         link.kept(number, boot)
 
+    def _beside_the_journal(self) -> Hashable:
+        """Return what decides which orders can be given and stands in no entry."""
+        table, deals = self.table, self.deals
+        run = table.run
+        return (
+            table.phase,
+            None if run is None else (run.number, run.released),
+            table.out.run is None,
+            table.out.dealt() is None,
+            table.overheard is None,
+            deals.waits_for,
+            deals.chief is None,
+            deals.is_ahead,
+            deals.is_practice,
+            deals.cutters(),
+        )
+
     def _reading(self) -> dict[str, Reading]:
         """Return the commands that change nothing."""
         return {
@@ -351,7 +372,10 @@ class Machine:
             "events": lambda args: {"events": self.record.public_events(args.since)},
             "sheet": lambda args: self.match.sheet(self._about.table, self.record.head),
             "rulings": lambda args: self.match.legal_rulings(args),
+            "foresee": lambda args: self.match.foresee(args),
+            "lost_time": lambda args: self.match.lost_time(),
             "document": lambda args: self.transfers.part(args),
+            "offers": lambda args: self.offers.told(args.role),
         }
 
 

@@ -42,6 +42,7 @@ class Technical:
     async def configure(self, order: Order) -> None:
         """Change settings of a board, by their names in PROTOCOL.md: all of them, or none."""
         args: Configuring = order.args
+        self.require_still()
         _require_settings(args)
         board = self._board(args.board)
         for name, value in args.settings.items():
@@ -56,13 +57,23 @@ class Technical:
         found = await self._tested(self._board(args.board))
         await order.carried_out({"board": args.board, "stalled": found})
 
+    def require_free(self) -> None:
+        """Return if the boards may be tested. Raises OrderRefused."""
+        if self._table.overheard is not None:  # another test is under way
+            raise OrderRefused(failure("BOARD_REFUSED", found=Result.BUSY.name))
+        self.require_still()
+
+    def require_still(self) -> None:
+        """Return if no attempt is under way. Raises OrderRefused."""
+        if self._table.run is not None:
+            raise OrderRefused(failure("MACHINE_BUSY"))
+
     def _board(self, name: str) -> Dealer | Reader:
         return self._dealer if name == "dealer" else self._reader
 
     async def _tested(self, *boards: Dealer | Reader) -> list[str]:
         """Have boards test themselves; return the motors that did not turn. Raises OrderRefused."""
-        if self._table.overheard is not None:  # another test is under way
-            raise OrderRefused(failure("BOARD_REFUSED", found=Result.BUSY.name))
+        self.require_free()
         stalled: list[str] = []
 
         def note(event: Event) -> None:
@@ -91,8 +102,7 @@ class Technical:
     async def _do(self, *commands: Callable[[], Awaitable[Any]]) -> None:
         """Give the boards commands, or say which one cannot. Raises OrderRefused."""
         for command in commands:
-            if self._table.run is not None:
-                raise OrderRefused(failure("MACHINE_BUSY"))
+            self.require_still()
             try:
                 await command()
             except Refused as error:

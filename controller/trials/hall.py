@@ -134,14 +134,14 @@ class RunningTable:
         """Start `dealtable run` and wait for its gateway. Raises HallError."""
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
         with self.log.open("ab") as file:
-            self.daemon = await _start("run", "--config", str(self.config), stderr=file)
+            self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
         await _until(
             self._is_open, self.daemon, f"the daemon of table {self.id}", self.log, limit_s
         )
 
     async def stop_daemon(self) -> int | None:
         """End the daemon as Ctrl-C does; return its exit status, None where none was started."""
-        return None if self.daemon is None else await _end(self.daemon)
+        return None if self.daemon is None else await end_program(self.daemon)
 
     def _is_open(self) -> bool:
         try:
@@ -218,7 +218,7 @@ async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[Run
     boards = ["--boards", plan.boards] if plan.boards else []
     config = runtime_dir / "sim.toml"
     config.write_text(_simulated(plan), encoding="utf-8")
-    sim = await _start(
+    sim = await start_program(
         "sim",
         *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
         *("--tables", str(plan.tables), "--speed", str(plan.speed), "--firmware", plan.firmware),
@@ -237,7 +237,7 @@ async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[Run
             tables[-1].simulator = sim
         yield tables
     finally:
-        await _end(sim)
+        await end_program(sim)
 
 
 def _configured(
@@ -323,7 +323,7 @@ def _sets(plan: HallPlan) -> str:
     )
 
 
-async def _start(
+async def start_program(
     *words: str, stdout: int | None = None, stderr: IO[bytes] | None = None
 ) -> asyncio.subprocess.Process:
     """Start `dealtable` with these words: it ends with this process, and not by its terminal."""
@@ -337,8 +337,8 @@ async def _start(
     )
 
 
-async def _end(process: asyncio.subprocess.Process) -> int:
-    """Ask a process to end; end it where it does not. Return its exit status."""
+async def end_program(process: asyncio.subprocess.Process) -> int:
+    """Ask a program to end; end it where it does not. Return its exit status."""
     if process.returncode is None:
         process.send_signal(signal.SIGTERM)
     try:

@@ -15,7 +15,7 @@ from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.records import Penalty
 from controller.tomlwords import prints
 
-READING = {"snapshot", "events", "sheet", "rulings", "document"}
+READING = {"snapshot", "events", "sheet", "rulings", "document", "foresee", "lost_time", "offers"}
 AT_THE_TABLE = {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
 CHIEFS = {"start_match", "confirm_verbal", "forfeit", "void", "open_hand"}
 TECHNICIANS = {"selftest", "configure", "calibrate"}

@@ -1,19 +1,27 @@
-"""The archive: nothing twice, nothing lost, two pasts side by side."""
+"""The archive, in SQLite and in PostgreSQL: nothing twice, nothing lost, two pasts side by side."""
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
 from sqlalchemy import Engine
 
-from controller.console.store.archive import PAGE, Archive, Kept, StoreError, open_engine
-from controller.messages import Event, SignedHead
+from controller.console.store.archive import (
+    PAGE,
+    Archive,
+    Batch,
+    Kept,
+    Mark,
+    StoreError,
+    open_engine,
+)
+from controller.heads import KeptHead
+from controller.messages import Event
 
 
 def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -> Kept:
-    data = {} if match is None else {"match_id": match}
+    data = {} if match is None else {"match": match}
     said = Event(
         table=table,
         boot="b",
@@ -31,9 +39,9 @@ def told(n: int, table: str = "T01", head: str = "", match: str | None = None) -
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
+def engine(store_url: str) -> Iterator[Engine]:
     """A database of its own."""
-    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    engine = open_engine(store_url)
     yield engine
     engine.dispose()
 
@@ -80,18 +88,65 @@ def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None
     assert archive.two_pasts("T01") == [2]
 
 
+def signed(n: int, head: str = "0") -> KeptHead:
+    return KeptHead(
+        table="T01", table_key="k" * 40, n=n, head=head * 64, sig="1" * 128, time=f"at {n}"
+    )
+
+
 def test_signed_heads_are_kept_once(archive: Archive) -> None:
-    head = SignedHead(n=4, head="0" * 64, sig="1" * 128)
-    assert archive.keep_heads("T01", [head, head]) == 1
-    assert archive.keep_heads("T01", [head]) == 0
+    archive.write([Batch(heads=(signed(4), signed(4)))])
+    archive.write([Batch(heads=(signed(4), signed(5)))])
+    assert archive.heads("T01") == [signed(4), signed(5)]
+    assert archive.disagreements() == []
 
 
-def test_what_was_kept_is_there_after_a_restart(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'console.db'}"
-    first = open_engine(url)
+def test_a_head_that_contradicts_one_kept_before_is_kept_and_told_with_it(
+    archive: Archive,
+) -> None:
+    archive.write([Batch(heads=(signed(4), signed(9)))])
+    told = archive.write([Batch(heads=(signed(9, "f"),))]).disagreements
+    assert [(one.kind, one.kept, one.shown) for one in told] == [
+        ("forked", signed(9), signed(9, "f"))
+    ]
+    (rewound,) = archive.write([Batch(heads=(signed(5),))]).disagreements
+    assert rewound.kind == "rewound"
+    assert rewound.kept.n == 9
+    assert archive.write([Batch(heads=(signed(9, "f"), signed(5)))]).disagreements == ()
+    assert sorted(one.kind for one in archive.disagreements("T01")) == ["forked", "rewound"]
+    assert archive.disagreements("T02") == []
+
+
+def test_how_complete_a_table_is_stands_beside_its_events_and_the_last_word_counts(
+    archive: Archive,
+) -> None:
+    assert archive.marks() == {}
+    archive.write(
+        [
+            Batch((told(1),), {"T01": Mark(1, "a" * 64), "T02": Mark(7, "b" * 64)}),
+            Batch((told(2),), {"T01": Mark(2, "c" * 64)}),
+        ]
+    )
+    assert archive.marks() == {"T01": Mark(2, "c" * 64), "T02": Mark(7, "b" * 64)}
+    archive.write([Batch(marks={"T01": Mark(1, "a" * 64)})])  # another past begins
+    assert archive.marks()["T01"].n == 1
+
+
+def test_the_newest_events_come_in_their_order_and_the_last_of_a_kind_has_a_number(
+    archive: Archive,
+) -> None:
+    archive.keep([told(n) for n in range(1, 9)])
+    assert [one.n for one in archive.newest("T01", 3)] == [6, 7, 8]
+    assert archive.newest("T02", 3) == []
+    assert archive.last_of("T01", {"state", "meeting"}) == 8
+    assert archive.last_of("T01", {"meeting"}) == 0
+
+
+def test_what_was_kept_is_there_after_a_restart(store_url: str) -> None:
+    first = open_engine(store_url)
     Archive(first).keep([told(1)])
     first.dispose()
-    again = open_engine(url)
+    again = open_engine(store_url)
     assert Archive(again).last("T01") == 1
     again.dispose()
 

@@ -26,6 +26,11 @@ def test_a_line_that_is_down_is_silent_at_once() -> None:
     assert standing(heard(Contact.DOWN, ago=1), NOW) == (Standing.SILENT, NOW - 1)
 
 
+def test_a_line_that_opens_again_makes_nothing_live_that_was_heard_before() -> None:
+    again = Heard(contact=Contact.OPEN, contact_ms=NOW - 10, heard_ms=NOW - 30, news_ms=NOW - 30)
+    assert standing(again, NOW) == (Standing.SILENT, NOW - 30)
+
+
 def test_a_table_that_says_the_same_again_and_again_is_stale_since_its_last_news() -> None:
     same = heard(ago=100, news_ago=STALE_MS + 1)
     assert standing(same, NOW) == (Standing.STALE, NOW - STALE_MS - 1)

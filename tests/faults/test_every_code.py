@@ -223,6 +223,7 @@ SCENARIOS: dict[str, Callable[[Ground], Awaitable[list[str]]]] = {
     "HAND_CLOSED": _refusal("count_check", Role.CHIEF, "open_hand", seat="N", reason="hidden?"),
     "HANDS_UNKNOWN": _hands_unknown,
     "BOARD_AWAY": _board_away,
+    "NOBODY_CALLS": _refusal("due", Role.REFEREE, "attend", seat="N"),
     "SET_OUT": _refusal("tribute", Role.REFEREE, "replace_set", set="S1"),
 }
 """How else a code is raised; each returns the names that came of it."""

@@ -25,11 +25,11 @@ class Told(Protocol):
 
     states: list[State]
 
-    async def order(self, role: Role, cmd: str, **args: Any) -> Reply:
+    async def order(self, role: Role, cmd: str, /, **args: Any) -> Reply:
         """Give a signed order."""
 
 
-async def ordered(trial: Told, role: Role, cmd: str, **args: Any) -> Reply:
+async def ordered(trial: Told, role: Role, cmd: str, /, **args: Any) -> Reply:
     """Give an order that must be taken."""
     reply = await trial.order(role, cmd, **args)
     assert reply.ok, (cmd, args, reply.error)
@@ -37,7 +37,7 @@ async def ordered(trial: Told, role: Role, cmd: str, **args: Any) -> Reply:
     return reply
 
 
-async def refused(trial: Told, role: Role, cmd: str, **args: Any) -> str:
+async def refused(trial: Told, role: Role, cmd: str, /, **args: Any) -> str:
     """Give an order that must be refused; return the code."""
     reply = await trial.order(role, cmd, **args)
     assert not reply.ok, (cmd, args, reply.result)

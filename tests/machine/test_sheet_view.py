@@ -9,8 +9,6 @@ import msgspec
 import pytest
 
 from controller.faults import Language
-from controller.machine.sheet.form import ScoreSheet
-from controller.machine.sheet.text import WIDTH, sheet_text
 from controller.machine.sheet.view import sheet
 from controller.match import events
 from controller.match.phase import Phase
@@ -20,6 +18,8 @@ from controller.messages import Role
 from controller.rules.columns import cells
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
+from controller.sheet.form import ScoreSheet
+from controller.sheet.text import WIDTH, sheet_text
 from tests.match.people import People, meeting
 from tests.match.table import BIG_TWO, B, Table, from_level
 

@@ -170,7 +170,7 @@ class Walk:
 
     # Commands.
 
-    async def give(self, role: Role, cmd: str, *, about: Any = None, **args: Any) -> Reply:
+    async def give(self, role: Role, cmd: str, /, *, about: Any = None, **args: Any) -> Reply:
         """Give a command, and see that it is answered as it should be."""
         at = self._life
         assert at is not None

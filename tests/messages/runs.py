@@ -146,6 +146,9 @@ async def _rulings(at: Trial) -> None:
     charge: dict[str, Any] = {"offence": "other", "seat": "W"}
     await at.order(OBSERVER, "rulings", **charge)
     await ordered(at, REFEREE, "propose", **charge, id="R1")
+    await at.order(OBSERVER, "foresee", cmd="approve", args={"ruling": "R1"})
+    await at.order(OBSERVER, "offers", role="referee")
+    await at.order(OBSERVER, "lost_time")
     said = {"verbal": True, "by": "Chen", "penalty": "violation"}
     await ordered(at, REFEREE, "approve", ruling="R1", **said)
     await ordered(at, CHIEF, "confirm_verbal", ruling="R1")

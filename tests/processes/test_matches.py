@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from controller.journal.verify import verify
-from controller.machine.sheet.text import sheet_text
 from controller.messages import Seat
 from controller.rules.rulebooks import load_profile
+from controller.sheet.text import sheet_text
 from controller.trials.hall import HallPlan, hall
 from tests.match.table import BIG_TWO, INTL, B, H, N
 from tests.matches.at_hall import AtHall

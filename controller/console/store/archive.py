@@ -1,16 +1,17 @@
 """The archive of events: nothing twice, nothing lost, two pasts of one table side by side."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Engine, create_engine, event, func, select
+from sqlalchemy import Connection, Engine, Row, create_engine, event, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from controller.console.store.tables import ALL, EVENTS, HEADS
-from controller.messages import Event, SignedHead
+from controller.console.store.tables import ALL, COMPLETE, DISAGREEMENTS, EVENTS, HEADS
+from controller.heads import Disagreement, KeptHead, disagreement
+from controller.messages import Event
 
 PAGE: Final = 1_000
 
@@ -26,18 +27,43 @@ class Kept(msgspec.Struct, frozen=True, gc=False):
     body: bytes
 
 
+class Mark(msgspec.Struct, frozen=True, gc=False):
+    """Up to its entry `n`, whose head is `head`, nothing public of a table is missing."""
+
+    n: int
+    head: str
+
+
+class Batch(msgspec.Struct, frozen=True):
+    """What is written together: events, how complete their tables are then, signed heads."""
+
+    kept: tuple[Kept, ...] = ()
+    marks: Mapping[str, Mark] = {}
+    heads: tuple[KeptHead, ...] = ()
+
+
+class Written(msgspec.Struct, frozen=True):
+    """What is on the disk now: marks by table, and where heads contradict those before them."""
+
+    events: int
+    marks: Mapping[str, Mark]
+    disagreements: tuple[Disagreement, ...]
+
+
 def open_engine(url: str) -> Engine:
     """Return the database at `url`, with its tables. Raises StoreError.
 
-    SQLite keeps what it said it kept through a power cut, and lets readers read meanwhile.
+    SQLite keeps what it said it kept through a power cut, and lets readers read meanwhile. A
+    PostgreSQL that has gone without a word is given up within seconds.
     """
     try:
-        engine = create_engine(url, pool_pre_ping=True)
+        name = make_url(url).get_backend_name()
+        engine = create_engine(url, pool_pre_ping=True, connect_args=_PATIENCE.get(name, {}))
         if engine.dialect.name == "sqlite":
             event.listen(engine, "connect", _careful)
         ALL.create_all(engine)
     except (ArgumentError, SQLAlchemyError, ImportError) as error:
-        raise StoreError(f"store {_shown(url)}: {_first_line(error)}") from None
+        raise StoreError(f"store {_shown(url)}: {first_line(error)}") from None
     return engine
 
 
@@ -50,23 +76,68 @@ class Archive:
 
     def keep(self, kept: Sequence[Kept]) -> int:
         """Write events that are not there yet; return how many were new. Raises StoreError."""
-        return self._new(EVENTS, [_row(one) for one in kept])
+        return self.write([Batch(tuple(kept))]).events
 
-    def keep_heads(self, table: str, heads: Iterable[SignedHead]) -> int:
-        """Write signed heads that are not there yet; return how many were new.
+    def write(self, batches: Sequence[Batch]) -> Written:
+        """Write batches, all or nothing. What is there already stays as it is; of the marks the
+        last one counts. Raises StoreError."""
+        rows = [_row(one) for batch in batches for one in batch.kept]
+        marks = {table: mark for batch in batches for table, mark in batch.marks.items()}
+        heads = [head for batch in batches for head in batch.heads]
+        try:
+            with self._engine.begin() as base:
+                new = self._new(base, EVENTS, rows)
+                self._mark(base, marks)
+                wrong = tuple(one for head in heads for one in self._head(base, head))
+        except SQLAlchemyError as error:
+            raise StoreError(first_line(error)) from None
+        return Written(new, marks, wrong)
 
-        Raises StoreError.
-        """
-        rows = [
-            {"table_id": table, "n": head.n, "head": head.head, "sig": head.sig} for head in heads
-        ]
-        return self._new(HEADS, rows)
+    def marks(self) -> dict[str, Mark]:
+        """Return up to where nothing is missing, of every table of which anything is kept."""
+        with self._engine.connect() as base:
+            return {
+                row.table_id: Mark(row.n, row.head) for row in base.execute(select(COMPLETE)).all()
+            }
+
+    def disagreements(self, table: str | None = None) -> list[Disagreement]:
+        """Return where signed heads contradicted those kept before, of one table or of all."""
+        asked = select(DISAGREEMENTS.c.body)
+        if table is not None:
+            asked = asked.where(DISAGREEMENTS.c.table_id == table)
+        with self._engine.connect() as base:
+            return [_DISAGREEMENT.decode(body) for body in base.scalars(asked)]
+
+    def heads(self, table: str) -> list[KeptHead]:
+        """Return a table's signed heads, by their numbers."""
+        asked = select(HEADS).where(HEADS.c.table_id == table).order_by(HEADS.c.n, HEADS.c.time)
+        with self._engine.connect() as base:
+            return [_kept_head(row) for row in base.execute(asked)]
 
     def last(self, table: str) -> int:
         """Return the number of the last event of a table, 0 where there is none."""
         with self._engine.connect() as base:
             found = base.scalar(select(func.max(EVENTS.c.n)).where(EVENTS.c.table_id == table))
         return int(found or 0)
+
+    def last_of(self, table: str, kinds: Collection[str]) -> int:
+        """Return the number of a table's last event of one of these kinds, 0 for none."""
+        asked = select(func.max(EVENTS.c.n)).where(
+            EVENTS.c.table_id == table, EVENTS.c.kind.in_(kinds)
+        )
+        with self._engine.connect() as base:
+            return int(base.scalar(asked) or 0)
+
+    def newest(self, table: str, count: int) -> list[Event]:
+        """Return a table's newest events, so many at most, oldest first."""
+        asked = (
+            select(EVENTS.c.body)
+            .where(EVENTS.c.table_id == table)
+            .order_by(EVENTS.c.n.desc())
+            .limit(count)
+        )
+        with self._engine.connect() as base:
+            return [_EVENT.decode(body) for body in base.scalars(asked)][::-1]
 
     def events(self, table: str, since: int = 0, match_id: str | None = None) -> Iterator[Event]:
         """Yield a table's events behind number `since`, in order; of one match alone, if named."""
@@ -95,15 +166,34 @@ class Archive:
         with self._engine.connect() as base:
             return list(base.scalars(twice))
 
-    def _new(self, into: Any, rows: list[dict[str, Any]]) -> int:
+    def _new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
+        """Insert rows that are not there yet; return how many were new."""
         if not rows:
             return 0
         new = self._insert(into).on_conflict_do_nothing().returning(into.c.n)
-        try:
-            with self._engine.begin() as base:
-                return len(base.execute(new, rows).all())
-        except SQLAlchemyError as error:
-            raise StoreError(_first_line(error)) from None
+        return len(base.execute(new, rows).all())
+
+    def _mark(self, base: Connection, marks: Mapping[str, Mark]) -> None:
+        rows = [{"table_id": table, "n": m.n, "head": m.head} for table, m in marks.items()]
+        if rows:
+            new = self._insert(COMPLETE)
+            said = {"n": new.excluded.n, "head": new.excluded.head}
+            base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
+
+    def _head(self, base: Connection, shown: KeptHead) -> Iterable[Disagreement]:
+        """Write a signed head; return in what it contradicts those before it, where it is new."""
+        of = HEADS.c.table_id == shown.table
+        kept = select(HEADS).where(of)
+        same = base.execute(kept.where(HEADS.c.n == shown.n, HEADS.c.head != shown.head)).first()
+        furthest = base.execute(kept.order_by(HEADS.c.n.desc())).first()
+        if not self._new(base, HEADS, [_head_row(shown)]):
+            return ()
+        wrong = disagreement(_known(same), _known(furthest), shown)
+        if wrong is None:
+            return ()
+        row = {"table_id": shown.table, "n": shown.n, "head": shown.head}
+        self._new(base, DISAGREEMENTS, [row | {"body": msgspec.json.encode(wrong)}])
+        return (wrong,)
 
 
 _INSERT: Final = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
@@ -112,17 +202,38 @@ _INSERT: Final = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}
 
 def _row(kept: Kept) -> dict[str, Any]:
     told = kept.event
+    match = told.data.get("match", told.data.get("match_id"))
     return {
         "table_id": told.table,
         "n": told.n,
         "head": told.head,
         "kind": told.kind,
-        "match_id": told.data.get("match_id"),
+        "match_id": match if isinstance(match, str) else None,
         "deal": told.deal,
         "attempt": told.attempt,
         "time": told.time,
         "body": kept.body,
     }
+
+
+def _head_row(head: KeptHead) -> dict[str, Any]:
+    said = {"table_id": head.table, "table_key": head.table_key, "n": head.n, "head": head.head}
+    return said | {"sig": head.sig, "time": head.time}
+
+
+def _kept_head(row: Row[Any]) -> KeptHead:
+    return KeptHead(
+        table=row.table_id,
+        table_key=row.table_key,
+        n=row.n,
+        head=row.head,
+        sig=row.sig,
+        time=row.time,
+    )
+
+
+def _known(row: Row[Any] | None) -> KeptHead | None:
+    return None if row is None else _kept_head(row)
 
 
 def _careful(connection: Any, record: object) -> None:
@@ -138,8 +249,19 @@ def _shown(url: str) -> str:
         return "(no URL)"
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return what a database's error says, in one line."""
     return str(getattr(error, "orig", None) or error).strip().partition("\n")[0]
 
 
+_PATIENCE: Final[Mapping[str, dict[str, Any]]] = {
+    "postgresql": {
+        "connect_timeout": 5,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        "tcp_user_timeout": 10_000,
+    }
+}
 _EVENT = msgspec.json.Decoder(Event)
+_DISAGREEMENT = msgspec.json.Decoder(Disagreement)

@@ -40,9 +40,30 @@ HEADS: Final = Table(
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, primary_key=True),
     Column("head", String(64), primary_key=True),
+    Column("table_key", String(40), nullable=False),
     Column("sig", String(128), nullable=False),
+    Column("time", String(40), nullable=False),
 )
-"""Heads of journals, signed by their tables."""
+"""Heads of journals, signed by their tables. `time`: the table's, when it was first shown."""
+
+DISAGREEMENTS: Final = Table(
+    "disagreements",
+    ALL,
+    Column("table_id", String(24), primary_key=True),
+    Column("n", BigInteger, primary_key=True),
+    Column("head", String(64), primary_key=True),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Signed heads that contradict one that was kept before, both in `body`: another past was told."""
+
+COMPLETE: Final = Table(
+    "complete",
+    ALL,
+    Column("table_id", String(24), primary_key=True),
+    Column("n", BigInteger, nullable=False),
+    Column("head", String(64), nullable=False),
+)
+"""Up to which entry nothing public of a table is missing; behind it there may be holes."""
 
 ORDERS: Final = Table(
     "orders",
@@ -65,9 +86,11 @@ PEOPLE: Final = Table(
     Column("pin", String(200)),
     Column("invited", String(64)),
     Column("language", String(2), nullable=False),
+    Column("table_id", String(24)),
     Column("active", Boolean, nullable=False),
 )
-"""Who may log in. `pin`: its argon2 hash; `invited`: the hash of an invitation not used yet."""
+"""Who may log in. `table_id`: the one table of a display. `pin`: its argon2 hash; `invited`: the
+hash of an invitation not used yet."""
 
 SESSIONS: Final = Table(
     "sessions",
@@ -77,3 +100,33 @@ SESSIONS: Final = Table(
     Column("until_ms", BigInteger, nullable=False),
 )
 """Who is logged in, by the hash of what his browser holds."""
+
+TAKES: Final = Table(
+    "takes",
+    ALL,
+    Column("table_id", String(24), primary_key=True),
+    Column("person", String(40), nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+)
+"""Who goes to a table that waits."""
+
+SHEETS: Final = Table(
+    "sheets",
+    ALL,
+    Column("table_id", String(24), primary_key=True),
+    Column("match_id", String(64), primary_key=True),
+    Column("start_ms", BigInteger, primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("signed", Integer, primary_key=True),
+    Column("state", String(8), nullable=False),
+    Column("event", String(64), nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("match_no", Integer, nullable=False),
+    Column("table_no", String(64), nullable=False),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""Score sheets as their tables told them: one for every version and every signature under it.
+
+`start_ms`: of the match by its table's clock, so that two matches of one name stay two; `at_ms`:
+when it was written down here."""

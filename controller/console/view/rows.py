@@ -5,8 +5,9 @@ from typing import Literal
 import msgspec
 
 from controller.console.standing import Standing
+from controller.console.view.clocks import ends_ms
 from controller.console.view.waits import Wait
-from controller.messages import Clock, Side, State
+from controller.messages import Side, State
 
 Light = Literal["dark", "calm", "busy", "waits", "stands"]
 
@@ -22,7 +23,9 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A table of the hall. `since_ms` (console's clock): since when its standing is so.
 
     `light`: how it stands at one glance, beside words and sign: nothing known of it, at rest,
-    played at, somebody waits, the machine stands. `clock` is as of `at_ms` of the table's clock.
+    played at, somebody waits, the machine stands. `ends_ms` (milliseconds since 1970): when the
+    time of the match is up, while its clock runs; `left_s`: what is left of it while it stands.
+    So a row is the same until something happens, and not another one every second.
     """
 
     table: str
@@ -47,8 +50,9 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     next_zh: str = ""
     fed: int = 0
     machine: str = ""
-    clock: Clock | None = None
-    at_ms: int | None = None
+    ends_ms: int | None = None
+    left_s: int | None = None
+    added_s: int = 0
     announced: str | None = None
     suspended: str | None = None
     signed: int = 0
@@ -64,12 +68,17 @@ def row(
     standing: tuple[Standing, int],
     wait: Wait | None,
     taken_by: str | None = None,
+    heard_ms: int | None = None,
 ) -> Row:
-    """Return a table's row; of one that was never heard, that it was not."""
+    """Return a table's row; of one that was never heard, that it was not.
+
+    `heard_ms`: when this state was heard, by the console's clock.
+    """
     how, since_ms = standing
     if state is None:
         return Row(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
     machine, match = state.machine, state.match
+    clock, up_ms = match.clock, ends_ms(state, heard_ms)
     return Row(
         table=table,
         area=area,
@@ -93,8 +102,9 @@ def row(
         next_zh=match.next_zh,
         fed=machine.fed,
         machine=machine.phase.value,
-        clock=match.clock,
-        at_ms=match.at_ms,
+        ends_ms=up_ms,
+        left_s=clock.left_s if clock is not None and up_ms is None else None,
+        added_s=match.added_time_s,
         announced=match.announced,
         suspended=match.suspended,
         signed=len(match.signed),

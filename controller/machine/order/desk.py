@@ -9,6 +9,7 @@ out again, whoever kept its bytes: in this run its id is known, and another run 
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
@@ -18,7 +19,7 @@ from controller.commands import COMMANDS, PANEL, SHOWN, BadArgs, parse_args, ref
 from controller.counting import Refusals
 from controller.faults import fault
 from controller.machine.order.over import ACTED, OrdersOver
-from controller.machine.order.who import Who
+from controller.machine.order.who import Asked, Who
 from controller.machine.record import Record
 from controller.match.refusals import Refusal
 from controller.messages import Command, Failure, Phase, Reply, Role
@@ -44,7 +45,12 @@ class OrderRefused(Exception):
 
 def failure(name: str, **evidence: object) -> Failure:
     """Return a refusal out of the fault catalogue."""
-    row = fault(name)
+    return _told(name, tuple((what, str(value)) for what, value in evidence.items()))
+
+
+@lru_cache(maxsize=512)
+def _told(name: str, said: tuple[tuple[str, str], ...]) -> Failure:
+    row, evidence = fault(name), dict(said)
     return Failure(
         code=name,
         message=row.cause(evidence),
@@ -73,6 +79,11 @@ class Order:
         self.answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._record = record
         self._result: dict[str, Any] | None = None
+
+    @property
+    def asked(self) -> Asked:
+        """What is asked, by whom, with whose signature."""
+        return Asked(self.command.cmd, self.args, self.who, self.command.key)
 
     def write(self, result: Mapping[str, Any] | None = None) -> None:
         """Journal that the command acts; whoever took it syncs, then calls `done`."""
@@ -132,6 +143,9 @@ class Acts(Protocol):
 
     def without_machine(self, cmd: str) -> Failure | None:
         """Return why a step is not the machine's in this deal; None: it is, or it is no step."""
+
+    def refused(self, asked: Asked) -> Failure | None:
+        """Return why an act would not be carried out; None: it would. Nothing is done."""
 
     def act(self, cmd: str) -> Callable[[Order], Awaitable[None]] | None:
         """Return what carries a command out at once; None: a step of the machine waits for it."""
@@ -302,10 +316,37 @@ class OrderDesk:
             _log.warning("order refused", key=key, why=why.code, cmd=command.cmd, **more)
         return OrderRefused(why)
 
-    def _check_time(self, command: Command, who: Who) -> None:
-        refused = refusal(command.cmd, who.role, self._phase())
+    def refused(self, asked: Asked) -> Failure | None:
+        """Return why an order would be refused now, by all that is known without a board.
+
+        None: it would be taken. Nothing is done, and nobody hears of it.
+        """
+        why = self._not_now(asked.cmd, asked.who.role)
+        if why is not None:
+            return why
+        if self.acts.act(asked.cmd) is not None:
+            return self.acts.refused(asked)
+        return self.acts.veto(asked.cmd, asked.args) or self._not_awaited(asked.cmd)
+
+    @property
+    def awaited(self) -> frozenset[str]:
+        """The steps of the machine that an order would be for now."""
+        return frozenset(name for name, taker in self._takers.items() if not taker.done())
+
+    def _not_now(self, cmd: str, role: Role) -> Failure | None:
+        refused = refusal(cmd, role, self._phase())
         if refused is not None and refused.code == "WRONG_PHASE":
-            refused = self.acts.without_machine(command.cmd) or refused
+            refused = self.acts.without_machine(cmd) or refused
+        return refused
+
+    def _not_awaited(self, cmd: str) -> Failure | None:
+        """Return why a step finds nobody who takes its order; None: it does."""
+        if cmd in self.awaited:  # else its step was given up, perhaps in this very moment
+            return None
+        return failure("WRONG_PHASE", found=self._phase().value, expected="a moment")
+
+    def _check_time(self, command: Command, who: Who) -> None:
+        refused = self._not_now(command.cmd, who.role)
         if refused is not None:
             raise OrderRefused(refused)
         present = self.present(command.cmd)
@@ -331,13 +372,10 @@ class OrderDesk:
             self._acting.add(acting)
             acting.add_done_callback(lambda done: self._acted(order, acting))
             return order
-        vetoed = self.acts.veto(command.cmd, order.args)
+        vetoed = self.acts.veto(command.cmd, order.args) or self._not_awaited(command.cmd)
         if vetoed is not None:
             raise OrderRefused(vetoed)
-        taker = self._takers.get(command.cmd)
-        if taker is None or taker.done():  # done: its step was given up in this very moment
-            found = self._phase().value
-            raise OrderRefused(failure("WRONG_PHASE", found=found, expected="a moment"))
+        taker = self._takers[command.cmd]
         for name in [name for name, waiting in self._takers.items() if waiting is taker]:
             del self._takers[name]
         taker.set_result(order)

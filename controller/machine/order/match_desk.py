@@ -15,8 +15,10 @@ from controller.cards import Face, parse_face
 from controller.journal.entries import fits
 from controller.machine import play as at_play
 from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
+from controller.machine.order.foresight import foreseen, lost_time
 from controller.machine.order.match_orders import events_of, meeting_of
 from controller.machine.order.ruling_orders import choices
+from controller.machine.order.who import Asked
 from controller.machine.play import Play
 from controller.machine.record import Record
 from controller.machine.sheet.view import sheet
@@ -28,11 +30,12 @@ from controller.match.phase import Phase
 from controller.match.refusals import Refusal, RefusedError
 from controller.match.state import GuandanMatch
 from controller.match.time_due import next_due_ms
-from controller.match_arguments import Accusing
+from controller.match_arguments import Accusing, Foreseeing
 from controller.messages import Seat
 from controller.rules.penalties.records import Record as Brought
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
+from controller.rules.result import Finish
 from controller.rules.returns import ReturnError, judge_return
 from controller.rules.tribute import anti_is_claimed, owing
 from controller.vault import exchange
@@ -55,49 +58,61 @@ class MatchDesk:
     def refused(self, *wanted: MatchEvent) -> Refused | None:
         """Return why the match would not take these events, one after the other."""
         play = self._record.play
-        for event in wanted:
+        for event, then in zip(wanted, (*wanted[1:], None), strict=True):
             _, effects = at_play.tried(play, event)
             refusal = next((each for each in effects if isinstance(each, Refused)), None)
             if refusal is not None:
                 return refusal
-            play = at_play.happened(play, event)
+            if then is not None:
+                play = at_play.happened(play, event)
         return None
+
+    def check(self, asked: Asked) -> None:
+        """Return if the match would take what is asked. Raises OrderRefused."""
+        self._require(self.meant(asked))
+
+    def _require(self, wanted: Sequence[MatchEvent]) -> None:
+        refused = self.refused(*wanted)
+        if refused is not None:
+            raise OrderRefused(failure_of(refused.refusal))
 
     async def act(self, order: Order, then: MatchEvent | None = None) -> None:
         """Carry a command about the match out. Raises OrderRefused.
 
         `then` happens with it, where the match takes that behind it.
         """
-        wanted = self.meant(order)
+        wanted = self.meant(order.asked)
         if then is not None and self.refused(*wanted, then) is None:
             wanted = (*wanted, then)
         self.write(*wanted)
         await order.carried_out({"phase": self._phase().value, **_told(wanted)})
 
-    def meant(self, order: Order) -> tuple[MatchEvent, ...]:
+    def meant(self, asked: Asked) -> tuple[MatchEvent, ...]:
         """Return what a command means to the match as it stands. Raises OrderRefused."""
         match = self._record.play.match
         if match is None:
             raise OrderRefused(failure("NO_MATCH"))
         at_ms = self._record.clock()
         try:
-            return events_of(order.command.cmd, order.args, order.who, match, at_ms)
+            return events_of(asked.cmd, asked.args, asked.who, match, at_ms)
         except RefusedError as error:
             raise OrderRefused(failure_of(error.refusal)) from None
 
     def write(self, *wanted: MatchEvent) -> None:
         """Journal events that the match takes. Raises OrderRefused, with nothing written."""
-        refused = self.refused(*wanted)
-        if refused is not None:
-            raise OrderRefused(failure_of(refused.refusal))
+        self._require(wanted)
         for event in wanted:
             self._record.happened(event)
 
-    async def lay_out(self, order: Order) -> None:
-        """Begin a match: its pairs may take their seats. Raises OrderRefused."""
+    def require_free(self) -> None:
+        """Return if another match may be laid out. Raises OrderRefused."""
         match = self._record.play.match
         if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
             raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
+
+    async def lay_out(self, order: Order) -> None:
+        """Begin a match: its pairs may take their seats. Raises OrderRefused."""
+        self.require_free()
         try:
             meeting, record = meeting_of(order.args)
             laid_out = meeting_data(self._profile, meeting, record)
@@ -114,11 +129,10 @@ class MatchDesk:
 
         Raises OrderRefused.
         """
-        match, dealt = self._guandan(), self._known()
+        match, dealt = self._guandan(), self.judges_tribute(order.asked)
         if dealt is None:
             await self._entered(order)
             return
-        _require_laid(match, order.args.seat)
         right = exchange.tribute_is_right(
             dealt.vault,
             dealt.sequence,
@@ -134,14 +148,11 @@ class MatchDesk:
 
         Raises OrderRefused.
         """
-        match, dealt = self._guandan(), self._known()
-        settled = None if match.exchange is None else match.exchange.plan
-        to = dict(settled.returns).get(order.args.seat) if settled is not None else None
-        owed = owing(match.profile, match.follows)
-        decides = settled is not None and settled.leader is None
-        if dealt is None or owed is None or to is None or decides:
+        match, known = self._guandan(), self.judges_return(order.asked)
+        if known is None:
             await self._entered(order)
             return
+        dealt, owed, to = known
         try:
             verdict = exchange.judge_return_card(
                 dealt.vault,
@@ -161,8 +172,35 @@ class MatchDesk:
             {"state": verdict.state, "key": verdict.key, "article": verdict.article}
         )
 
+    def judges_tribute(self, asked: Asked) -> DealtHands | None:
+        """Return the hands that a tribute is held against; None: it is entered as it was seen.
+
+        Raises OrderRefused where it is neither.
+        """
+        match, dealt = self._guandan(), self._known()
+        if dealt is None:
+            self.check(asked)
+        else:
+            _require_laid(match, asked.args.seat)
+        return dealt
+
+    def judges_return(self, asked: Asked) -> tuple[DealtHands, Finish, Seat] | None:
+        """Return what a return is held against: the hands, what it follows, and who gets it.
+
+        None: it is entered as it was seen. Raises OrderRefused where it is neither.
+        """
+        match, dealt = self._guandan(), self._known()
+        settled = None if match.exchange is None else match.exchange.plan
+        to = dict(settled.returns).get(asked.args.seat) if settled is not None else None
+        owed = owing(match.profile, match.follows)
+        decides = settled is not None and settled.leader is None
+        if dealt is None or owed is None or to is None or decides:
+            self.check(asked)
+            return None
+        return dealt, owed, to
+
     async def _entered(self, order: Order) -> None:
-        self.write(*self.meant(order))
+        self.write(*self.meant(order.asked))
         await order.carried_out()
 
     def _known(self) -> DealtHands | None:
@@ -186,6 +224,14 @@ class MatchDesk:
         except RefusedError as error:
             raise OrderRefused(failure_of(error.refusal)) from None
         return {"proposals": [msgspec.to_builtins(proposal) for proposal in found]}
+
+    def foresee(self, said: Foreseeing) -> dict[str, Any]:
+        """Return what a decision would do to the match. Raises OrderRefused."""
+        return foreseen(self._record.play, said, self._record.clock())
+
+    def lost_time(self) -> dict[str, Any]:
+        """Return the added time that is open at this table. Raises OrderRefused."""
+        return lost_time(self._record.play.match, self._record.clock())
 
     def changed(self) -> None:
         """React to the match as it stands: tell what was kept, ask the vault, wind the clock."""

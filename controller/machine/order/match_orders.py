@@ -89,7 +89,13 @@ def _seat(said: Seating, who: Who, match: Match, at_ms: int) -> MatchEvent:
 
 
 def _confirm(said: Confirming, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    """Press the green button of a seat; a referee without one confirms for both sides."""
+    """Press the green button of a seat; a referee without one confirms for both sides.
+
+    Who says in which phase he means it is refused in another one: two players who touch the same
+    words say them twice, and the second time they would be others.
+    """
+    if said.phase not in (None, match.phase):
+        refuse("WRONG_PHASE", match.phase, said.phase)
     if said.seat is not None:
         return presses.pressed(match, said.seat, at_ms)
     if who.role not in REFEREES:

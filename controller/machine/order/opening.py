@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 
 from controller.cards import face_text
 from controller.machine.order.desk import Order, OrderRefused, failure
+from controller.machine.order.who import Asked
 from controller.machine.record import Record
 from controller.machine.state import Opened
+from controller.match.state import Match
 from controller.roster import Roster
 from controller.signer_names import names_in
 from controller.vault.exchange import DealtHands, hand
@@ -33,12 +35,8 @@ class OpenedHands:
     async def open(self, order: Order) -> None:
         """Answer with a hand as it was dealt, for the asker alone. Raises OrderRefused."""
         play, args = self._record.play, order.args
-        match, dealt = play.match, self._dealt()
+        match, dealt = self.openable()
         asker = self._roster.client(order.command.key)
-        if match is None or not match.under_way or not (match.led or match.claimed):
-            raise OrderRefused(failure("HAND_CLOSED"))
-        if dealt is None or match.by_hand:
-            raise OrderRefused(failure("HANDS_UNKNOWN"))
         if asker is None or asker.seal is None or order.command.key is None:
             raise OrderRefused(failure("UNKNOWN_KEY"))
         faces = hand(dealt.vault, dealt.sequence, args.seat)
@@ -60,7 +58,16 @@ class OpenedHands:
         self._now.remove(who)
         order.done({"sealed": box})
 
-    def forbid(self, order: Order) -> None:
+    def openable(self) -> tuple[Match, DealtHands]:
+        """Return the match and its hands, where one may be looked at. Raises OrderRefused."""
+        match, dealt = self._record.play.match, self._dealt()
+        if match is None or not match.under_way or not (match.led or match.claimed):
+            raise OrderRefused(failure("HAND_CLOSED"))
+        if dealt is None or match.by_hand:
+            raise OrderRefused(failure("HANDS_UNKNOWN"))
+        return match, dealt
+
+    def forbid(self, asked: Asked) -> None:
         """Refuse an order to deal again by somebody who saw a hand of this deal.
 
         Nor may it be given by word: nobody could tell whose word it is. Raises OrderRefused.
@@ -69,8 +76,8 @@ class OpenedHands:
         if match is None:
             return
         seen = tuple(self._of(match.meeting.match_id, match.deal))
-        by_word = bool(getattr(order.args, "verbal", False))
-        deciding = {order.command.key, *names_in(order.who.by)}
+        by_word = bool(getattr(asked.args, "verbal", False))
+        deciding = {asked.key, *names_in(asked.who.by)}
         if any(by_word or deciding & {one.key, *names_in(one.by)} for one in seen):
             raise OrderRefused(failure("OPENED_BY_YOU"))
 

@@ -15,6 +15,7 @@ from controller.journal.fold import Progress, attempts
 from controller.machine.clock import between_ms
 from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
 from controller.machine.order.match_desk import MatchDesk, meeting_data
+from controller.machine.order.who import Asked
 from controller.machine.play import Sent
 from controller.machine.record import Record
 from controller.match.authority import require
@@ -83,19 +84,7 @@ class Transfers:
         A match that went, and did not arrive, may be sent to yet another table.
         """
         args: Transferring = order.args
-        _allowed(order)
-        play = self._record.play
-        match = play.match or (play.sent.match if play.sent is not None else None)
-        if match is None:
-            raise OrderRefused(failure("NO_MATCH"))
-        if match.phase is Phase.SIGNED:
-            phases = ", ".join(phase for phase in Phase if phase is not Phase.SIGNED)
-            raise OrderRefused(failure("WRONG_PHASE", found=match.phase.value, expected=phases))
-        if play.kept:  # it comes out together, and not on the way
-            found = f"{match.phase}, before all have said or laid theirs"
-            raise OrderRefused(failure("WRONG_PHASE", found=found, expected="after that"))
-        if play.match is not None and args.table == self._id:
-            raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected="another table"))
+        match, play = self.leaving(order.asked), self._record.play
         if play.match is not None:
             self._stop(match)
         if play.match is not None or play.sent is None or play.sent.to != args.table:
@@ -108,6 +97,23 @@ class Transfers:
         said = {"match": match.meeting.match_id, "to": args.table}
         named = {"digest": document.digest, "parts": len(document.parts)}
         await order.carried_out(said | named)
+
+    def leaving(self, asked: Asked) -> Match:
+        """Return the match that may go to another table. Raises OrderRefused."""
+        _allowed(asked)
+        play = self._record.play
+        match = play.match or (play.sent.match if play.sent is not None else None)
+        if match is None:
+            raise OrderRefused(failure("NO_MATCH"))
+        if match.phase is Phase.SIGNED:
+            phases = ", ".join(phase for phase in Phase if phase is not Phase.SIGNED)
+            raise OrderRefused(failure("WRONG_PHASE", found=match.phase.value, expected=phases))
+        if play.kept:  # it comes out together, and not on the way
+            found = f"{match.phase}, before all have said or laid theirs"
+            raise OrderRefused(failure("WRONG_PHASE", found=found, expected="after that"))
+        if play.match is not None and asked.args.table == self._id:
+            raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected="another table"))
+        return match
 
     def _stop(self, match: Match) -> None:
         """Let the match stand still, with no attempt of a machine that it leaves behind."""
@@ -195,7 +201,7 @@ class Transfers:
         written it.
         """
         args: TakingOver = order.args
-        _allowed(order)
+        _allowed(order.asked)
         try:
             check_document(args.digest, args.verify, args.sig)
         except BadSignature:
@@ -237,15 +243,23 @@ class Transfers:
             raise OrderRefused(failure("OTHER_MATCH", found=found))
         if digest in self._record.state.taken:
             raise OrderRefused(failure("OTHER_MATCH", found="it was here, and is over or gone"))
+        self._require_room()
+        try:
+            rebuilt(transfer, self._profile)
+        except BadTransfer as bad:
+            raise OrderRefused(_not_a_document(bad)) from None
+
+    def arriving(self, asked: Asked) -> None:
+        """Return if a right document may be taken now. Raises OrderRefused."""
+        _allowed(asked)
+        self._require_room()
+
+    def _require_room(self) -> None:
         match = self._record.play.match
         if match is not None and match.phase not in (Phase.SIGNED, Phase.SETUP):
             raise OrderRefused(failure("MATCH_OPEN", found=match.meeting.match_id))
         if self._busy():
             raise OrderRefused(failure("MACHINE_BUSY"))
-        try:
-            rebuilt(transfer, self._profile)
-        except BadTransfer as bad:
-            raise OrderRefused(_not_a_document(bad)) from None
 
     def _write(self, transfer: Transfer, args: TakingOver, by: str) -> None:
         """Journal the match as it comes, with its times on this table's clock.
@@ -291,9 +305,9 @@ class Transfers:
         return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
 
 
-def _allowed(order: Order) -> None:
+def _allowed(asked: Asked) -> None:
     try:
-        require("transfer", order.who.role, verbal=order.args.verbal)
+        require("transfer", asked.who.role, verbal=asked.args.verbal)
     except RefusedError as error:
         raise OrderRefused(failure_of(error.refusal)) from None
 

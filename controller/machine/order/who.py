@@ -1,5 +1,7 @@
 """Who gives an order: the name that answers for it, and the role that allows it."""
 
+from typing import Any
+
 import msgspec
 
 from controller.match_arguments import ByWord
@@ -25,3 +27,16 @@ class Who(msgspec.Struct, frozen=True, gc=False):
     def answers_for(self, said: ByWord) -> str:
         """Return who decided: the chief where this one enters his word, else himself."""
         return said.by or self.by
+
+
+class Asked(msgspec.Struct, frozen=True, gc=False):
+    """What somebody wants: a command, its arguments (as the command takes them), and who he is.
+
+    `key` is the one that signed it; None where nobody did: then it is only asked whether it could
+    be given.
+    """
+
+    cmd: str
+    args: Any
+    who: Who
+    key: str | None = None

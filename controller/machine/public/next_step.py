@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import cast
 
-from controller.machine.public import seat_words
-from controller.machine.public.seat_words import SEATS, SIDES
 from controller.machine.public.waiting import (
     area_stands,
     awaits_added_time,
@@ -17,7 +15,9 @@ from controller.match.finishing import ended_by_time, finished
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Seat
+from controller.rules import seat_words
 from controller.rules.returns import return_rule, returns_shown
+from controller.rules.seat_words import SEATS, SIDES
 from controller.rules.standing import gain
 from controller.rules.tribute import owing
 from controller.rules.words import Words

@@ -1,1 +1,1 @@
-"""The score sheet (记分表): whole, as rows and as a print."""
+"""From a match to its score sheet: what its rows say, and what the head and foot say."""

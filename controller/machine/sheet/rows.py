@@ -4,16 +4,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from controller.machine.public.result import by_side
-from controller.machine.public.seat_words import SEATS, SIDES
-from controller.machine.sheet.form import (
-    BigTwoLine,
-    Correction,
-    DealLine,
-    Note,
-    Outcome,
-    Passed,
-    Penalised,
-)
 from controller.match.sheet import (
     CorrectionRow,
     DealRow,
@@ -34,10 +24,20 @@ from controller.messages import Side
 from controller.rules.levels import grade_text
 from controller.rules.penalties.offences import offence, words
 from controller.rules.result import Finish, Result
+from controller.rules.seat_words import SEATS, SIDES
 from controller.rules.seats import ALL
 from controller.rules.seats import SIDES as BOTH
 from controller.rules.standing import Sides, Standing, at_start
 from controller.rules.words import Words
+from controller.sheet.form import (
+    BigTwoLine,
+    Correction,
+    DealLine,
+    Note,
+    Outcome,
+    Passed,
+    Penalised,
+)
 
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:

@@ -12,7 +12,6 @@ import msgspec
 
 from controller.machine.public.result import public_score, public_verdict
 from controller.machine.public.ruling import told
-from controller.machine.sheet.form import Rules, ScoreSheet, Signed, Version
 from controller.machine.sheet.rows import (
     big_two_lines,
     corrections,
@@ -27,6 +26,7 @@ from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
 from controller.messages import Pair
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
+from controller.sheet.form import Rules, ScoreSheet, Signed, Version
 
 Wall = Callable[[int], str | None]
 """The wall's time at a moment of the table's clock; None where nobody knows it any more."""

@@ -6,8 +6,14 @@ from typing import Any
 import msgspec
 
 from controller.faults import Language
-from controller.machine.public.seat_words import SIDES, SIGNERS
-from controller.machine.sheet.form import (
+from controller.messages import Seat
+from controller.rules.columns import cells, packed, wrapped
+from controller.rules.keys import all_keys
+from controller.rules.seat_words import SIDES, SIGNERS
+from controller.rules.seats import ALL
+from controller.rules.seats import SIDES as BOTH
+from controller.rules.words import Words
+from controller.sheet.form import (
     BigTwoLine,
     DealLine,
     Outcome,
@@ -15,13 +21,7 @@ from controller.machine.sheet.form import (
     ScoreSheet,
     Signed,
 )
-from controller.machine.sheet.words import LABELS
-from controller.messages import Seat
-from controller.rules.columns import cells, packed, wrapped
-from controller.rules.keys import all_keys
-from controller.rules.seats import ALL
-from controller.rules.seats import SIDES as BOTH
-from controller.rules.words import Words
+from controller.sheet.words import LABELS
 
 WIDTH = 80
 """Cells of the longest line: it fits a terminal and a sheet of paper."""

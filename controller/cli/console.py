@@ -1,0 +1,172 @@
+"""`dealtable console`: the referees' console over any number of tables."""
+
+import asyncio
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, get_args
+
+import click
+from nacl.utils import random as entropy
+
+from controller.cli import LineError
+from controller.cli.ending import ending_signals
+from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
+from controller.cli.wall import wall_ms
+from controller.console.config import ConsoleConfig, load
+from controller.faults import Language
+from controller.messages import Role
+
+EPILOG = """\b
+The first time:
+  1. Write console.toml; deploy/console.toml is one to begin with:
+       [console]
+       name = "Hall 1"
+       listen = "192.168.1.5:8080"
+  2. dealtable console --config console.toml
+     It makes its keys, one for each role, and shows a code for the first chief and one for the
+     first technician. Whoever has a code opens ADDRESS/invited and chooses a PIN.
+  3. The technician opens ADDRESS/setup, finds the tables, and admits the console's keys there
+     (`dealtable keys admit`).
+
+\b
+Later:
+  dealtable console --config console.toml --invite "Li Na" --role referee
+     A code for one more person, or a new PIN for one who forgot his; also while it runs.
+  dealtable check-config console.toml
+
+Without tables to hand, `dealtable demo --tables 4` opens a console over simulated ones.
+"""
+_NEEDS: Final = ("argon2", "segno", "sqlalchemy", "starlette", "uvicorn", "zeroconf")
+"""Libraries of the extra `console`."""
+FIRST: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
+"""Who is invited to a console that has nobody."""
+
+
+@click.command(epilog=EPILOG)
+@click.option(
+    "--config",
+    "path",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The console's configuration, such as console.toml.",
+)
+@click.option("--invite", metavar="NAME", help="Show a code for this person, and end.")
+@click.option(
+    "--role",
+    type=click.Choice([role.value for role in Role if role is not Role.TABLE]),
+    help="With --invite: as what.",
+)
+@click.option(
+    "--language",
+    type=click.Choice(get_args(Language)),
+    default="zh",
+    show_default=True,
+    help="With --invite: in which language.",
+)
+@click.option(
+    "--log-level",
+    "level",
+    type=click.Choice(list(LEVELS)),
+    default="info",
+    envvar=LEVEL_VARIABLE,
+    show_default=True,
+    help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
+)
+def command(
+    path: Path, invite: str | None, role: str | None, language: Language, level: LevelName
+) -> None:
+    """The referees' console: every table on one page, in a browser, until Ctrl-C.
+
+    One list of who waits for a referee, a page for every table with all that can be ordered
+    there, the chief's decisions, sheets, proofs. It keeps what the tables say; it decides
+    nothing, and tables go on without it.
+    """
+    if (invite is None) != (role is None):
+        raise click.UsageError("--invite NAME and --role ROLE go together")
+    if (library := missing()) is not None:
+        raise LineError(needs(library))
+    log_as_asked(level)
+    describe(part="console")
+    config = load(path)
+    if invite is not None and role is not None:
+        _invite(config, invite, Role(role), language)
+        return
+    asyncio.run(_run(config, path))
+
+
+def missing() -> str | None:
+    """Return the name of a library that a console needs and that is not installed."""
+    return next((name for name in _NEEDS if importlib.util.find_spec(name) is None), None)
+
+
+def needs(library: str) -> str:
+    """Return what to say where one is missing."""
+    return f"the console needs {library}: pip install 'dealtable[console]' installs it"
+
+
+def steady_ms() -> Callable[[], int]:
+    """Return the running loop's clock in milliseconds since 1970.
+
+    It does not jump when the wall's clock is set: how long somebody waits is counted by it.
+    """
+    loop = asyncio.get_running_loop()
+    offset_s = wall_ms() / 1000 - loop.time()
+    return lambda: int((offset_s + loop.time()) * 1000)
+
+
+async def _run(config: ConsoleConfig, path: Path) -> None:
+    """Serve until a signal. Raises ConfigError, StoreError as LineError."""
+    from controller.console.serving import opened, serve
+    from controller.console.store.archive import StoreError
+
+    stop = asyncio.Event()
+    for number in ending_signals():
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    own = config.console
+    try:
+        async with opened(config, path, now_ms=steady_ms(), entropy=entropy) as console:
+            invited = await console.sessions.invite_first(FIRST)
+
+            def up(url: str) -> None:
+                tables = len(console.tables.ids)
+                noun = "table" if tables == 1 else "tables"
+                click.echo(f"{own.name}: {url}  ({tables} {noun})")
+                for name, code in invited:
+                    click.echo(f'invitation of "{name}": {code}   at {url}/invited')
+                if own.is_open_and_plain:
+                    click.echo(
+                        "PINs cross the network unsealed: tls_cert and tls_key seal them", err=True
+                    )
+
+            await serve(console, stop, up)
+    except StoreError as error:
+        raise LineError(str(error)) from error
+
+
+def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:
+    """Show a code for somebody."""
+    import msgspec
+
+    from controller.console.people import People, Person
+    from controller.console.store.archive import StoreError, open_engine
+    from controller.messages import Person as PersonName
+
+    try:
+        said = msgspec.convert(name, PersonName)
+    except msgspec.ValidationError:
+        raise LineError(
+            f"--invite {name}: expected a name, 1 to 40 printable characters without brackets"
+        ) from None
+    try:
+        engine = open_engine(config.console.store)
+    except StoreError as error:
+        raise LineError(str(error)) from error
+    try:
+        code = People(engine, wall_ms, entropy).invite(
+            Person(name=said, role=role, language=language)
+        )
+    finally:
+        engine.dispose()
+    click.echo(f'invitation of "{said}" as {role.value}: {code}')
+    click.echo("whoever has it opens /invited at the console's address and chooses a PIN")

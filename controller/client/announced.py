@@ -1,0 +1,114 @@
+"""What a table says of itself on the network, so that a console finds it: names and public keys.
+
+A service of multicast DNS (DNS-SD). Anybody may say such things, so that nothing of it is
+believed before people have compared the fingerprint of its keys with what the table itself
+prints; it holds no secret.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from controller.roster import TABLE, Certificate, fingerprint
+from controller.roster.certificate import key_in
+
+SERVICE: Final = "_dealtable._tcp.local."
+VERSION: Final = "1"
+_PORTS: Final = range(1, 65_536)
+_Z85: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
+
+
+class NoTable(Exception):
+    """An announcement that is none of a table: one line says why."""
+
+
+class Announced(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A table as the network says. `addresses`: IPv4, in the order in which it said them.
+
+    `key` is its CURVE key (Z85), `verify` its Ed25519 key (hex), as TOML and endpoints have them.
+    """
+
+    table: str
+    key: str
+    verify: str
+    feed: int
+    commands: int
+    addresses: tuple[str, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """What people compare: of these keys, whatever the announcement says it is."""
+        return fingerprint_of(self.key, self.verify)
+
+
+def fingerprint_of(key: str, verify: str) -> str:
+    """Return the fingerprint of a table's keys. Raises ValueError for what are none."""
+    if not _Z85.fullmatch(key):
+        raise ValueError("a CURVE key is 40 characters of Z85")
+    own = Certificate(name=TABLE, role=None, curve=key, verify=key_in(verify), seal=None)
+    return fingerprint(own)
+
+
+def told(table: str, own: Certificate, feed: int, commands: int) -> dict[str, str]:
+    """Return what a table with these ports says of itself, field by field."""
+    return {
+        "v": VERSION,
+        "table": table,
+        "fingerprint": fingerprint(own),
+        "key": own.curve,
+        "verify": own.verify.hex(),
+        "feed": str(feed),
+        "commands": str(commands),
+    }
+
+
+def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> Announced:
+    """Return the table behind what was heard. Raises NoTable."""
+    fields = _fields(said)
+    if fields.get("v") != VERSION:
+        raise NoTable(f"version {fields.get('v')}, expected {VERSION}")
+    try:
+        found = Announced(
+            table=fields["table"],
+            key=fields["key"],
+            verify=fields["verify"],
+            feed=_port(fields["feed"]),
+            commands=_port(fields["commands"]),
+            addresses=tuple(one for one in addresses if _is_v4(one)),
+        )
+        own = found.fingerprint
+    except KeyError as missing:
+        raise NoTable(f"{missing.args[0]} is missing") from None
+    except ValueError as wrong:
+        raise NoTable(str(wrong)) from None
+    if fields.get("fingerprint") != own:
+        raise NoTable("its fingerprint is not that of its keys")
+    if not found.addresses:
+        raise NoTable("it has no address")
+    return found
+
+
+def _fields(said: Mapping[bytes, bytes | None]) -> dict[str, str]:
+    try:
+        return {
+            name.decode("ascii"): (value or b"").decode("ascii") for name, value in said.items()
+        }
+    except UnicodeDecodeError:
+        raise NoTable("it says something that is no ASCII text") from None
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 6 and int(text) in _PORTS):
+        raise ValueError(f"{text}: expected a port")
+    return int(text)
+
+
+def _is_v4(address: str) -> bool:
+    try:
+        ipaddress.IPv4Address(address)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,129 @@
+"""The web application: pages, files, routes, and what every answer says to the browser."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from controller import deal
+from controller.console import routes
+from controller.console.console import Console
+from controller.console.routing import HEADER, Wrong
+
+_HERE: Final = Path(__file__).parent
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'; object-src 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_SAFE: Final = frozenset({"GET", "HEAD"})
+
+
+def make_app(console: Console, mounted: Iterable[BaseRoute] | None = None) -> Starlette:
+    """Return the application of a console that was started.
+
+    `mounted`: other routes than those of routes/.
+    """
+    app = Starlette(
+        routes=[
+            *(all_routes() if mounted is None else mounted),
+            Mount("/static/verify", _Modules(directory=Path(deal.__file__).parent)),
+            Mount("/static", _Files(directory=_HERE / "static")),
+        ],
+        exception_handlers={HTTPException: _not_found, Exception: _failed},
+    )
+    app.state.console = console
+    app.add_middleware(_Guard)
+    return app
+
+
+def all_routes() -> list[BaseRoute]:
+    """Return the routes of every module in routes/."""
+    found: list[BaseRoute] = []
+    for module in route_modules():
+        found += routes_of(importlib.import_module(module))
+    return found
+
+
+def route_modules() -> list[str]:
+    """Return the names of the modules in routes/."""
+    return [f"{routes.__name__}.{one.name}" for one in pkgutil.iter_modules(routes.__path__)]
+
+
+def routes_of(module: ModuleType) -> list[Route]:
+    """Return what a module of routes/ mounts."""
+    return list(getattr(module, "ROUTES", ()))
+
+
+class _Files(StaticFiles):
+    """Files that a browser asks after each time: a console that was updated shows itself so."""
+
+    def file_response(self, *args: object, **more: object) -> Response:
+        """Return a file, to be asked after again."""
+        response = super().file_response(*args, **more)  # type: ignore[arg-type]
+        response.headers["Cache-Control"] = "no-cache"
+        return response
+
+
+class _Modules(_Files):
+    """The verifier's own modules, from where they lie among other files."""
+
+    def lookup_path(self, path: str) -> tuple[str, object]:  # type: ignore[override]
+        """Find a module; anything else is not there."""
+        return super().lookup_path(path) if path.endswith(".mjs") else ("", None)
+
+
+class _Guard:
+    """Refuses what another site sends, and puts the headers on every answer.
+
+    A page of another site can send a form here, but no header of its own. A cookie alone
+    (SameSite) would do in today's browsers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        if scope["method"] not in _SAFE and not Request(scope).headers.get(HEADER):
+            refused = Wrong(403, f"the header {HEADER} is missing", f"缺少{HEADER}请求头")
+            await refused.response()(scope, receive, with_headers)
+            return
+        await self._app(scope, receive, with_headers)
+
+
+async def _not_found(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    if status == 405:
+        return Wrong(status, "this cannot be done here", "不支持此操作").response()
+    return Wrong(status, "there is no such page", "没有此页面").response()
+
+
+async def _failed(_: Request, __: Exception) -> Response:
+    return Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志").response()

@@ -1,0 +1,293 @@
+"""A match goes on at another table (转台): it leaves one, is fetched, and is taken by the other.
+
+Every order is one person's, by the order desk. Whatever breaks off, the same call goes on: what
+acted is not ordered twice, a match that has left is only fetched again.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+from controller.console.desk import Desk, Wish
+from controller.console.people import Person
+from controller.console.routing import Wrong
+from controller.console.seen import Run, Tables
+from controller.console.standing import Standing
+from controller.console.store.archive import Archive
+from controller.console.store.orders import Orders
+from controller.messages import Event, Failure, Reply, State
+from controller.signing import BadSignature, check_document
+
+Fate = Literal["done", "refused", "unknown"]
+
+_MATCHES: Final = frozenset({"meeting", "taken_over", "transferred"})
+_FREE: Final = frozenset({"idle", "setup", "signed"})
+"""Phases of a match beside which a table takes another one."""
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One step and its fate; `en` and `zh`: why a table did not do it."""
+
+    step: Literal["transfer", "document", "take_over"]
+    table: str
+    fate: Fate
+    part: int = 1
+    parts: int = 1
+    en: str = ""
+    zh: str = ""
+
+
+class Carried(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a match came."""
+
+    steps: list[Step]
+    done: bool = False
+    match: str | None = None
+
+
+class Left(msgspec.Struct, frozen=True, kw_only=True):
+    """A match that left the table `table` for `to`."""
+
+    table: str
+    match: str
+    to: str
+
+
+class Fit(msgspec.Struct, frozen=True, kw_only=True):
+    """A table between which and this one a match may go; a few words about it."""
+
+    table: str
+    en: str = ""
+    zh: str = ""
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """`left`: a match of this table that is still on its way. `tables` may take its match;
+    `incoming`: from where one is on its way to here.
+    """
+
+    left: Left | None
+    tables: list[Fit]
+    incoming: list[Fit]
+
+
+class Carriage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person asks for: under which id, where to, and by whose word where by a chief's."""
+
+    id: Annotated[
+        str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,50}$", description="8 to 50 letters, digits")
+    ]
+    to: str
+    by: str | None = None
+
+
+class _Stopped(Exception):
+    """A step was not done."""
+
+    def __init__(self, step: Step) -> None:
+        super().__init__(step.en)
+        self.step = step
+
+
+class Carrier:
+    """Carries matches between the console's tables.
+
+    `verify` gives the key (hex) with which a table signs, as people entered it; None: not known.
+    What came from the table by its gateway is no such knowledge.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        desk: Desk,
+        orders: Orders,
+        archive: Archive,
+        read: Run,
+        verify: Callable[[str], str | None],
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._tables, self._desk, self._orders = tables, desk, orders
+        self._archive, self._read, self._verify = archive, read, verify
+        self._now_ms = now_ms
+
+    async def about(self, table: str) -> About:
+        """Return what of a table is on its way, and where its match could go."""
+        here = self._tables.seen(table).state
+        left = await self._read(lambda: self._left(table))
+        idle = [one for one in self._tables.ids if one != table and _is_free(self._state(one))]
+        coming = await self._read(lambda: [self._left(one) for one in idle])
+        return About(
+            left=left,
+            tables=[_fit(self._state(one), one) for one in idle if self._takes(one, here)],
+            incoming=[
+                Fit(table=one.table, en=f"match {one.match}", zh=f"对局{one.match}")
+                for one in coming
+                if one is not None and one.to == table
+            ],
+        )
+
+    async def carry(self, person: Person, table: str, asked: Carriage) -> Carried:
+        """Do what is left to do; return every step with its fate. Raises Wrong."""
+        verify = self._verify(table)
+        if verify is None:
+            raise Wrong(
+                409,
+                f"the console does not know with which key table {table} signs: enter its verify",
+                f"控制台没有{table}台的签名公钥：请先填写verify",
+            )
+        if asked.to == table or asked.to not in self._tables.ids:
+            raise Wrong(400, f"there is no other table {asked.to}", f"没有另一张{asked.to}台")
+        word = {} if asked.by is None else {"verbal": True, "by": asked.by}
+        steps: list[Step] = []
+        try:
+            await self._leave(person, table, asked, word, steps)
+            parts = await self._fetch(table, asked.to, verify, steps)
+            match = await self._hand_over(person, asked, parts, {"verify": verify} | word, steps)
+        except _Stopped as stopped:
+            return Carried(steps=[*steps, stopped.step])
+        return Carried(steps=steps, done=True, match=match)
+
+    async def _leave(
+        self, person: Person, table: str, asked: Carriage, word: dict[str, Any], steps: list[Step]
+    ) -> None:
+        """Let the match leave, unless it has left for there."""
+        left = await self._read(lambda: self._left(table))
+        if left is not None and left.to == asked.to:
+            steps.append(Step(step="transfer", table=table, fate="done"))
+            return
+        order = f"{asked.id}-t"
+        known = await self._read(lambda: self._orders.find(order))
+        there = self._state(asked.to)
+        head = there.head if there is not None else None
+        args = {"table": asked.to, "head": head} | word if known is None else known.command.args
+        wish = Wish(id=order, cmd="transfer", args=args)
+        step = Step(step="transfer", table=table, fate="done")
+        _answered(step, (await self._desk.do(person, table, wish)).reply)
+        steps.append(step)
+
+    async def _fetch(
+        self, table: str, to: str, verify: str, steps: list[Step]
+    ) -> list[dict[str, Any]]:
+        """Return the parts of the match that left, signed by the table."""
+        parts: list[dict[str, Any]] = []
+        count = 1
+        while len(parts) < count:
+            number = len(parts) + 1
+            step = Step(step="document", table=table, fate="done", part=number, parts=count)
+            reply = await self._desk.read(table, "document", {"part": number})
+            part = _answered(step, reply)
+            if part.get("to") != to:
+                raise _Stopped(_because(step, _ELSEWHERE))
+            _check_signed(step, part, verify)
+            parts.append(part)
+            count = min(int(part["parts"]), _MOST_PARTS)
+        steps.append(Step(step="document", table=table, fate="done", part=count, parts=count))
+        return parts
+
+    async def _hand_over(
+        self,
+        person: Person,
+        asked: Carriage,
+        parts: Sequence[dict[str, Any]],
+        known: dict[str, Any],
+        steps: list[Step],
+    ) -> str | None:
+        """Give the parts to the other table; return the match that is there then."""
+        match: str | None = None
+        for number, part in enumerate(parts, 1):
+            step = Step(
+                step="take_over", table=asked.to, fate="done", part=number, parts=len(parts)
+            )
+            args = {name: part[name] for name in ("digest", "sig", "part", "parts", "text")}
+            wish = Wish(id=f"{asked.id}-{number}", cmd="take_over", args=args | known)
+            said = _answered(step, (await self._desk.do(person, asked.to, wish)).reply)
+            steps.append(step)
+            match = said.get("match")
+        if match is None:
+            raise _Stopped(_because(step, _MISSING))
+        return match
+
+    def _left(self, table: str) -> Left | None:
+        """Return the match that went from a table and has not arrived, as far as was heard."""
+        n = self._archive.last_of(table, _MATCHES)
+        gone = self._entry(table, n)
+        if gone is None or gone.kind != "transferred":
+            return None
+        left = Left(table=table, match=str(gone.data.get("match")), to=str(gone.data.get("to")))
+        came = self._entry(left.to, self._archive.last_of(left.to, {"taken_over"}))
+        if came is not None and (came.data.get("table"), came.data.get("n")) == (table, gone.n):
+            return None
+        return left
+
+    def _entry(self, table: str, n: int) -> Event | None:
+        found = next(iter(self._archive.events(table, n - 1)), None) if n else None
+        return found if found is not None and found.n == n else None
+
+    def _state(self, table: str) -> State | None:
+        try:
+            return self._tables.seen(table).state
+        except KeyError:
+            return None
+
+    def _takes(self, table: str, here: State | None) -> bool:
+        """Tell whether a table can take the match of another: by the same rules, and live."""
+        there = self._tables.seen(table)
+        if here is None or there.state is None:
+            return False
+        same = there.state.match.profile == here.match.profile
+        return same and there.standing(self._now_ms())[0] is Standing.LIVE
+
+
+_MOST_PARTS: Final = 999
+_ELSEWHERE: Final = Failure(
+    code="",
+    message="the match went to another table meanwhile",
+    action="",
+    message_zh="该对局已转往另一张台",
+)
+_MISSING: Final = Failure(
+    code="", message="parts are missing there: try again", action="", message_zh="数据未齐，请重试"
+)
+_FORGED: Final = Failure(
+    code="",
+    message="the document does not bear that table's signature",
+    action="",
+    message_zh="数据没有该台的签名",
+)
+
+
+def _answered(step: Step, reply: Reply | None) -> dict[str, Any]:
+    """Return what a table answered to a step. Raises _Stopped where it did not do it."""
+    if reply is None:
+        raise _Stopped(msgspec.structs.replace(step, fate="unknown"))
+    if reply.error is not None:
+        raise _Stopped(_because(step, reply.error))
+    return reply.result or {}
+
+
+def _because(step: Step, why: Failure) -> Step:
+    en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
+    return msgspec.structs.replace(
+        step, fate="refused", en=en.removesuffix(": "), zh=zh.removesuffix("：")
+    )
+
+
+def _check_signed(step: Step, part: dict[str, Any], verify: str) -> None:
+    try:
+        check_document(str(part["digest"]), verify, str(part["sig"]))
+    except (BadSignature, KeyError):
+        raise _Stopped(_because(step, _FORGED)) from None
+
+
+def _is_free(state: State | None) -> bool:
+    return state is not None and state.match.phase in _FREE
+
+
+def _fit(state: State | None, table: str) -> Fit:
+    assert state is not None  # it is free
+    number = state.match.table_no
+    if number is None:
+        return Fit(table=table)
+    return Fit(table=table, en=f"no. {number}", zh=f"台号{number}")

@@ -1,0 +1,209 @@
+"""The configuration of a console: console.toml, and tables.toml beside it.
+
+A person writes console.toml; the set-up page writes tables.toml, which has [[tables]] alone. A
+table that stands in both is as console.toml says. Relative paths count from the file's folder.
+"""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, Final
+
+import msgspec
+from msgspec import Meta, field
+
+from controller import tomlfile
+from controller.config import ConfigError, Name, Text
+from controller.whole_files import put_over
+
+TABLES_FILE: Final = "tables.toml"
+_MODE: Final = 0o640
+
+Listen = Annotated[
+    str,
+    Meta(
+        pattern=r"^([^\s/:\[\]]+|\[[0-9a-fA-F:]+\]):\d{1,5}$",
+        description='an address and port like "127.0.0.1:8080", port 0 for any free one',
+    ),
+]
+Reached = Annotated[
+    str,
+    Meta(
+        pattern=r"^tcp://[^\s/]+:\d{1,5}$",
+        description='an address like "tcp://192.168.1.11:5556"',
+    ),
+]
+ServerKey = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}$",
+        description="the table's public-key, 40 characters, as its keys/table.key has it",
+    ),
+]
+Verify = Annotated[
+    str,
+    Meta(
+        pattern="^[0-9a-f]{64}$",
+        description="the table's verify key, 64 hex digits, as its keys/table.key has it",
+    ),
+]
+Origin = Annotated[
+    str,
+    Meta(
+        pattern=r"^https?://[^\s/]+$",
+        description='an address like "http://192.168.1.5:8080", without a path',
+    ),
+]
+Area = Annotated[
+    str,
+    Meta(
+        pattern=r"^[^\x00-\x1f\x7f/\s](?:[^\x00-\x1f\x7f/]{0,22}[^\x00-\x1f\x7f/\s])?$",
+        description='the name of an area, 1 to 24 characters, as "A"',
+    ),
+]
+
+
+class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The console itself.
+
+    `keys` holds what it comes to the tables with: observer.key_secret, referee.key_secret,
+    chief.key_secret, technician.key_secret, table.key_secret, as far as its people have these
+    roles. `store` is a database as SQLAlchemy writes it; SQLite's file counts from the folder.
+    `tls_cert`, `tls_key`: PEM files; without them it speaks plain HTTP. `public_url`: where
+    players' telephones find it, for codes to scan. `events`: files of events' own regulations.
+    """
+
+    name: Text = "dealtable"
+    listen: Listen = "127.0.0.1:8080"
+    store: Text = "sqlite:///console.db"
+    keys: Path = Path("keys")
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    public_url: Origin | None = None
+    events: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse half a pair, and a port that is none."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise ValueError("tls_cert and tls_key go together, expected both or neither")
+        if self.port > 0xFFFF:
+            raise ValueError(f"listen: port {self.port}, expected one up to 65535")
+
+    @property
+    def host(self) -> str:
+        """The address that it listens at, without brackets."""
+        return self.listen.rpartition(":")[0].strip("[]")
+
+    @property
+    def port(self) -> int:
+        """The port that it listens at; 0: any free one."""
+        return int(self.listen.rpartition(":")[2])
+
+    @property
+    def is_open_and_plain(self) -> bool:
+        """Whether PINs cross the network unsealed."""
+        return self.tls_cert is None and not _is_loopback(self.host)
+
+
+class TableLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One table: where it is, and its keys: `server_key` (CURVE), `verify` (Ed25519, where known).
+
+    `keys`: a folder like the console's, for this table alone.
+    """
+
+    id: Name
+    feed: Reached
+    commands: Reached
+    server_key: ServerKey
+    area: Area = "A"
+    verify: Verify | None = None
+    keys: Path | None = None
+
+
+class ConsoleConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole console.toml."""
+
+    console: Own
+    tables: tuple[TableLine, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse two tables of one name."""
+        _refuse_twice(self.tables)
+
+    def keys_of(self, table: TableLine) -> Path:
+        """Return the folder of the keys with which the console comes to a table."""
+        return table.keys or self.console.keys
+
+
+class _TablesFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole tables.toml."""
+
+    tables: tuple[TableLine, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        _refuse_twice(self.tables)
+
+
+def load(path: Path) -> ConsoleConfig:
+    """Return the configuration in a console.toml, with the tables of tables.toml beside it.
+
+    Raises ConfigError, one line.
+    """
+    raw = tomlfile.tables(tomlfile.text_of(path, ConfigError), ConfigError, name=str(path))
+    own = raw.get("console")
+    if isinstance(own, dict):
+        own.setdefault("keys", "keys")
+    config = tomlfile.fit(raw, ConsoleConfig, ConfigError, name=str(path), folder=path.parent)
+    console = msgspec.structs.replace(
+        config.console, store=_from_folder(config.console.store, path.parent)
+    )
+    beside = path.parent / TABLES_FILE
+    said = {table.id for table in config.tables}
+    more = tuple(table for table in read_tables(beside) if table.id not in said)
+    return ConsoleConfig(console, config.tables + more)
+
+
+def read_tables(path: Path) -> tuple[TableLine, ...]:
+    """Return the tables of a tables.toml; none where there is no such file. Raises ConfigError."""
+    if not path.exists():
+        return ()
+    return tomlfile.read(path, _TablesFile, ConfigError).tables
+
+
+def write_tables(path: Path, tables: tuple[TableLine, ...]) -> None:
+    """Write a tables.toml, whole or not at all. Raises OSError."""
+    lines = ["# Written by the set-up page of the console; a table in console.toml comes first."]
+    for table in tables:
+        lines += ["", "[[tables]]"]
+        said = msgspec.to_builtins(table, enc_hook=str)
+        lines += [f"{key} = {_quoted(value)}" for key, value in said.items() if value is not None]
+    put_over(path, ("\n".join(lines) + "\n").encode(), _MODE)
+
+
+def _refuse_twice(tables: tuple[TableLine, ...]) -> None:
+    first: dict[str, int] = {}
+    for number, table in enumerate(tables):
+        known = first.setdefault(table.id, number)
+        if known != number:
+            raise ValueError(f"tables[{number}].id: expected another one than tables[{known}]")
+
+
+def _quoted(text: str) -> str:
+    """Return TOML's basic string; JSON's escapes are all TOML's, too."""
+    return msgspec.json.encode(text).decode()
+
+
+def _from_folder(store: str, folder: Path) -> str:
+    """Let a SQLite file count from the folder of the configuration."""
+    head, slashes, file = store.partition(":///")
+    if not head.startswith("sqlite") or not slashes or not file or file.startswith("/"):
+        return store
+    return f"{head}:///{(folder / file).absolute()}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

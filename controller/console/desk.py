@@ -1,0 +1,293 @@
+"""The order desk of the console: a person's order, with his role's key, to a table.
+
+An order is written down, signed, before it is sent; then its answer. The console sends none twice
+by itself: one whose answer did not come is shown as unknown, and whoever gave it asks again by
+the same id, with the same bytes. The table carries an id out once; an order that never reached it
+is refused after its restart, because it was signed for another run.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Protocol
+
+import msgspec
+import structlog
+from msgspec import Meta
+
+from controller import signing
+from controller.client.client import NoAnswer
+from controller.client.line import BadAddress
+from controller.commands import COMMANDS, refusal
+from controller.console.keys import identity, opened
+from controller.console.people import Person
+from controller.console.routing import Wrong
+from controller.console.seen import Run, Tables
+from controller.console.store.orders import Given, Orders
+from controller.messages import Command, Event, Failure, Phase, Reply, Role
+from controller.tomlwords import printable, short
+
+_log = structlog.get_logger("console")
+
+Fate = Literal["sent", "done", "refused", "unknown"]
+LAST: Final = 20
+_MOST_SEEN: Final = 4_096
+"""Orders that a table's page shows."""
+_UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
+"""The gateway's word that it does not know what became of an order."""
+_NOT_OF_IT: Final = _UNTOLD | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
+"""What an order that is asked for again may be told without that its fate is known."""
+
+OrderId = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,60}$", description="8 to 60 letters, digits, _ . -")
+]
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a person orders. `deal` and `attempt`: what he had before his eyes."""
+
+    id: OrderId
+    cmd: str
+    args: dict[str, Any] = {}
+    deal: int | None = None
+    attempt: int | None = None
+
+
+class OrderView(msgspec.Struct, frozen=True, kw_only=True):
+    """One order and its fate, as a table's page shows it.
+
+    `seen`: the number of the public entry that says it was carried out, once the feed brought it.
+    """
+
+    id: str
+    cmd: str
+    person: str
+    role: Role
+    at_ms: int
+    fate: Fate
+    seen: int | None = None
+    error: Failure | None = None
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a table answered; None: it is not known whether the order acted."""
+
+    reply: Reply | None = None
+    why: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as the page has it."""
+        return {"unknown": True, "why": self.why} if self.reply is None else {"reply": self.reply}
+
+
+class Line(Protocol):
+    """What a client of a table does for the desk."""
+
+    async def send(self, command: Command) -> Reply:
+        """Send a command as it is and return the answer. Raises NoAnswer, BadAddress."""
+
+
+Lines = Callable[[str, Role], Line]
+"""The client for a table and a role. Raises Wrong where the console has no key for that."""
+
+
+class Desk:
+    """Gives people's orders. `ids` names the console's own questions.
+
+    `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
+    for it. `on_orders` is told of every table whose orders changed.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        orders: Orders,
+        run: Run,
+        lines: Lines,
+        *,
+        table_key: Callable[[str], str],
+        keys: Callable[[str], Path],
+        ids: Callable[[], str],
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._tables, self._orders, self._run, self._lines = tables, orders, run, lines
+        self._table_key, self._keys = table_key, keys
+        self._ids, self._now_ms = ids, now_ms
+        self._seen: dict[str, int] = {}
+        self._open: dict[str, tuple[Person, str, Wish, asyncio.Task[Told]]] = {}
+        self.on_orders: Callable[[str], None] = lambda table: None
+
+    async def do(self, person: Person, table: str, wish: Wish) -> Told:
+        """Give an order; the same id again asks for the fate of the same order.
+
+        Raises Wrong where the person may not, or the id is another order's. Who goes away
+        meanwhile changes nothing: it is carried on.
+        """
+        self._check(person, table, wish)
+        known = self._open.get(wish.id)
+        if known is None:
+            task = asyncio.create_task(self._carried(person, table, wish))
+            self._open[wish.id] = person, table, wish, task
+            task.add_done_callback(lambda _: self._open.pop(wish.id))
+        elif known[:3] != (person, table, wish):
+            raise _other(wish.id)
+        else:
+            task = known[3]
+        told = await asyncio.shield(task)
+        return self._unsealed(person, table, told)
+
+    async def read(
+        self,
+        table: str,
+        cmd: str,
+        args: Mapping[str, Any] | None = None,
+        role: Role = Role.OBSERVER,
+    ) -> Reply:
+        """Ask a table what changes nothing. Raises Wrong where it does not answer."""
+        command = Command(id=self._ids(), cmd=cmd, args=dict(args or {}))
+        try:
+            return await self._lines(table, role).send(command)
+        except (NoAnswer, BadAddress) as silent:
+            raise Wrong(
+                504, f"table {table} does not answer: {silent}", f"{table}没有应答"
+            ) from None
+
+    async def orders(self, table: str) -> list[OrderView]:
+        """Return the newest orders of a table with their fate, the newest first."""
+        given = await self._run(lambda: self._orders.last(table, LAST))
+        return [self._view(one) for one in given]
+
+    def saw(self, event: Event) -> None:
+        """Take from the feed that an order was carried out."""
+        order = event.data.get("id")
+        if event.kind == "command" and isinstance(order, str):
+            if len(self._seen) >= _MOST_SEEN:
+                del self._seen[next(iter(self._seen))]
+            self._seen[order] = event.n
+            self.on_orders(event.table)
+
+    async def close(self) -> None:
+        """End what waits; an order under way stays unknown until somebody asks."""
+        waiting = [task for *_, task in self._open.values()]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+
+    def _check(self, person: Person, table: str, wish: Wish) -> None:
+        try:
+            self._tables.seen(table)
+        except KeyError:
+            name = printable(short(table))
+            raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台") from None
+        order = COMMANDS.get(wish.cmd)
+        if order is not None and not order.signed:
+            raise Wrong(400, f"{wish.cmd} orders nothing", f"{wish.cmd}不是命令")
+        if order is None or person.role not in order.roles:
+            why = refusal(wish.cmd, person.role, Phase.EMPTY)
+            assert why is not None  # whatever the phase
+            en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
+            raise Wrong(403 if order is not None else 400, printable(en), printable(zh))
+
+    async def _carried(self, person: Person, table: str, wish: Wish) -> Told:
+        given = await self._run(lambda: self._orders.find(wish.id))
+        if given is not None:
+            if not _is_same(given, person, table, wish):
+                raise _other(wish.id)
+            if given.reply is not None:
+                return Told(given.reply)
+            return await self._sent(given, again=True)
+        given = Given(
+            table=table,
+            person=person.name,
+            role=person.role,
+            at_ms=self._now_ms(),
+            command=await self._signed(person, table, wish),
+        )
+        await self._run(lambda: self._orders.write(given))
+        return await self._sent(given, again=False)
+
+    async def _signed(self, person: Person, table: str, wish: Wish) -> Command:
+        """Return the order as it goes out. Raises Wrong where the table was never heard."""
+        state = self._tables.seen(table).state
+        boot = state.boot if state is not None else await self._boot(table, person.role)
+        command = Command(
+            id=wish.id,
+            cmd=wish.cmd,
+            deal=wish.deal,
+            attempt=wish.attempt,
+            boot=boot,
+            person=person.name,
+            args=wish.args,
+        )
+        seed = identity(self._keys(table), person.role).seed
+        assert seed is not None
+        try:
+            return signing.sign(command, self._table_key(table), seed)
+        except ValueError as wrong:
+            raise Wrong(
+                400, f"{wish.cmd} cannot be signed: {wrong}", f"无法签名：{wrong}"
+            ) from None
+
+    async def _boot(self, table: str, role: Role) -> str:
+        reply = await self.read(table, "snapshot", role=role)
+        boot = (reply.result or {}).get("boot")
+        if not isinstance(boot, str):
+            raise Wrong(504, f"table {table} says of no run of its own", f"{table}没有应答")
+        return boot
+
+    async def _sent(self, given: Given, again: bool) -> Told:
+        order, table = given.command, given.table
+        self.on_orders(table)
+        try:
+            reply = await self._lines(table, given.role).send(order)
+        except (NoAnswer, BadAddress) as silent:
+            return self._unknown(given, str(silent))
+        untold = _NOT_OF_IT if again else _UNTOLD
+        if reply.error is not None and reply.error.code in untold:
+            return self._unknown(given, reply.error.message)
+        await self._run(lambda: self._orders.answered(order.id, reply))
+        asyncio.get_running_loop().call_soon(self.on_orders, table)
+        return Told(reply)
+
+    def _unknown(self, given: Given, why: str) -> Told:
+        _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
+        asyncio.get_running_loop().call_soon(self.on_orders, given.table)
+        return Told(None, why)
+
+    def _unsealed(self, person: Person, table: str, told: Told) -> Told:
+        """Open what was sealed to a chief, for the one who ordered it, on its way to him."""
+        reply = told.reply
+        if reply is None or reply.result is None or person.role is not Role.CHIEF:
+            return told
+        result = opened(self._keys(table), Role.CHIEF, reply.result)
+        return Told(msgspec.structs.replace(reply, result=result))
+
+    def _view(self, given: Given) -> OrderView:
+        reply, command = given.reply, given.command
+        error = None if reply is None else reply.error
+        return OrderView(
+            id=command.id,
+            cmd=command.cmd,
+            person=given.person,
+            role=given.role,
+            at_ms=given.at_ms,
+            fate=self._fate(given),
+            seen=self._seen.get(command.id),
+            error=error,
+        )
+
+    def _fate(self, given: Given) -> Fate:
+        if given.reply is None:
+            return "sent" if given.command.id in self._open else "unknown"
+        return "done" if given.reply.ok else "refused"
+
+
+def _is_same(given: Given, person: Person, table: str, wish: Wish) -> bool:
+    """Tell whether somebody means the order that was given, and gave it himself."""
+    said = given.command
+    meant = (person.name, table, wish.cmd, wish.args, wish.deal, wish.attempt)
+    return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)
+
+
+def _other(order: str) -> Wrong:
+    return Wrong(409, f"{order} is the id of another order", f"{order}是另一命令的编号")

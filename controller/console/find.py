@@ -1,0 +1,110 @@
+"""Tables that say on the network that they are there, for as long as somebody looks for them."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+import structlog
+from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
+from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
+
+from controller.client.announced import SERVICE, Announced, NoTable, heard
+
+LISTEN_S: Final = 60.0
+"""So long it goes on listening after it was last asked."""
+_ASK_MS: Final = 3_000
+_MOST: Final = 1_000
+"""A hall has four hundred; more than this somebody makes up."""
+_log = structlog.get_logger("console")
+
+
+class Finder:
+    """Listens while it is asked, and no longer. `interfaces`: addresses of this computer."""
+
+    def __init__(
+        self,
+        interfaces: Sequence[str] | InterfaceChoice = InterfaceChoice.All,
+        listen_s: float = LISTEN_S,
+    ) -> None:
+        self._interfaces, self._listen_s = interfaces, listen_s
+        self._found: dict[str, Announced] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+        self._zeroconf: AsyncZeroconf | None = None
+        self._browser: AsyncServiceBrowser | None = None
+        self._end: asyncio.TimerHandle | None = None
+        self._ending: asyncio.Task[None] | None = None
+        self.why_not: str | None = None
+
+    def start(self) -> None:
+        """Wait until somebody asks: a hall that is set up needs no listener."""
+
+    def found(self) -> tuple[Announced, ...]:
+        """Return what has been heard until now, by name; begin to listen where it does not.
+
+        `why_not` says why it cannot listen, None where it can.
+        """
+        loop = asyncio.get_running_loop()
+        if self._end is not None:
+            self._end.cancel()
+        self._end = loop.call_later(self._listen_s, self._stop)
+        if self._zeroconf is None:
+            self._start()
+        return tuple(sorted(self._found.values(), key=lambda one: (one.table, one.fingerprint)))
+
+    async def close(self) -> None:
+        """Listen no more, and leave no timer."""
+        self._stop()
+        if self._ending is not None:
+            await self._ending
+
+    def _start(self) -> None:
+        self.why_not = None
+        try:
+            self._zeroconf = AsyncZeroconf(self._interfaces, ip_version=IPVersion.V4Only)
+        except (OSError, Error) as error:
+            self.why_not = getattr(error, "strerror", None) or str(error)
+            _log.warning("cannot look for tables on the network", why=self.why_not)
+            return
+        self._browser = AsyncServiceBrowser(
+            self._zeroconf.zeroconf, [SERVICE], handlers=[self._changed]
+        )
+
+    def _stop(self) -> None:
+        if self._end is not None:
+            self._end.cancel()
+            self._end = None
+        zeroconf, browser = self._zeroconf, self._browser
+        self._zeroconf = self._browser = None
+        self._found.clear()
+        for task in self._asking:
+            task.cancel()
+        if zeroconf is not None and browser is not None:
+            self._ending = asyncio.ensure_future(_close(zeroconf, browser))
+
+    def _changed(
+        self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
+    ) -> None:
+        if state_change is ServiceStateChange.Removed:
+            self._found.pop(name, None)
+        elif len(self._found) < _MOST and len(self._asking) < _MOST:
+            task = asyncio.ensure_future(self._ask(zeroconf, name))
+            self._asking.add(task)
+            task.add_done_callback(self._asking.discard)
+
+    async def _ask(self, zeroconf: Zeroconf, name: str) -> None:
+        """Ask a service for its address and what it says of itself."""
+        info = AsyncServiceInfo(SERVICE, name)
+        with suppress(Error):
+            if not await info.async_request(zeroconf, _ASK_MS):
+                return
+            try:
+                self._found[name] = heard(info.properties, info.parsed_addresses(IPVersion.V4Only))
+            except NoTable as wrong:
+                self._found.pop(name, None)
+                _log.warning("an announcement that is none of a table", name=name, why=str(wrong))
+
+
+async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:
+    await browser.async_cancel()
+    await zeroconf.async_close()

@@ -1,0 +1,171 @@
+"""What the chief is told and no state says: noted from the tables' events, the archive, the takes.
+
+`view` makes his part of the hall's stream. What it remembers of open matters and of referees'
+ways is of this run of the console; opened hands and contradicting heads are kept in the archive.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final, TypeVar
+
+import msgspec
+import structlog
+
+from controller.console.seen import Run, Seen, Tables, Undo
+from controller.console.store.archive import Archive, StoreError
+from controller.console.view.chief import ChiefView, Load, Noted, OpenedHand, chief, open_matters
+from controller.console.view.waits import since_epoch_ms
+from controller.heads import Disagreement
+from controller.messages import Event
+from controller.release import Manifest
+
+LOOK_S: Final = 5.0
+"""How often the archive is asked for heads that contradict each other."""
+_NEW_MATCH: Final = frozenset({"meeting", "taken_over"})
+_OPENED: Final = "opened_hand"
+_log = structlog.get_logger("console")
+T = TypeVar("T")
+
+
+class Way(msgspec.Struct, frozen=True, gc=False):
+    """Somebody has gone to a table, and when."""
+
+    person: str
+    since_ms: int
+
+
+class Findings:
+    """Notes beside the tables' states, as long as the console runs.
+
+    `goes` says who goes to a table now, `unsigned_heads` how many signed heads of a table did not
+    fit its key; `read` runs what may block.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        archive: Archive,
+        goes: Callable[[str], str | None],
+        read: Run,
+        manifest: Manifest | None = None,
+        unsigned_heads: Callable[[str], int] = lambda table: 0,
+    ) -> None:
+        self._tables, self._archive, self._goes, self._read = tables, archive, goes, read
+        self._manifest, self._unsigned_heads = manifest, unsigned_heads
+        self._since: dict[str, int] = {}
+        self._opened: dict[str, tuple[OpenedHand, ...]] = {}
+        self._disagreements: tuple[Disagreement, ...] = ()
+        self._ways: dict[str, Way] = {}
+        self._done: Counter[str] = Counter()
+        self._gone_ms: Counter[str] = Counter()
+        self._orders: Counter[str] = Counter()
+        self._undo: Undo | None = None
+        self._looking: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Hear the tables' events, and look into the archive."""
+        self._undo = self._tables.on_event(self.saw)
+        self._looking = asyncio.create_task(self._look())
+
+    async def close(self) -> None:
+        """Hear nothing more."""
+        if self._undo is not None:
+            self._undo()
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.gather(self._looking, return_exceptions=True)
+
+    def view(self, seen: Sequence[Seen], now_ms: int) -> ChiefView:
+        """Return the chief's part of the hall."""
+        self._note_open(seen, now_ms)
+        self._note_ways(seen, now_ms)
+        heads = {one.table: self._unsigned_heads(one.table) for one in seen}
+        noted = Noted(
+            since=self._since,
+            opened=[hand for hands in self._opened.values() for hand in hands],
+            disagreements=self._disagreements,
+            unsigned_heads=heads,
+            load=self._load(),
+            manifest=self._manifest,
+        )
+        return chief(seen, now_ms, noted)
+
+    def saw(self, event: Event) -> None:
+        """Take an event of a table."""
+        if event.kind in _NEW_MATCH:
+            self._opened.pop(event.table, None)
+        elif event.kind == _OPENED:
+            self._opened[event.table] = (*self._opened.get(event.table, ()), _opened(event))
+        elif event.kind == "command" and "refused" not in event.data:
+            person = event.data.get("person")
+            if isinstance(person, str):
+                self._orders[person] += 1
+
+    def _note_open(self, seen: Sequence[Seen], now_ms: int) -> None:
+        found = [(one.table, one.state) for one in seen if one.state is not None]
+        names = {name for table, state in found for name in open_matters(table, state)}
+        self._since = {name: self._since.get(name, now_ms) for name in names}
+
+    def _note_ways(self, seen: Sequence[Seen], now_ms: int) -> None:
+        going = {one.table: who for one in seen if (who := self._goes(one.table)) is not None}
+        for table, way in list(self._ways.items()):
+            if going.get(table) != way.person:
+                del self._ways[table]
+                self._done[way.person] += 1
+                self._gone_ms[way.person] += now_ms - way.since_ms
+        for table, person in going.items():
+            self._ways.setdefault(table, Way(person, now_ms))
+
+    def _load(self) -> list[Load]:
+        people = sorted({way.person for way in self._ways.values()} | {*self._done, *self._orders})
+        return [self._load_of(person) for person in people]
+
+    def _load_of(self, person: str) -> Load:
+        ways = {table: way for table, way in self._ways.items() if way.person == person}
+        done = self._done[person]
+        return Load(
+            person=person,
+            tables=tuple(sorted(ways)),
+            since_ms=min((way.since_ms for way in ways.values()), default=None),
+            done=done,
+            average_ms=self._gone_ms[person] // done if done else None,
+            orders=self._orders[person],
+        )
+
+    async def _look(self) -> None:
+        """Take up what the archive has, and look again for what it learns."""
+        for table in self._tables.ids:
+            hands = await self._asked(partial(_hands, self._archive, table))
+            if hands and table not in self._opened:  # else it told one meanwhile
+                self._opened[table] = hands
+        while True:
+            self._disagreements = await self._asked(lambda: tuple(self._archive.disagreements()))
+            await asyncio.sleep(LOOK_S)
+
+    async def _asked(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
+        try:
+            return await self._read(call)
+        except StoreError as error:
+            _log.warning("the archive cannot be asked", why=str(error))
+            return ()
+
+
+def _hands(archive: Archive, table: str) -> tuple[OpenedHand, ...]:
+    """Return the hands that were opened in the present match of a table."""
+    begun = archive.last_of(table, _NEW_MATCH)
+    if archive.last_of(table, {_OPENED}) <= begun:
+        return ()
+    events = archive.events(table, begun)
+    return tuple(_opened(event) for event in events if event.kind == _OPENED)
+
+
+def _opened(event: Event) -> OpenedHand:
+    return OpenedHand(
+        table=event.table,
+        seat=str(event.data.get("seat")),
+        by=str(event.data.get("by")),
+        deal=event.deal,
+        at_ms=since_epoch_ms(event.time),
+    )

@@ -1,0 +1,212 @@
+"""What the hall's pages show: every table's row, who waits, the areas, and what is the chief's.
+
+A row is made anew when its table has news, or when time itself changes it: a table that says
+nothing grows silent, a row that nobody takes becomes the chief's.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.people import Person
+from controller.console.seen import Run, Seen, Tables, Undo
+from controller.console.shown import Shown
+from controller.console.standing import Standing
+from controller.console.store.takes import KeptTakes
+from controller.console.view.rows import row
+from controller.console.view.waits import Wait, queue, reasons, wait
+from controller.messages import Role
+
+GATHER_S: Final = 0.1
+"""News that come within so short a time are shown together."""
+TICK_S: Final = 0.5
+WHOLE_S: Final = 0.25
+"""What is made of all tables at once is made at most so often."""
+
+OfAll = Callable[[Sequence[Seen], int], object]
+"""A view of all tables together, at `now_ms`."""
+
+
+class Takes:
+    """Who goes to a table that waits. `keep` writes it down, off the loop."""
+
+    def __init__(self, kept: KeptTakes, run: Run, now_ms: Callable[[], int]) -> None:
+        self._kept, self._run, self._now_ms = kept, run, now_ms
+        self._by_table: dict[str, str] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+        self.on_change: Callable[[str], None] = lambda table: None
+
+    async def load(self) -> None:
+        """Take up what was kept."""
+        self._by_table = await self._run(self._kept.all)
+
+    def who(self, table: str) -> str | None:
+        """Return who goes to a table."""
+        return self._by_table.get(table)
+
+    def put(self, table: str, person: str | None) -> None:
+        """Let somebody go to a table, or nobody more."""
+        if self._by_table.get(table) == person:
+            return
+        if person is None:
+            del self._by_table[table]
+        else:
+            self._by_table[table] = person
+        at_ms = self._now_ms()
+        task = asyncio.ensure_future(self._run(lambda: self._kept.put(table, person, at_ms)))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        self.on_change(table)
+
+    async def close(self) -> None:
+        """Wait until all is written."""
+        await asyncio.gather(*self._writing, return_exceptions=True)
+
+
+class Hall:
+    """The parts of the hall's stream, one Shown a role.
+
+    `of_all`: parts made of all tables, each with the roles that see it.
+    """
+
+    def __init__(
+        self,
+        tables: Tables,
+        takes: Takes,
+        now_ms: Callable[[], int],
+        of_all: Mapping[str, tuple[OfAll, frozenset[Role]]] | None = None,
+    ) -> None:
+        self._tables, self._takes, self._now_ms = tables, takes, now_ms
+        self._of_all = dict(of_all or {})
+        self._shown = {role: Shown() for role in Role}
+        self._due: set[str] = set()
+        self._standing: dict[str, tuple[Standing, int]] = {}
+        self._waits: dict[str, Wait] = {}
+        self._undo: list[Undo] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._news = asyncio.Event()
+        self.on_wait: Callable[[str], None] = lambda table: None
+
+    def start(self) -> None:
+        """Show what is known, and go on showing it."""
+        self._due.update(self._tables.ids)
+        self._show()
+        self._undo.append(self._tables.on_change(self._changed))
+        self._takes.on_change = self._changed
+        self._tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._tick())]
+
+    async def close(self) -> None:
+        """Stop."""
+        for undo in self._undo:
+            undo()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def shown(self, role: Role) -> Shown:
+        """Return the parts that a role sees."""
+        return self._shown[role]
+
+    def show_also(self, name: str, made: OfAll, roles: frozenset[Role]) -> None:
+        """Show one more part that is made of all tables, or make one anew otherwise."""
+        self._of_all[name] = made, roles
+
+    def wait(self, table: str) -> Wait | None:
+        """Return for what a table waits."""
+        return self._waits.get(table)
+
+    def _changed(self, table: str) -> None:
+        self._due.add(table)
+        self._news.set()
+
+    async def _follow(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            self._show()
+            await asyncio.sleep(GATHER_S)
+
+    async def _tick(self) -> None:
+        """Let time itself be news, and make what is made of all tables."""
+        while True:
+            now_ms = self._now_ms()
+            known = set(self._tables.ids)
+            for table in known | self._standing.keys():
+                if table not in known or self._differs(table, now_ms):
+                    self._changed(table)
+            self._show_all(now_ms)
+            await asyncio.sleep(TICK_S)
+
+    def _differs(self, table: str, now_ms: int) -> bool:
+        how, _ = self._tables.seen(table).standing(now_ms)
+        shown = self._standing.get(table)
+        return shown is None or shown[0] is not how or self._turns_chiefs(table, now_ms)
+
+    def _turns_chiefs(self, table: str, now_ms: int) -> bool:
+        shown = self._waits.get(table)
+        if shown is None:
+            return False
+        again = wait(table, shown.reasons, self._takes.who(table), now_ms)
+        return again is not None and again.chiefs != shown.chiefs
+
+    def _show(self) -> None:
+        due, self._due = self._due, set()
+        now_ms, known, waits = self._now_ms(), set(self._tables.ids), dict(self._waits)
+        for table in due:
+            if table in known:
+                self._show_row(self._tables.seen(table), now_ms)
+            else:
+                self._drop(table)
+            if waits.get(table) != self._waits.get(table):
+                self.on_wait(table)
+        if waits != self._waits:
+            for role, shown in self._shown.items():
+                shown.put("waits", queue(self._waits.values(), role))
+
+    def _show_row(self, seen: Seen, now_ms: int) -> None:
+        how, since_ms = seen.standing(now_ms)
+        if how is Standing.LIVE:  # as long as it is heard; else every state would be news
+            since_ms = self._live_since(seen.table, since_ms)
+        taken_by = self._takes.who(seen.table)
+        waits = wait(seen.table, reasons(seen.state, how, since_ms), taken_by, now_ms)
+        self._standing[seen.table] = how, since_ms
+        if waits is None:
+            self._waits.pop(seen.table, None)
+            if taken_by is not None and how is Standing.LIVE:  # whoever went there is done
+                self._takes.put(seen.table, None)
+                taken_by = None
+        else:
+            self._waits[seen.table] = waits
+        shown_as = row(seen.table, seen.area, seen.state, (how, since_ms), waits, taken_by)
+        body = msgspec.json.encode(shown_as)
+        for shown in self._shown.values():
+            shown.put_body(f"row/{seen.table}", body)
+
+    def _live_since(self, table: str, since_ms: int) -> int:
+        known = self._standing.get(table)
+        return known[1] if known is not None and known[0] is Standing.LIVE else since_ms
+
+    def _drop(self, table: str) -> None:
+        self._standing.pop(table, None)
+        self._waits.pop(table, None)
+        for shown in self._shown.values():
+            shown.drop(f"row/{table}")
+
+    def _show_all(self, now_ms: int) -> None:
+        seen = [self._tables.seen(table) for table in self._tables.ids]
+        for name, (made, roles) in self._of_all.items():
+            body = msgspec.json.encode(made(seen, now_ms))
+            for role in roles:
+                self._shown[role].put_body(name, body)
+
+
+def me(person: Person) -> dict[str, Any]:
+    """Return what a page is told of its own person."""
+    return {
+        "name": person.name,
+        "role": person.role.value,
+        "language": person.language,
+        "table": person.table,
+    }

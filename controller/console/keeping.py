@@ -1,0 +1,99 @@
+"""Keeps the score sheet of every match that is over: when it ends, and at each signature.
+
+The table has the sheet as long as it has the match. So that it is there afterwards, too, the
+console asks for it when the state says that it is another one, and writes it down.
+"""
+
+import asyncio
+from typing import Final
+
+import msgspec
+import structlog
+
+from controller.console.desk import Desk
+from controller.console.routing import Wrong
+from controller.console.seen import Run, Tables, Undo
+from controller.console.store.archive import StoreError
+from controller.console.store.sheets import Sheets
+from controller.console.view.sheet import read_sheet
+from controller.messages import State
+
+RETRY_S: Final = 5.0
+"""After a table did not answer."""
+
+_log = structlog.get_logger("console")
+
+Mark = tuple[object, ...]
+"""What makes a sheet another one."""
+
+
+class SheetKeeper:
+    """Watches the tables; `write` writes what is to be kept."""
+
+    def __init__(self, tables: Tables, desk: Desk, sheets: Sheets, write: Run) -> None:
+        self._tables, self._desk, self._sheets, self._write = tables, desk, sheets, write
+        self._wanted: dict[str, Mark] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._undo: Undo = lambda: None
+
+    def start(self) -> None:
+        """Begin, with what the tables say already."""
+        self._undo = self._tables.on_change(self._look)
+        for table in self._tables.ids:
+            self._look(table)
+
+    async def close(self) -> None:
+        """End; what was not kept yet is kept when the console runs again."""
+        self._undo()
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _look(self, table: str) -> None:
+        try:
+            state = self._tables.seen(table).state
+        except KeyError:  # it is not the console's any more
+            self._wanted.pop(table, None)
+            return
+        mark = None if state is None else _mark(state)
+        if mark is None or self._wanted.get(table) == mark:
+            return
+        self._wanted[table] = mark
+        if table not in self._tasks:
+            task = asyncio.create_task(self._keep(table))
+            self._tasks[table] = task
+            task.add_done_callback(lambda _: self._tasks.pop(table, None))
+
+    async def _keep(self, table: str) -> None:
+        """Ask until the sheet that is wanted is there."""
+        kept: Mark | None = None
+        while kept != (mark := self._wanted.get(table)):
+            if await self._asked(table):
+                kept = mark
+            else:
+                await asyncio.sleep(RETRY_S)
+
+    async def _asked(self, table: str) -> bool:
+        """Ask for the sheet and write it down; tell whether there is no more to be had."""
+        try:
+            reply = await self._desk.read(table, "sheet")
+            if reply.result is None:
+                return True  # its match is gone
+            sheet = read_sheet(reply.result)
+            await self._write(lambda: self._sheets.keep(sheet))
+        except (Wrong, StoreError) as failed:
+            _log.warning("sheet not kept", table=table, why=str(failed))
+            return False
+        except msgspec.ValidationError as error:
+            _log.warning("sheet not understood", table=table, why=str(error))
+        return True
+
+
+def _mark(state: State) -> Mark | None:
+    """Return what makes the sheet of a state another one; None where no match is over."""
+    match = state.match
+    if match.verdict is None or match.match is None:
+        return None
+    decided = tuple((one.id, one.state) for one in match.rulings)
+    return match.match, match.start_ms, match.version, len(match.signed), match.verdict, decided

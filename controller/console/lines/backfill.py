@@ -1,0 +1,172 @@
+"""What was missed is asked of the tables, a few of them at a time, until nothing is missing."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Final
+
+import structlog
+
+from controller.client.client import NoAnswer
+from controller.client.line import BadAddress
+from controller.console.lines import past as of
+from controller.console.lines.intake import Intake
+from controller.console.lines.past import BEGINNING
+from controller.console.store.archive import Kept, Mark
+
+SETTLE_S: Final = 1.0
+"""How long doubts about a table gather before it is asked; what was only late has come by then."""
+AUDIT_S: Final = 30.0
+"""Where nothing speaks for a hole but that the journal went on, in private as a rule."""
+AT_ONCE: Final = 16
+"""Tables that are asked at the same time."""
+FIRST_RETRY_S: Final = 5.0
+LONGEST_RETRY_S: Final = 60.0
+_log = structlog.get_logger("console")
+
+Ask = Callable[[int], Awaitable[Sequence[Kept]]]
+"""Asks for the events behind a number; returns some of them in order, none at the end.
+
+Raises NoAnswer, BadAddress."""
+Asking = Callable[[str], AbstractAsyncContextManager[Ask]]
+"""Opens a line to a table for questions."""
+
+
+class NoRoom(Exception):
+    """The store takes nothing more for now."""
+
+
+class Backfill:
+    """Asks tables for what is missing. `head` returns what a table shows as its journal's head."""
+
+    def __init__(
+        self,
+        intake: Intake,
+        asking: Asking,
+        head: Callable[[str], str],
+        settle_s: float = SETTLE_S,
+        audit_s: float = AUDIT_S,
+    ) -> None:
+        self._intake, self._asking, self._head = intake, asking, head
+        self._settle_s, self._audit_s = settle_s, audit_s
+        self._loop = asyncio.get_running_loop()
+        self._turn = asyncio.Semaphore(AT_ONCE)
+        self._reached: set[str] = set()
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._looks: dict[str, asyncio.Task[None]] = {}
+        self._failed: dict[str, int] = {}
+        self._held = False
+
+    @property
+    def behind(self) -> frozenset[str]:
+        """The tables of which something may be missing."""
+        return frozenset(t for t in self._reached if t in self._looks or self._doubts(t))
+
+    def doubt(self, table: str) -> None:
+        """Ask a table soon."""
+        self._ask_in(table, self._settle_s)
+
+    def audit(self, table: str) -> None:
+        """Ask a table when there is time."""
+        self._ask_in(table, self._audit_s)
+
+    def reached(self, table: str) -> None:
+        """Note that a table's line is open: what it said before that was not heard."""
+        self._reached.add(table)
+        self._failed.pop(table, None)
+        self._intake.missed(table)
+        self._ask_in(table, 0)
+
+    def lost(self, table: str) -> None:
+        """Note that a table cannot be asked for now."""
+        self._reached.discard(table)
+        self._cancel(table)
+
+    def hold(self, held: bool) -> None:
+        """Ask nobody while the store takes nothing; behind that, all that are in doubt."""
+        self._held = held
+        if not held:
+            for table in self._reached:
+                if self._doubts(table):
+                    self._ask_in(table, 0)
+
+    async def close(self) -> None:
+        """Ask nobody any more."""
+        looks = list(self._looks.values())
+        for table in list(self._reached):
+            self.lost(table)
+        await asyncio.gather(*looks, return_exceptions=True)
+
+    def _doubts(self, table: str) -> bool:
+        return self._intake.past(table).doubt
+
+    def _ask_in(self, table: str, after_s: float) -> None:
+        """Ask a table at that time, or earlier if that is meant already."""
+        if table not in self._reached or self._held:
+            return
+        known = self._timers.get(table)
+        if known is not None:
+            if known.when() <= self._loop.time() + after_s:
+                return
+            known.cancel()
+        self._timers[table] = self._loop.call_later(after_s, self._begin, table)
+
+    def _begin(self, table: str) -> None:
+        del self._timers[table]
+        if table in self._looks:
+            self._ask_in(table, self._settle_s)
+            return
+        task = self._looks[table] = self._loop.create_task(self._look(table))
+        task.add_done_callback(lambda done: self._ended(table, done))
+
+    def _ended(self, table: str, task: asyncio.Task[None]) -> None:
+        if self._looks.get(table) is task:
+            del self._looks[table]
+        if not task.cancelled() and (error := task.exception()) is not None:
+            raise error
+
+    def _cancel(self, table: str) -> None:
+        timer = self._timers.pop(table, None)
+        if timer is not None:
+            timer.cancel()
+        task = self._looks.pop(table, None)
+        if task is not None:
+            self._intake.missed(table)
+            task.cancel()
+
+    async def _look(self, table: str) -> None:
+        async with self._turn:
+            try:
+                async with self._asking(table) as ask:
+                    await self._fill(table, ask)
+            except (NoAnswer, BadAddress) as silent:
+                self._intake.missed(table)
+                times = self._failed[table] = self._failed.get(table, 0) + 1
+                again_s = min(FIRST_RETRY_S * 2 ** min(times - 1, 10), LONGEST_RETRY_S)
+                _log.info("not told what is missing", table=table, why=str(silent))
+                self._ask_in(table, again_s)
+            except NoRoom:
+                self._intake.missed(table)
+                self._ask_in(table, FIRST_RETRY_S)
+            else:
+                self._failed.pop(table, None)
+
+    async def _fill(self, table: str, ask: Ask) -> None:
+        """Ask until the table knows no more, each part written before the next is asked for."""
+        head = self._head(table)
+        mark = self._intake.asking(table).mark
+        page = await ask(of.asks_since(mark))
+        if not of.goes_on(mark, [one.event for one in page]):
+            _log.warning("a table has another past than was kept", table=table, n=mark.n)
+            self._intake.anew(table)
+            mark = BEGINNING
+            page = await ask(0)
+        while page and page[-1].event.n > mark.n:
+            done = self._intake.page(table, page)
+            if done is None:
+                raise NoRoom
+            await done
+            mark = Mark(page[-1].event.n, page[-1].event.head)
+            page = await ask(mark.n)
+        if self._intake.filled(table, mark, head).doubt:
+            self._ask_in(table, self._settle_s)

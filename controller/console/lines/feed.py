@@ -1,0 +1,183 @@
+"""The feeds of many tables: a SUB socket and its monitor each, on one ZeroMQ context.
+
+asyncio's own ZeroMQ sockets cost several times as much for each message. Here one selector
+watches all sockets, the loop watches the selector, and what has come by then is read at once,
+some twenty times a second. A socket's descriptor tells only of what comes to one that was read
+empty; so each is read until it is, and whatever stops before that is read on the next time.
+"""
+
+import asyncio
+import selectors
+import struct
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+
+import zmq
+
+from controller.client.line import LARGEST_HEARD, RETRY_S, BadAddress, Keys
+from controller.client.monitored import TOLD, LineState, Monitored, after, gave_up
+from controller.client.sockets import OPTIONS
+
+TICK_S: Final = 0.05
+"""Sockets are read at most so often."""
+MOST_AT_ONCE: Final = 64
+"""Messages of one table, before the others have their turn."""
+TOPICS: Final = (b"state/", b"event/")
+_FRAMES: Final = 2
+_MOST_SOCKETS: Final = 8_192
+_MORE: Final[dict[int, int]] = {
+    zmq.MAXMSGSIZE: LARGEST_HEARD,
+    zmq.RCVHWM: 300,  # then the table's own queue fills, and it drops: a hole to ask for
+    zmq.RECONNECT_IVL: 200,
+    zmq.RECONNECT_IVL_MAX: 2_000,
+    zmq.CONNECT_TIMEOUT: 3_000,
+}
+_EVENT: Final = struct.Struct("=hi")
+
+Message = Callable[[str, bytes, bytes], None]
+"""Takes a table, a topic and a body."""
+
+
+class Feed:
+    """Hears many tables. Made, used and closed on one running loop.
+
+    `on_message` gets what a table sent, `on_odd` the name of one that sent something else than
+    two frames, `on_line` how a table's line stands now, whenever that changes; `on_read` is
+    called behind them, once for all that was read together.
+    """
+
+    def __init__(
+        self,
+        on_message: Message,
+        on_odd: Callable[[str], None],
+        on_line: Callable[[str, LineState], None],
+        on_read: Callable[[], None],
+        retry_s: float = RETRY_S,
+    ) -> None:
+        self._on_message, self._on_odd = on_message, on_odd
+        self._on_line, self._on_read = on_line, on_read
+        self._retry_s = retry_s
+        self._loop = asyncio.get_running_loop()
+        self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self.context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
+        self._selector = selectors.DefaultSelector()
+        self._lines: dict[str, _Line] = {}
+        self._unfinished: set[_Line] = set()
+        self._pause: asyncio.TimerHandle | None = None
+        self._listen()
+
+    def open(self, table: str, address: str, keys: Keys) -> None:
+        """Begin to hear a table that is not heard yet. Raises BadAddress."""
+        line = _Line(self, table, address, keys)
+        self._lines[table] = line
+        self._selector.register(line.socket.fileno(), selectors.EVENT_READ, line.read)
+        self._selector.register(line.monitor.fileno(), selectors.EVENT_READ, line.look)
+        self._read_soon(line)
+
+    def shut(self, table: str) -> None:
+        """Hear a table no more; one that is not heard is no matter."""
+        line = self._lines.pop(table, None)
+        if line is not None:
+            self._selector.unregister(line.socket.fileno())
+            self._selector.unregister(line.monitor.fileno())
+            self._unfinished.discard(line)
+            line.close()
+
+    def close(self) -> None:
+        """Hear nobody more; leave no timer and, but for sockets of others, no thread."""
+        for table in list(self._lines):
+            self.shut(table)
+        self._loop.remove_reader(self._selector)
+        if self._pause is not None:
+            self._pause.cancel()
+        self._selector.close()
+        self.context.destroy(linger=0)
+
+    def _listen(self) -> None:
+        self._pause = None
+        if self._unfinished:
+            self._ready()
+        else:
+            self._loop.add_reader(self._selector, self._ready)
+
+    def _ready(self) -> None:
+        self._loop.remove_reader(self._selector)
+        self._pause = self._loop.call_later(TICK_S, self._listen)
+        unfinished, self._unfinished = self._unfinished, set()
+        for key, _ in self._selector.select(0):
+            key.data()
+        for line in unfinished:
+            line.look()
+            line.read()
+        self._on_read()
+
+    def _read_soon(self, line: "_Line") -> None:
+        """Read a line the next time, whatever its descriptor says: it may have said so already."""
+        self._unfinished.add(line)
+        if self._pause is None:
+            self._loop.remove_reader(self._selector)
+            self._pause = self._loop.call_later(0, self._listen)
+
+    def _heard(self, table: str, frames: list[bytes]) -> None:
+        if len(frames) == _FRAMES:
+            self._on_message(table, frames[0], frames[1])
+        else:
+            self._on_odd(table)
+
+
+class _Line:
+    """One table's two sockets."""
+
+    def __init__(self, feed: Feed, table: str, address: str, keys: Keys) -> None:
+        self._feed, self._table, self._address = feed, table, address
+        self._stands = Monitored()
+        self._retry: asyncio.TimerHandle | None = None
+        self.socket: zmq.Socket[bytes] = feed.context.socket(zmq.SUB)
+        for option, value in (OPTIONS | _MORE).items():
+            self.socket.setsockopt(option, value)
+        self.monitor: Any = self.socket.get_monitor_socket(TOLD)
+        try:
+            self.socket.curve_serverkey = keys.server.encode()
+            self.socket.curve_publickey = keys.public.encode()
+            self.socket.curve_secretkey = keys.secret.encode()
+            for topic in TOPICS:
+                self.socket.subscribe(topic)
+            self.socket.connect(address)
+        except zmq.ZMQError as error:
+            self.close()
+            raise BadAddress(f"{address} or its key cannot be used: {error}") from error
+
+    def read(self) -> None:
+        """Read what has come."""
+        socket = self.socket
+        for _ in range(MOST_AT_ONCE):
+            if not int(socket.getsockopt(zmq.EVENTS)) & zmq.POLLIN:
+                return
+            self._feed._heard(self._table, socket.recv_multipart(zmq.NOBLOCK))
+        self._feed._unfinished.add(self)
+
+    def look(self) -> None:
+        """Read what the monitor tells."""
+        while self.monitor.getsockopt(zmq.EVENTS) & zmq.POLLIN:
+            event, _ = _EVENT.unpack(self.monitor.recv_multipart(zmq.NOBLOCK)[0])
+            before, self._stands = self._stands, after(self._stands, event)
+            if self._stands.state is not before.state:
+                self._feed._on_line(self._table, self._stands.state)
+            if gave_up(event) and self._retry is None:
+                self._retry = self._feed._loop.call_later(self._feed._retry_s, self._again)
+
+    def close(self) -> None:
+        """Close both sockets and leave no timer."""
+        if self._retry is not None:
+            self._retry.cancel()
+        self.socket.disable_monitor()
+        self.monitor.close()
+        self.socket.close()
+
+    def _again(self) -> None:
+        self._retry = None
+        with suppress(zmq.ZMQError):  # it may have forgotten the address, or not yet
+            self.socket.disconnect(self._address)
+        self.socket.connect(self._address)
+        self._feed._read_soon(self)

@@ -1,0 +1,30 @@
+"""When a table was heard, as its line and its states tell it. Pure."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from controller.client.monitored import LineState
+from controller.console.standing import Contact, Heard
+from controller.messages import State
+
+CONTACTS: Final = {
+    LineState.CONNECTING: Contact.CONNECTING,
+    LineState.OPEN: Contact.OPEN,
+    LineState.DOWN: Contact.DOWN,
+    LineState.KEY_REFUSED: Contact.KEY_REFUSED,
+    LineState.OTHER_KEY: Contact.OTHER_KEY,
+}
+"""What a line's state is to who looks at the table."""
+
+
+def on_line(heard: Heard, line: LineState, now_ms: int) -> Heard:
+    """Return what is heard of a table whose line now stands so."""
+    contact = CONTACTS[line]
+    return heard if contact is heard.contact else replace(heard, contact=contact, contact_ms=now_ms)
+
+
+def on_state(heard: Heard, before: State | None, state: State, now_ms: int) -> Heard:
+    """Return what is heard of a table that said `state` at `now_ms`, and `before` before that."""
+    is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
+    return replace(heard, heard_ms=now_ms, news_ms=now_ms if is_news else heard.news_ms)

@@ -1,0 +1,126 @@
+"""What of the tables' events goes to the store, and up to where each table's past is complete."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from controller.console.lines import past as of
+from controller.console.lines.past import BEGINNING, Past
+from controller.console.store.archive import Kept, Mark
+from controller.console.store.writer import Writer
+from controller.heads import KeptHead
+from controller.messages import Event
+
+MOST_HEADS: Final = 10_000
+"""Signed heads that wait for room, over all tables (provisional)."""
+
+
+class Intake:
+    """Collects events until `flush` hands them to the writer, together with their marks.
+
+    `marks` are those on the disk. `on_event` is told of every event once in a run of the console:
+    as it comes, or as a table's answer brings what was missed, so not always in order.
+    `on_doubt` is told of tables that are to be asked.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        marks: Mapping[str, Mark],
+        on_event: Callable[[Event], None],
+        on_doubt: Callable[[str], None],
+    ) -> None:
+        self._writer, self._durable = writer, dict(marks)
+        self._on_event, self._on_doubt = on_event, on_doubt
+        self._pasts: dict[str, Past] = {}
+        self._beyond: dict[str, set[int]] = {}
+        self._kept: list[Kept] = []
+        self._marks: dict[str, Mark] = {}
+        self._heads: list[KeptHead] = []
+
+    def past(self, table: str) -> Past:
+        """Return how much of a table's past is kept, or on its way to the disk."""
+        past = self._pasts.get(table)
+        return Past(mark=self._durable.get(table, BEGINNING)) if past is None else past
+
+    def heard(self, kept: Kept) -> None:
+        """Take an event of the feed."""
+        event, before = kept.event, self.past(kept.event.table)
+        self._kept.append(kept)
+        after = self._pasts[event.table] = of.told(before, event)
+        if after.mark is not before.mark:
+            self._marks[event.table] = after.mark
+        elif after is not before:
+            self._on_doubt(event.table)
+        if event.n > before.mark.n:  # else an answer has brought it, or will
+            self._beyond.setdefault(event.table, set()).add(event.n)
+            self._on_event(event)
+
+    def head(self, head: KeptHead) -> None:
+        """Take a signed head."""
+        self._heads.append(head)
+
+    def hides(self, table: str, head: str) -> bool:
+        """Tell whether a table that shows this head of its journal may have said more."""
+        return of.shown(self.past(table), head)
+
+    def missed(self, table: str) -> None:
+        """Note that a table may have said something while nobody heard it."""
+        self._pasts[table] = of.missed(self.past(table))
+
+    def flush(self) -> None:
+        """Hand what came together to the writer. What finds no room there is asked for later."""
+        if not self._kept and not self._heads:
+            return
+        kept, marks, heads = self._kept, self._marks, self._heads
+        self._kept, self._marks, self._heads = [], {}, []
+        if self._writer.keep(kept, marks, heads) is None:
+            self._heads = heads[-MOST_HEADS:]  # they cannot be asked for
+            for table in {one.event.table for one in kept}:
+                past = self.past(table)
+                mark = self._durable.get(table, BEGINNING)
+                self._pasts[table] = Past(mark=mark, newest=past.newest)
+                self._on_doubt(table)
+
+    def written(self, marks: Mapping[str, Mark]) -> None:
+        """Note what is on the disk."""
+        self._durable.update(marks)
+
+    def forget(self, table: str) -> None:
+        """Forget what is known of a table, but for what is on the disk."""
+        self._pasts.pop(table, None)
+        self._beyond.pop(table, None)
+
+    def asking(self, table: str) -> Past:
+        """Note that a table is about to be asked, and return what is kept."""
+        past = self._pasts[table] = of.asking(self.past(table))
+        return past
+
+    def anew(self, table: str) -> None:
+        """Note that a table has another past than what is kept."""
+        self._pasts[table] = of.anew(self.past(table))
+
+    def page(self, table: str, page: Sequence[Kept]) -> "asyncio.Future[None] | None":
+        """Take what a table answered, without a hole before it; None where it finds no room."""
+        past, last = self.past(table), page[-1].event
+        marks = {table: Mark(last.n, last.head)} if last.n > past.mark.n else {}
+        done = self._writer.keep(page, marks)
+        if done is None:
+            return None
+        heard = self._beyond.get(table, set())
+        for one in page:
+            if one.event.n > past.mark.n and one.event.n not in heard:
+                self._on_event(one.event)
+        if marks:
+            self._pasts[table] = of.advanced(past, marks[table])
+        return done
+
+    def filled(self, table: str, mark: Mark, head: str) -> Past:
+        """Note that a table said all up to `mark`, and return what is kept.
+
+        `head`: its journal's, as it was shown before the table was asked.
+        """
+        past = self._pasts[table] = of.filled(self.past(table), mark, head)
+        if not past.doubt:
+            self._beyond.pop(table, None)
+        return past

@@ -1,0 +1,244 @@
+"""What a table's page shows: its state as published, its orders, what was told, what can be done.
+
+Nothing is made for a table that nobody looks at.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.desk import Desk
+from controller.console.hall import Hall
+from controller.console.routing import Wrong
+from controller.console.seen import Run, Seen, Tables
+from controller.console.shown import Shown
+from controller.console.standing import Standing
+from controller.console.store.archive import Archive
+from controller.console.view.told import Told, tell
+from controller.messages import Event, Role, State
+
+OFFERS_S: Final = 1.0
+"""A table is asked for its offers at most so often, for one role."""
+TICK_S: Final = 0.5
+BEHIND: Final = 200
+"""Events that are looked at again for the newest words."""
+MOST: Final = 50
+"""Lines of what was told, not counting those that a better line repeats."""
+
+
+class TablePart(msgspec.Struct, frozen=True, kw_only=True):
+    """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock."""
+
+    id: str
+    area: str
+    standing: Standing
+    since_ms: int
+    heard_ms: int | None
+
+
+class _Page:
+    """One table for one role, as long as somebody looks."""
+
+    def __init__(self) -> None:
+        self.shown = Shown()
+        self.lookers = 0
+        self.news = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+
+
+class TablePages:
+    """The streams of tables' pages."""
+
+    def __init__(
+        self,
+        tables: Tables,
+        desk: Desk,
+        hall: Hall,
+        archive: Archive,
+        run: Run,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._tables, self._desk, self._hall = tables, desk, hall
+        self._archive, self._run, self._now_ms = archive, run, now_ms
+        self._pages: dict[tuple[str, Role], _Page] = {}
+        self._told: dict[str, deque[Event]] = {}
+        self._undo: list[Callable[[], None]] = []
+
+    def start(self) -> None:
+        """Begin to hear the tables."""
+        self._undo = [
+            self._tables.on_change(self._changed),
+            self._tables.on_event(self._heard),
+            self._tables.on_event(self._desk.saw),
+        ]
+        self._desk.on_orders = self._orders_changed
+        self._hall.on_wait = self._changed
+
+    @property
+    def open(self) -> int:
+        """How many pages are made: one for a table and a role, whoever looks at it."""
+        return len(self._pages)
+
+    async def close(self) -> None:
+        """Stop."""
+        for undo in self._undo:
+            undo()
+        tasks = [task for page in self._pages.values() for task in page.tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    @asynccontextmanager
+    async def looking(self, table: str, role: Role) -> AsyncIterator[Shown]:
+        """Give the parts of a table's page for the block. Raises Wrong for an unknown table."""
+        try:
+            self._tables.seen(table)
+        except KeyError:
+            raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台") from None
+        key = table, role
+        page = self._pages.get(key)
+        if page is None:
+            page = self._pages[key] = _Page()
+            self._show(table, page)
+        page.lookers += 1
+        try:
+            if not page.tasks:
+                page.tasks = [
+                    asyncio.create_task(self._keep_offers(table, role, page)),
+                    asyncio.create_task(self._fill(table, page)),
+                    asyncio.create_task(self._tick(table, page)),
+                ]
+            yield page.shown
+        finally:
+            page.lookers -= 1
+            if not page.lookers:
+                self._leave(key, page)
+
+    def _leave(self, key: tuple[str, Role], page: _Page) -> None:
+        for task in page.tasks:
+            task.cancel()
+        del self._pages[key]
+        if not any(table == key[0] for table, _ in self._pages):
+            self._told.pop(key[0], None)
+
+    def _of(self, table: str) -> Iterable[_Page]:
+        return [page for (one, _), page in self._pages.items() if one == table]
+
+    def _changed(self, table: str) -> None:
+        for page in self._of(table):
+            self._show(table, page)
+            page.news.set()
+
+    def _show(self, table: str, page: _Page) -> None:
+        try:
+            seen = self._tables.seen(table)
+        except KeyError:
+            for name in ("table", "state", "wait", "offers"):
+                page.shown.drop(name)
+            return
+        page.shown.put("table", self._table_part(seen))
+        if seen.body is not None:
+            page.shown.put_body("state", seen.body)
+        page.shown.put("wait", self._hall.wait(table))
+
+    def _table_part(self, seen: Seen) -> TablePart:
+        how, since_ms = seen.standing(self._now_ms())
+        return TablePart(
+            id=seen.table,
+            area=seen.area,
+            standing=how,
+            since_ms=0 if how is Standing.LIVE else since_ms,
+            heard_ms=None if how is Standing.LIVE else seen.heard.heard_ms,
+        )
+
+    async def _tick(self, table: str, page: _Page) -> None:
+        """Let a table that says nothing grow silent."""
+        while True:
+            await asyncio.sleep(TICK_S)
+            self._show(table, page)
+
+    async def _fill(self, table: str, page: _Page) -> None:
+        """Show the newest orders and events."""
+        page.shown.put("orders", await self._desk.orders(table))
+        if table not in self._told:
+            self._told[table] = deque(maxlen=BEHIND)
+            kept = await self._run(lambda: self._newest(table))
+            fresh = {event.n for event in kept}
+            later = [event for event in self._told.get(table, ()) if event.n not in fresh]
+            self._told[table] = deque([*kept, *later], maxlen=BEHIND)
+        self._tell(table)
+
+    def _newest(self, table: str) -> list[Event]:
+        since = max(0, self._archive.last(table) - BEHIND)
+        return list(self._archive.events(table, since))
+
+    def _heard(self, event: Event) -> None:
+        if event.table in self._told:
+            self._told[event.table].append(event)
+            self._tell(event.table)
+
+    def _tell(self, table: str) -> None:
+        lines = _newest_lines(tell(self._told.get(table, ())))
+        for page in self._of(table):
+            page.shown.put("told", lines)
+
+    def _orders_changed(self, table: str) -> None:
+        if any(self._of(table)):
+            task = asyncio.ensure_future(self._show_orders(table))
+            task.add_done_callback(_ENDED.discard)
+            _ENDED.add(task)
+
+    async def _show_orders(self, table: str) -> None:
+        orders = await self._desk.orders(table)
+        for page in self._of(table):
+            page.shown.put("orders", orders)
+
+    async def _keep_offers(self, table: str, role: Role, page: _Page) -> None:
+        """Ask the table what its people may order now, whenever its journal went on."""
+        asked: tuple[Any, ...] | None = None
+        while True:
+            page.news.clear()
+            seen = self._tables.seen(table)
+            now = None if seen.state is None else _turning_point(seen.state)
+            if now is None or now == asked:
+                await page.news.wait()
+                continue
+            asked = now
+            await self._ask_offers(table, role, page)
+            await asyncio.sleep(OFFERS_S)
+
+    async def _ask_offers(self, table: str, role: Role, page: _Page) -> None:
+        try:
+            reply = await self._desk.read(table, "offers", {"role": role.value}, role)
+        except Wrong:
+            page.shown.drop("offers")
+            return
+        if reply.result is None:  # a table of an older version: all is offered
+            page.shown.drop("offers")
+        else:
+            page.shown.put("offers", reply.result.get("offers", []))
+
+
+_ENDED: Final[set[asyncio.Task[None]]] = set()
+"""Tasks that nobody waits for, held until they end."""
+
+
+def _turning_point(state: State) -> tuple[Any, ...]:
+    """What has to change before something else can be ordered."""
+    return state.boot, state.head, state.machine.phase, state.match.phase
+
+
+def _newest_lines(lines: tuple[Told, ...]) -> list[Told]:
+    """Return the newest lines: as many that are not quiet, and the quiet ones between."""
+    found: list[Told] = []
+    loud = 0
+    for line in reversed(lines):
+        loud += not line.quiet
+        if loud > MOST:
+            break
+        found.append(line)
+    return found[::-1]

@@ -1,0 +1,1 @@
+"""What the console answers, by subject; a module's ROUTES are mounted (app.py)."""

@@ -1,0 +1,143 @@
+"""The draw (对阵表) of an area: read, checked whole, shown, then laid out table by table."""
+
+import asyncio
+from typing import Any, Final, cast
+
+import msgspec
+from starlette.responses import Response
+
+from controller.console.desk import Wish
+from controller.console.routing import REFEREES, Asked, Wrong, page, route
+from controller.console.store.orders import Given, Orders
+from controller.console.view.draw import COLUMNS, Draw, Laid, example, preview, read_draw
+
+_ALL: Final = "*"
+"""Stands for every area."""
+_LATER_MS: Final = 60_000
+"""A match that was laid out so long ago and is not there any more may be laid out again."""
+_MOST_TRIES: Final = 50
+
+
+async def columns(_: Asked) -> dict[str, list[dict[str, Any]]]:
+    """List the columns of a draw, and what stands in them."""
+    told = [
+        {
+            "zh": one.zh,
+            "en": one.en,
+            "needed": one.needed,
+            "about": one.about,
+            "example": one.example,
+        }
+        for one in COLUMNS.values()
+    ]
+    return {"columns": told}
+
+
+async def sample(asked: Asked) -> Response:
+    """Return a draw to begin with."""
+    language = asked.query("language", "zh")
+    return Response(
+        example(language),
+        media_type="text/csv; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="draw-{language[:2]}.csv"'},
+    )
+
+
+async def draw(asked: Asked) -> dict[str, Any]:
+    """Read a draw. With `digest`, that of the file which was shown: lay its matches out.
+
+    What is laid out already is not laid out again. Raises Wrong where it is not that file any
+    more, or has a fault.
+    """
+    tables = _tables(asked)
+    read = read_draw(await asked.raw(), tables, asked.query("event").strip()[:64])
+    wanted = asked.query("digest")
+    if not wanted:
+        return _shown(asked, read)
+    if wanted != read.digest:
+        raise Wrong(409, "this is another file than the one shown", "文件与预览的不同，请重新预览")
+    if read.faults or not read.matches:
+        raise Wrong(409, "this draw has faults: nothing was sent", "对阵表有误，未发送")
+    told = await asyncio.gather(*(_laid_out(asked, laid) for laid in read.matches))
+    return {"tables": dict(zip((laid.table for laid in read.matches), told, strict=True))}
+
+
+def _tables(asked: Asked) -> list[str]:
+    area, tables = asked.path["area"], asked.console.tables
+    found = [one for one in tables.ids if area in (_ALL, tables.seen(one).area)]
+    if not found:
+        raise Wrong(404, f"no area is called {area[:24]}", f"没有名为{area[:24]}的区")
+    return found
+
+
+def _shown(asked: Asked, read: Draw) -> dict[str, Any]:
+    """Return a draw as the page shows it: with what each table does now."""
+    rows = []
+    for row in preview(read):
+        state = asked.console.tables.seen(row["table"]).state
+        match = None if state is None else state.match
+        here = match is not None and match.match == row["match_id"]
+        rows.append(
+            row
+            | {
+                "now_en": "" if match is None else match.phase_en,
+                "now_zh": "" if match is None else match.phase_zh,
+                "now": None if match is None else match.match,
+                "here": here,
+                "busy": match is not None and match.started and match.verdict is None and not here,
+            }
+        )
+    return {
+        "digest": read.digest,
+        "encoding": read.encoding,
+        "matches": rows,
+        "faults": read.faults,
+    }
+
+
+async def _laid_out(asked: Asked, laid: Laid) -> dict[str, Any]:
+    """Lay one match out; what happened is told, whatever it was."""
+    args = cast(dict[str, Any], msgspec.to_builtins(laid.args))
+    try:
+        order = await _order_id(asked, laid)
+        wish = Wish(id=order, cmd="set_match", args=args)
+        return (await asked.console.desk.do(asked.person, laid.table, wish)).as_json()
+    except Wrong as wrong:
+        return {"error": {"en": wrong.en, "zh": wrong.zh}}
+
+
+async def _order_id(asked: Asked, laid: Laid) -> str:
+    """Return the id of the order: that of the last try, unless it is done with.
+
+    A try that a table refused is done with, and one whose match is not there any more.
+    """
+    orders, base = Orders(asked.console.engine), laid.order_id
+
+    def tries() -> list[Given]:
+        found: list[Given] = []
+        while len(found) < _MOST_TRIES and (given := orders.find(f"{base}-{len(found) + 1}")):
+            found.append(given)
+        return found
+
+    given = await asked.console.read(tries)
+    again = not given or _over(asked, laid, given[-1])
+    return f"{base}-{len(given) + 1 if again else len(given)}"
+
+
+def _over(asked: Asked, laid: Laid, given: Given) -> bool:
+    """Tell whether a try is done with, so that the same match may be ordered once more."""
+    if given.reply is None:
+        return False
+    if not given.reply.ok:
+        return True
+    state = asked.console.tables.seen(laid.table).state
+    gone = state is not None and state.match.match != laid.args.match_id
+    return gone and asked.console.now_ms() - given.at_ms > _LATER_MS
+
+
+ROUTES: Final = (
+    page("/draw", "draw.html", roles=REFEREES),
+    route("/api/draw/columns", columns, roles=REFEREES),
+    route("/api/draw/example.csv", sample, roles=REFEREES),
+    route("/api/draw/{area}", draw, ("POST",), roles=REFEREES),
+)

@@ -1,0 +1,61 @@
+"""The matches of the event: a list, and what the archive has of one."""
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from controller.console.routing import EVERYBODY, Asked, Wrong, page, route
+from controller.console.store.proofs import Proofs
+from controller.console.store.sheets import Sheets
+from controller.console.view.history import MatchLine, matches
+from controller.messages import Role
+
+LOOKERS: Final = EVERYBODY - {Role.TABLE}
+
+
+async def listed(asked: Asked) -> dict[str, list[MatchLine]]:
+    """List the matches: those of one `event`, where it is named."""
+    console, event = asked.console, asked.query("event") or None
+    sheets = Sheets(console.engine, console.now_ms)
+    kept = await console.read(lambda: sheets.newest(event))
+    seen = [console.tables.seen(table).state for table in console.tables.ids]
+    present = [one for one in seen if one and event in (None, one.match.event)]
+    return {"matches": matches(kept, present)}
+
+
+async def attempts(asked: Asked) -> dict[str, list[dict[str, Any]]]:
+    """List the attempts of a match at a table, and which of them can be checked."""
+    proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
+    found = await asked.console.read(lambda: proofs.attempts(table, match))
+    rows = [
+        {"deal": deal, "attempt": attempt, "revealed": revealed}
+        for deal, attempt, revealed in found
+    ]
+    return {"attempts": rows}
+
+
+async def record(asked: Asked) -> Response:
+    """Return every public event of a match at a table as lines for `dealtable verify`."""
+    proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
+    rows = await asked.console.read(lambda: proofs.of_match(table, match))
+    if not rows:
+        raise Wrong(404, "the archive has nothing of this match", "没有这局的事件存档")
+    safe = "".join(
+        sign if sign.isascii() and sign.isalnum() else "_" for sign in f"{table}_{match}"
+    )
+    return Response(
+        b"".join(row + b"\n" for row in rows),
+        media_type="application/jsonl",
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="events-{safe}.jsonl"',
+        },
+    )
+
+
+ROUTES: Final = (
+    page("/history", "history.html", roles=LOOKERS),
+    route("/api/history", listed, roles=LOOKERS),
+    route("/api/tables/{id}/attempts/{match:path}", attempts, roles=LOOKERS),
+    route("/api/tables/{id}/record/{match:path}", record, roles=LOOKERS),
+)

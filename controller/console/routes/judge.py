@@ -1,0 +1,230 @@
+"""The ruling desk's questions: what a charge leads to, what a decision would do, what a play is.
+
+All of them only read. Orders go their one way (routes/orders.py), and a person gives each.
+"""
+
+from functools import cache
+from typing import Any, Final, Literal
+
+import msgspec
+
+from controller.console.routing import REFEREES, Asked, Wrong, page, route
+from controller.console.view.cases import (
+    BEGINS,
+    CaseView,
+    Docket,
+    PairCounts,
+    case_views,
+    counters,
+    docket,
+)
+from controller.console.view.judge import (
+    Counts,
+    KindWords,
+    Question,
+    answered,
+    counts_due,
+    kinds,
+)
+from controller.console.view.ladder import Choice, Ladder, Suggestion, choices, ladder, suggestions
+from controller.match_arguments import Accusing, Foreseeing
+from controller.messages import Reply, State
+from controller.rules.combos.nonsense import Nonsense
+from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.penalties.proposals import Proposal
+from controller.rules.profile import GuandanProfile, Profile
+from controller.rules.rulebooks import load_profile, profile_names
+
+
+class Rulebook(msgspec.Struct, frozen=True, kw_only=True):
+    """What the desk needs of a rulebook. `ladder` None: it knows no penalties (Big Two).
+
+    `found_redeals`: a card that was found makes the counts right, and it is dealt again all the
+    same. `play_s`: 0 where nobody has a clock for a play.
+    """
+
+    name: str
+    title_en: str
+    title_zh: str
+    game: Literal["guandan", "bigtwo"]
+    hand: int
+    packs: int
+    jokers: bool
+    play_s: int
+    found_redeals: bool
+    kinds: list[KindWords]
+    ladder: Ladder | None
+
+
+class DeskView(msgspec.Struct, frozen=True, kw_only=True):
+    """What the ruling desk of a table shows beside its state.
+
+    `whole`: the beginning of the match was heard, so that what its pairs brought is counted.
+    """
+
+    cases: list[CaseView] = []
+    counters: list[PairCounts] = []
+    suggestions: tuple[Suggestion, ...] = ()
+    counts: tuple[Counts, ...] = ()
+    whole: bool = False
+
+
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
+    """What a charge can lead to, the ladder's own answer first."""
+
+    choices: tuple[Choice, ...]
+
+
+class Both(msgspec.Struct, frozen=True, kw_only=True):
+    """A line in both languages."""
+
+    en: str
+    zh: str
+
+
+class No(msgspec.Struct, frozen=True, kw_only=True):
+    """The table says why it has no answer: that is one, too."""
+
+    refused: Both
+
+
+class Senseless(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="nonsense"):
+    """A question on combinations that nobody can answer, in the judge's words."""
+
+    en: str
+    zh: str
+
+
+async def _rulebook(asked: Asked) -> Rulebook:
+    return _of_name(_named(asked.path["profile"]))
+
+
+async def _judge(asked: Asked) -> Ruling | Containing | Senseless:
+    """Answer a question on combinations."""
+    question = await asked.body(Question)
+    try:
+        return answered(_profile(_named(question.profile)), question)
+    except Nonsense as mistake:
+        return Senseless(en=str(mistake), zh=f"看不懂：{mistake}")
+
+
+async def _desk(asked: Asked) -> DeskView:
+    """Return the rulings, counters, suggestions and numbers of cards of a table's match."""
+    state = _state(asked)
+    match = state.match
+    if match.match is None:
+        return DeskView()
+    profile = _profile(_named(match.profile))
+    counts = counts_due(match, profile.hand)
+    if not isinstance(profile, GuandanProfile):
+        return DeskView(counts=counts)
+    told = await _docket(asked)
+    return DeskView(
+        cases=case_views(profile, told, match.rulings),
+        counters=counters(match, told),
+        suggestions=suggestions(state),
+        counts=counts,
+        whole=told.brought is not None,
+    )
+
+
+async def _rulings(asked: Asked) -> Answers | No:
+    """Ask the table what a charge can lead to: it has the record of both pairs."""
+    said = dict(asked.request.query_params)
+    try:
+        charge = msgspec.convert(said, Accusing, strict=False)
+    except ValueError as wrong:
+        raise Wrong(400, f"the charge: {wrong}", f"指控有误：{wrong}") from None
+    args = {name: value for name, value in msgspec.to_builtins(charge).items() if name in said}
+    result = await _read(asked, "rulings", args)
+    if isinstance(result, No):
+        return result
+    return Answers(choices=choices(msgspec.convert(result["proposals"], list[Proposal])))
+
+
+async def _foresee(asked: Asked) -> dict[str, Any] | No:
+    """Ask the table what a decision would do to levels and deals."""
+    said = await asked.body(Foreseeing)
+    return await _read(asked, "foresee", msgspec.to_builtins(said))
+
+
+async def _lost_time(asked: Asked) -> dict[str, Any] | No:
+    return await _read(asked, "lost_time", {})
+
+
+async def _read(asked: Asked, cmd: str, args: dict[str, Any]) -> dict[str, Any] | No:
+    """Return what a table answers. Raises Wrong where it is unknown or silent."""
+    table = asked.path["id"]
+    _state(asked)
+    reply: Reply = await asked.console.desk.read(table, cmd, args, asked.person.role)
+    error = reply.error
+    if error is not None:
+        zh = "；".join(filter(None, (error.message_zh, error.action_zh)))
+        en = ": ".join(filter(None, (error.message, error.action)))
+        return No(refused=Both(en=en, zh=zh or en))
+    if reply.result is None:
+        raise Wrong(502, "the table's answer is not understood", "本台的回答无法识别")
+    return reply.result
+
+
+def _state(asked: Asked) -> State:
+    """Return the state of the table that is asked about. Raises Wrong."""
+    try:
+        state = asked.console.tables.seen(asked.path["id"]).state
+    except KeyError:
+        raise Wrong(404, "no such table", "没有这张台") from None
+    if state is None:
+        raise Wrong(409, "nothing was heard of this table yet", "尚未收到该台数据")
+    return state
+
+
+async def _docket(asked: Asked) -> Docket:
+    """Return what the archive has of the rulings of the match that a table has now."""
+    table, archive = asked.path["id"], asked.console.archive
+
+    def found() -> Docket:
+        begun = archive.last_of(table, {BEGINS})
+        return docket(archive.events(table, since=max(0, begun - 1)) if begun else ())
+
+    return await asked.console.read(found)
+
+
+def _named(name: str) -> str:
+    if name not in profile_names():
+        raise Wrong(404, f"no rulebook is called {name!r}", f"没有名为{name}的规则")
+    return name
+
+
+@cache
+def _profile(name: str) -> Profile:
+    return load_profile(name)
+
+
+@cache
+def _of_name(name: str) -> Rulebook:
+    profile = _profile(name)
+    guandan = profile if isinstance(profile, GuandanProfile) else None
+    return Rulebook(
+        name=name,
+        title_en=profile.title_en,
+        title_zh=profile.title_zh,
+        game="guandan" if guandan else "bigtwo",
+        hand=profile.hand,
+        packs=profile.deck.packs,
+        jokers=profile.deck.jokers,
+        play_s=guandan.clocks.play_s if guandan else 0,
+        found_redeals=guandan is not None and guandan.counting.found_card == "redeal",
+        kinds=kinds(profile),
+        ladder=ladder(guandan) if guandan else None,
+    )
+
+
+ROUTES: Final = (
+    page("/table/{id}/rulings", "rulings.html"),
+    route("/api/rulebooks/{profile}", _rulebook),
+    route("/api/judge", _judge, methods=("POST",)),
+    route("/api/tables/{id}/desk", _desk),
+    route("/api/tables/{id}/rulings", _rulings, roles=REFEREES),
+    route("/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES),
+    route("/api/tables/{id}/lost_time", _lost_time, roles=REFEREES),
+)

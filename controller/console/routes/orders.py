@@ -1,0 +1,74 @@
+"""Orders to a table, who goes there, and what its journal says."""
+
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.desk import Wish
+from controller.console.routing import STAFF, Asked, Wrong, route
+from controller.console.view.display import COMMANDS_SHOWN
+from controller.messages import Event, Role
+
+_MOST_EVENTS: Final = 1_000
+_DOERS: Final = STAFF | {Role.TABLE}
+
+
+async def do(asked: Asked) -> dict[str, Any]:
+    """Give an order; the same id again asks what became of it."""
+    table, person = asked.path["id"], asked.person
+    wish = await asked.body(Wish)
+    if person.role is Role.TABLE and (person.table != table or wish.cmd not in COMMANDS_SHOWN):
+        raise Wrong(403, "this display may not do that", "本台显无此权限")
+    return (await asked.console.desk.do(person, table, wish)).as_json()
+
+
+class _Take(msgspec.Struct, forbid_unknown_fields=True):
+    """`over`: whom the page showed as going there."""
+
+    over: str | None = None
+
+
+async def take(asked: Asked) -> dict[str, Any]:
+    """Say that this person goes to a table; two who press at once do not both think so."""
+    table, said = _known(asked), await asked.body(_Take)
+    goes = asked.console.takes.who(table)
+    if goes not in (None, said.over, asked.person.name):
+        raise Wrong(409, f"{goes} goes there already", f"{goes}已去")
+    asked.console.takes.put(table, asked.person.name)
+    return {"taken_by": asked.person.name}
+
+
+async def leave(asked: Asked) -> dict[str, Any]:
+    """Say that nobody goes to a table any more."""
+    asked.console.takes.put(_known(asked), None)
+    return {"taken_by": None}
+
+
+async def events(asked: Asked) -> dict[str, Any]:
+    """List a table's public events behind a number, as they came."""
+    table, since = _known(asked), asked.number("since")
+
+    def page() -> list[Event]:
+        found: list[Event] = []
+        for event in asked.console.archive.events(table, since):
+            found.append(event)
+            if len(found) == _MOST_EVENTS:
+                break
+        return found
+
+    return {"events": await asked.console.read(page)}
+
+
+def _known(asked: Asked) -> str:
+    table = asked.path["id"]
+    if table not in asked.console.tables.ids:
+        raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台")
+    return table
+
+
+ROUTES: Final = (
+    route("/api/tables/{id}/do", do, ("POST",), roles=_DOERS),
+    route("/api/tables/{id}/take", take, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/leave", leave, ("POST",), roles=STAFF),
+    route("/api/tables/{id}/events", events),
+)

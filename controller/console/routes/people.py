@@ -1,0 +1,141 @@
+"""Who is logged in, who may, and who is invited."""
+
+from typing import Any, Final
+
+import msgspec
+from starlette.responses import Response
+
+from controller.console.hall import me
+from controller.console.people import SESSION_MS, Person
+from controller.console.routing import COOKIE, WITH_DISPLAYS, Asked, Wrong, answer, page, route
+from controller.faults import Language
+from controller.messages import Person as PersonName
+from controller.messages import Role
+
+_INVITERS: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
+
+
+class _Login(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    pin: str
+
+
+class _Accept(msgspec.Struct, forbid_unknown_fields=True):
+    code: str
+    pin: str
+
+
+class _Reads(msgspec.Struct, forbid_unknown_fields=True):
+    language: Language
+
+
+class _Invite(msgspec.Struct, forbid_unknown_fields=True):
+    name: PersonName
+    role: Role
+    language: Language = "zh"
+    table: str | None = None
+
+
+class _Remove(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+
+
+async def log_in(asked: Asked) -> Response:
+    """Begin a session; the browser gets its cookie."""
+    said = await asked.body(_Login)
+    person, token = await asked.console.sessions.log_in(said.name, said.pin)
+    return _with_cookie(asked, person, token)
+
+
+async def accept(asked: Asked) -> Response:
+    """Let somebody who was invited set his PIN, and log him in."""
+    said = await asked.body(_Accept)
+    person = await asked.console.sessions.accept(said.code, said.pin)
+    person, token = await asked.console.sessions.log_in(person.name, said.pin)
+    return _with_cookie(asked, person, token)
+
+
+async def log_out(asked: Asked) -> Response:
+    """End the session."""
+    if asked.token:
+        await asked.console.sessions.log_out(asked.token)
+    response = answer({})
+    response.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict")
+    return response
+
+
+async def who(asked: Asked) -> dict[str, Any]:
+    """Say who is logged in, and at which console."""
+    return me(asked.person) | {"console": asked.console.config.console.name}
+
+
+async def reads(asked: Asked) -> dict[str, Any]:
+    """Remember in which language somebody reads."""
+    said = await asked.body(_Reads)
+    await asked.console.sessions.speak(asked.person.name, said.language)
+    return me(msgspec.structs.replace(asked.person, language=said.language))
+
+
+async def everybody(asked: Asked) -> dict[str, Any]:
+    """List who may log in or is invited."""
+    return {"people": await asked.console.sessions.all()}
+
+
+async def invite(asked: Asked) -> dict[str, Any]:
+    """Write somebody down; his code is shown this once."""
+    said = await asked.body(_Invite)
+    if (said.role is Role.TABLE) != (said.table is not None):
+        raise Wrong(400, "a display names its table, nobody else does", "仅台显须指定台号")
+    if said.table is not None and said.table not in asked.console.tables.ids:
+        raise Wrong(400, f"there is no table {said.table} here", f"没有{said.table}这张台")
+    await _refuse_over_chief(asked, said.name, said.role)
+    person = Person(name=said.name, role=said.role, language=said.language, table=said.table)
+    return {"code": await asked.console.sessions.invite(person), "name": person.name}
+
+
+async def remove(asked: Asked) -> dict[str, Any]:
+    """Let somebody in no more."""
+    name = (await asked.body(_Remove)).name
+    if name == asked.person.name:
+        raise Wrong(400, "nobody removes himself", "不能删除自己")
+    await _refuse_over_chief(asked, name)
+    if not await asked.console.sessions.remove(name):
+        raise Wrong(404, "there is nobody of this name", "没有此人")
+    return {}
+
+
+async def _refuse_over_chief(asked: Asked, name: str, role: Role | None = None) -> None:
+    """Leave chiefs to chiefs: whoever invites one anew may set his PIN. Raises Wrong."""
+    if asked.person.role is Role.CHIEF:
+        return
+    known = {one.name: one.role for one in await asked.console.sessions.all()}
+    if Role.CHIEF in (role, known.get(name)):
+        raise Wrong(403, "only a chief may do that of a chief", "裁判长账户仅裁判长可管理")
+
+
+def _with_cookie(asked: Asked, person: Person, token: str) -> Response:
+    response = answer(me(person))
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=SESSION_MS // 1000,
+        path="/",
+        secure=asked.request.url.scheme == "https",
+        httponly=True,
+        samesite="strict",
+    )
+    return response
+
+
+ROUTES: Final = (
+    page("/login", "login.html", roles=None),
+    page("/invited", "invited.html", roles=None),
+    route("/api/login", log_in, ("POST",), roles=None),
+    route("/api/accept", accept, ("POST",), roles=None),
+    route("/api/logout", log_out, ("POST",), roles=None),
+    route("/api/me", who, roles=WITH_DISPLAYS),
+    route("/api/me", reads, ("POST",), roles=WITH_DISPLAYS),
+    route("/api/people", everybody, roles=_INVITERS),
+    route("/api/people", invite, ("POST",), roles=_INVITERS),
+    route("/api/people", remove, ("DELETE",), roles=_INVITERS),
+)

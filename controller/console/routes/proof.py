@@ -1,0 +1,119 @@
+"""The proof of a deal, for anybody in the hall: no login once the deal is over."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from starlette.responses import Response
+
+from controller.console.routing import Asked, Wrong, page, route
+from controller.console.store.proofs import AttemptRows, Proofs
+from controller.console.store.sheets import Sheets
+from controller.console.view.proof import ProofView, Rulebook, Rulebooks, code, rulebooks, view
+from controller.rules.profile import Profile
+from controller.rules.rulebooks import ProfileError, load_profile, profile_names
+
+_PLACE: Final = re.compile(r"/proof/([^/?#]{1,64})/(\d{1,9})")
+
+
+async def of_attempt(asked: Asked) -> ProofView | Response:
+    """Return what a browser checks an attempt with; before it is revealed nothing of it.
+
+    With `format=events` the rows alone, as lines that `dealtable verify` takes.
+    """
+    table, attempt = asked.path["id"], _number(asked.path["attempt"])
+    rows = await _rows(asked, table, attempt)
+    over = rows is not None and await _is_over(asked, table, rows)
+    events = tuple(asked.console.config.console.events)
+    known = await asked.console.read(lambda: _known(events))
+    shown = view(table, attempt, rows, known, over=over)
+    if asked.query("format") != "events":
+        return shown
+    return Response(
+        b"".join(bytes(row) + b"\n" for row in shown.events),
+        media_type="application/jsonl",
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="attempt-{attempt}.jsonl"',
+        },
+    )
+
+
+async def rulebook(asked: Asked) -> Rulebook:
+    """Return the rulebook of a hash, as its two texts."""
+    events = tuple(asked.console.config.console.events)
+    known = await asked.console.read(lambda: _known(events))
+    found = known.get(asked.path["hash"])
+    if found is None:
+        raise Wrong(404, "this rulebook is not at hand", "没有这部规则")
+    return found
+
+
+async def picture(asked: Asked) -> Response:
+    """Return the code to scan of a proof's page: only when its match is over.
+
+    Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
+    """
+    place = _PLACE.fullmatch(asked.query("text"))
+    if place is None:
+        raise Wrong(404, "there is no such page", "没有此页面")
+    rows = await _rows(asked, place[1], int(place[2]))
+    if rows is None or "revealed" not in rows.steps or not await _is_over(asked, place[1], rows):
+        raise Wrong(404, "after the match", "赛后可查")
+    drawn = code(_origin(asked) + place[0])
+    return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
+
+
+def _origin(asked: Asked) -> str:
+    """Return where telephones find the console: as the configuration says, else as this one did."""
+    said = asked.console.config.console.public_url
+    url = asked.request.url
+    return said.rstrip("/") if said else f"{url.scheme}://{url.netloc}"
+
+
+async def _rows(asked: Asked, table: str, attempt: int) -> AttemptRows | None:
+    proofs = Proofs(asked.console.engine)
+    return await asked.console.read(lambda: proofs.around(table, attempt))
+
+
+async def _is_over(asked: Asked, table: str, rows: AttemptRows) -> bool:
+    """Tell whether the match of an attempt is over, as its table says, or the archive."""
+    match = rows.match
+    if match is None:
+        return True  # practice: it ends with its deal
+    console = asked.console
+    state = console.tables.seen(table).state if table in console.tables.ids else None
+    if state is not None and state.match.match == match:
+        return state.match.verdict is not None
+    proofs, sheets = Proofs(console.engine), Sheets(console.engine, console.now_ms)
+    return await console.read(lambda: proofs.is_over(table, match) or bool(sheets.of(match, table)))
+
+
+@cache
+def _known(events: Sequence[Path]) -> Rulebooks:
+    """Return every rulebook there is, and those of the events."""
+    names = profile_names()
+    found: list[Profile] = [load_profile(name) for name in names]
+    for event in events:
+        for name in names:
+            try:
+                found.append(load_profile(name, event))
+            except ProfileError:
+                continue  # it is for another rulebook
+    return rulebooks(found)
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise Wrong(404, "there is no such attempt", "没有这次发牌")
+    return int(text)
+
+
+ROUTES: Final = (
+    page("/proof/{table}/{attempt}", "proof.html", roles=None),
+    route("/api/tables/{id}/proof/{attempt}", of_attempt, roles=None),
+    route("/api/rulebooks/{hash}", rulebook, roles=None),
+    route("/qr.svg", picture, roles=None),
+)

@@ -1,0 +1,123 @@
+"""Score sheets: a table's now, and those that are kept."""
+
+from typing import Final, cast
+
+import msgspec
+from starlette.responses import Response
+
+from controller.console.routing import EVERYBODY, Asked, Wrong, page, route
+from controller.console.store.sheets import KeptSheet, Sheets
+from controller.console.view.sheet import (
+    KeptVersion,
+    SheetView,
+    file_name,
+    read_sheet,
+    sheet_csv,
+    view,
+)
+from controller.faults import Language
+from controller.messages import Role
+from controller.sheet.form import ScoreSheet
+
+LOOKERS: Final = EVERYBODY - {Role.TABLE}
+_CSV: Final = "text/csv; charset=utf-8"
+
+
+async def of_table(asked: Asked) -> SheetView:
+    """Return the sheet of a table's match as the table has it; the last kept one if it is away."""
+    return await _of_table(asked)
+
+
+async def csv_of_table(asked: Asked) -> Response:
+    """Return it as a file for a spreadsheet."""
+    return _file((await _of_table(asked)).sheet, asked)
+
+
+async def of_match(asked: Asked) -> SheetView | Response:
+    """Return a kept sheet: the newest of a match, or the one of `version` (and `signed`)."""
+    kept = await _kept(asked, asked.path["match"], asked.query("table") or None)
+    if not kept:
+        raise Wrong(404, "no sheet of this match is kept", "没有这局的记分表存档")
+    version, signed = asked.number("version"), asked.query("signed")
+    fits = [
+        one
+        for one in kept
+        if (not version or one.sheet.version == version)
+        and (not signed or str(one.signed) == signed)
+    ]
+    if not fits:
+        raise Wrong(404, "this version is not kept", "没有此版本的存档")
+    chosen = fits[-1]
+    if asked.query("format") == "csv":
+        return _file(chosen.sheet, asked)
+    return view(chosen.sheet, _versions(kept), chosen.kept_ms)
+
+
+async def _of_table(asked: Asked) -> SheetView:
+    table = asked.path["id"]
+    if table not in asked.console.tables.ids:
+        raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台")
+    try:
+        reply = await asked.console.desk.read(table, "sheet")
+    except Wrong:
+        last = [one for one in await _newest(asked) if one.table == table]
+        if not last:
+            raise
+        return view(last[0].sheet, (), last[0].kept_ms)
+    if reply.result is None:
+        error = reply.error
+        raise Wrong(
+            404,
+            "there is no match here" if error is None else f"{error.message}: {error.action}",
+            "本台没有比赛" if error is None else f"{error.message_zh}：{error.action_zh}",
+        )
+    try:
+        sheet = read_sheet(reply.result)
+    except msgspec.ValidationError as wrong:
+        raise Wrong(
+            502, f"the table's sheet is of another form: {wrong}", "记分表格式不符"
+        ) from None
+    return view(sheet, _versions(await _kept(asked, sheet.match, table)))
+
+
+async def _kept(asked: Asked, match: str, table: str | None) -> list[KeptSheet]:
+    sheets = Sheets(asked.console.engine, asked.console.now_ms)
+    return await asked.console.read(lambda: sheets.of(match, table))
+
+
+async def _newest(asked: Asked) -> list[KeptSheet]:
+    sheets = Sheets(asked.console.engine, asked.console.now_ms)
+    return await asked.console.read(sheets.newest)
+
+
+def _versions(kept: list[KeptSheet]) -> list[KeptVersion]:
+    return [
+        KeptVersion(
+            table=one.table, version=one.sheet.version, signed=one.signed, kept_ms=one.kept_ms
+        )
+        for one in kept
+    ]
+
+
+def _file(sheet: ScoreSheet, asked: Asked) -> Response:
+    language = asked.query("language") or asked.person.language
+    if language not in ("zh", "en"):
+        raise Wrong(400, "language: expected zh or en", "language须为zh或en")
+    name = file_name(sheet, ".csv")
+    return Response(
+        sheet_csv(sheet, cast(Language, language)).encode(),
+        media_type=_CSV,
+        headers={
+            "Cache-Control": "no-store",
+            "Content-Disposition": f'attachment; filename="{name}"',
+        },
+    )
+
+
+ROUTES: Final = (
+    page("/table/{id}/sheet", "sheet.html", roles=LOOKERS),
+    page("/sheets/{match:path}", "sheet.html", roles=LOOKERS),
+    route("/api/tables/{id}/sheet", of_table, roles=LOOKERS),
+    route("/api/tables/{id}/sheet.csv", csv_of_table, roles=LOOKERS),
+    route("/api/sheets/{match:path}", of_match, roles=LOOKERS),
+)

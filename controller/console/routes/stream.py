@@ -1,0 +1,105 @@
+"""The streams of the pages: one a page, all of it first and then what changes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Final
+
+from starlette.responses import Response, StreamingResponse
+
+from controller.console.hall import me
+from controller.console.routing import STAFF, Asked, Wrong, route
+from controller.console.shown import Shown, stream
+from controller.console.view.display import display
+from controller.messages import Role
+
+_HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+
+async def hall(asked: Asked) -> Response:
+    """Stream the hall, as this person's role sees it."""
+    shown = asked.console.hall.shown(asked.person.role)
+    return _streamed(_told(asked, shown))
+
+
+async def table(asked: Asked) -> Response:
+    """Stream one table."""
+    name = asked.path["id"]
+    _known(asked, name)
+
+    async def told() -> AsyncIterator[bytes]:
+        async with asked.console.pages.looking(name, asked.person.role) as shown:
+            async for said in _told(asked, shown):
+                yield said
+
+    return _streamed(told())
+
+
+async def of_display(asked: Asked) -> Response:
+    """Stream what a table's own display shows: nothing of a hand."""
+    name = asked.path["id"]
+    if asked.person.role is Role.TABLE and asked.person.table != name:
+        raise Wrong(403, "this display is of another table", "本台显属于另一张台")
+    _known(asked, name)
+    shown, console = Shown(), asked.console
+
+    def show(changed: str) -> None:
+        if changed != name:
+            return
+        try:
+            seen = console.tables.seen(name)
+        except KeyError:
+            shown.drop("display")
+            return
+        how, since_ms = seen.standing(console.now_ms())
+        shown.put("display", display(seen.state, how, since_ms))
+
+    async def told() -> AsyncIterator[bytes]:
+        show(name)
+        undo = console.tables.on_change(show)
+        try:
+            async for said in _told(asked, shown):
+                yield said
+                show(name)
+        finally:
+            undo()
+
+    return _streamed(told())
+
+
+def _known(asked: Asked, name: str) -> None:
+    if name not in asked.console.tables.ids:
+        raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台")
+
+
+async def _told(asked: Asked, shown: Shown) -> AsyncIterator[bytes]:
+    """Yield a page's events until whoever looks may no longer."""
+    person, console, token = asked.person, asked.console, asked.token
+
+    async def may() -> bool:
+        now = await console.sessions.whose(token)
+        return now is not None and (now.role, now.table) == (person.role, person.table)
+
+    events = stream(shown, console.now_ms, {"me": me(person)}, may)
+    ending = asyncio.ensure_future(console.ending.wait())
+    try:
+        while True:
+            due = asyncio.ensure_future(anext(events, None))
+            await asyncio.wait({due, ending}, return_when=asyncio.FIRST_COMPLETED)
+            said = due.result() if due.done() else None
+            if said is None:
+                due.cancel()
+                return
+            yield said
+    finally:
+        ending.cancel()
+
+
+def _streamed(events: AsyncIterator[bytes]) -> Response:
+    return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
+
+
+ROUTES: Final = (
+    route("/stream/hall", hall),
+    route("/stream/table/{id}", table),
+    route("/stream/display/{id}", of_display, roles=STAFF | {Role.TABLE}),
+)

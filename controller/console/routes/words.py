@@ -1,0 +1,43 @@
+"""What happened at a table, in plain words: pages behind the newest ones, which the stream has."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+from controller.console.routing import EVERYBODY, Asked, Wrong, page, route
+from controller.console.view.told import tell
+from controller.messages import Event, Role
+
+_LINES: Final = 100
+"""Lines of one page."""
+_REACH: Final = 400
+"""Entries before a page's end that are looked at: some are private, some tell of those behind."""
+LOOKERS: Final = EVERYBODY - {Role.TABLE}
+
+
+async def told(asked: Asked) -> dict[str, Any]:
+    """List entries before number `before` in words, oldest first; `before`: where they begin."""
+    table, before = asked.path["id"], asked.number("before", _NO_END)
+    if table not in asked.console.tables.ids:
+        raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台")
+    archive = asked.console.archive
+
+    def read() -> tuple[int, Sequence[Event]]:
+        end = min(before, archive.last(table) + 1)
+        since = max(0, end - 1 - _REACH)
+        return since, list(takewhile(lambda one: one.n < end, archive.events(table, since)))
+
+    since, events = await asked.console.read(read)
+    lines = tell(events)
+    page = lines[-_LINES:]
+    first = page[0].n if len(lines) > _LINES else since + 1
+    return {"told": page, "before": first, "more": first > 1}
+
+
+_NO_END: Final = 1 << 53
+
+
+ROUTES: Final = (
+    page("/table/{id}", "table.html", roles=LOOKERS),
+    route("/api/tables/{id}/told", told, roles=LOOKERS),
+)

@@ -1,0 +1,177 @@
+"""What a route is given and what it answers with: JSON, errors in both languages, roles."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import FileResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from controller.console.people import NotAllowed, Person
+from controller.messages import Role
+
+if TYPE_CHECKING:
+    from controller.console.console import Console
+
+Shape = TypeVar("Shape")
+Roles = frozenset[Role]
+
+WITH_DISPLAYS: Final[Roles] = frozenset(Role)
+EVERYBODY: Final[Roles] = WITH_DISPLAYS - {Role.TABLE}
+"""All people; the display of a table has its own page and no other."""
+CHIEF: Final[Roles] = frozenset({Role.CHIEF})
+REFEREES: Final[Roles] = CHIEF | {Role.REFEREE}
+TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
+STAFF: Final[Roles] = REFEREES | TECHNICIAN
+COOKIE: Final = "dealtable"
+HEADER: Final = "X-Dealtable"
+LARGEST: Final = 1 << 20
+"""Bytes of a request: a draw of a large hall is a tenth of it."""
+_PAGES: Final = Path(__file__).parent / "pages"
+
+
+class Wrong(Exception):
+    """A request that is refused: its HTTP status, and a line in both languages that says why."""
+
+    def __init__(self, status: int, en: str, zh: str) -> None:
+        """Keep all three."""
+        super().__init__(en)
+        self.status, self.en, self.zh = status, en, zh
+
+    def response(self) -> Response:
+        """Return it as a browser gets it."""
+        return answer({"error": {"en": self.en, "zh": self.zh}}, self.status)
+
+
+class Asked:
+    """One request: who asks, of which console, and what."""
+
+    def __init__(self, request: Request, console: "Console", person: Person | None) -> None:
+        self.request, self.console, self._person = request, console, person
+
+    @property
+    def person(self) -> Person:
+        """Who asks; a route without login has nobody."""
+        assert self._person is not None
+        return self._person
+
+    @property
+    def person_or_none(self) -> Person | None:
+        """Who asks, where he is logged in."""
+        return self._person
+
+    @property
+    def path(self) -> dict[str, str]:
+        """The named parts of the path."""
+        return self.request.path_params
+
+    @property
+    def token(self) -> str:
+        """What the browser holds of its session; "" where there is none."""
+        return self.request.cookies.get(COOKIE, "")
+
+    def query(self, name: str, default: str = "") -> str:
+        """Return a field behind the question mark."""
+        return self.request.query_params.get(name, default)
+
+    def number(self, name: str, default: int = 0) -> int:
+        """Return a field behind the question mark as a number of 0 or more. Raises Wrong."""
+        text = self.query(name, str(default))
+        if not (text.isascii() and text.isdigit() and len(text) < 16):
+            raise Wrong(400, f"{name}: expected a number of 0 or more", f"{name}须为非负整数")
+        return int(text)
+
+    async def raw(self) -> bytes:
+        """Return the body. Raises Wrong for one that is too large."""
+        body = bytearray()
+        async for piece in self.request.stream():
+            body += piece
+            if len(body) > LARGEST:
+                raise Wrong(
+                    413, f"expected at most {LARGEST} bytes", f"内容过长，至多{LARGEST}字节"
+                )
+        return bytes(body)
+
+    async def text(self) -> str:
+        """Return the body as text, without a byte order mark. Raises Wrong."""
+        try:
+            return (await self.raw()).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise Wrong(400, "expected UTF-8 text", "须为UTF-8文本") from None
+
+    async def body(self, shape: type[Shape]) -> Shape:
+        """Return the JSON body as a `shape`. Raises Wrong."""
+        raw = await self.raw()
+        try:
+            return msgspec.json.decode(raw, type=shape)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
+            raise Wrong(400, f"not understood: {wrong}", f"请求有误：{wrong}") from None
+
+
+Handler = Callable[[Asked], Awaitable[Any]]
+
+
+def route(
+    path: str, handler: Handler, methods: Sequence[str] = ("GET",), roles: Roles | None = EVERYBODY
+) -> Route:
+    """Return a route for people of these `roles`; None: without a login, too."""
+
+    async def endpoint(request: Request) -> Response:
+        console: Console = request.app.state.console
+        try:
+            person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
+            if roles is not None:
+                admit(person, roles)
+            answered = await handler(Asked(request, console, person))
+        except Wrong as wrong:
+            return wrong.response()
+        except NotAllowed as refused:
+            return Wrong(403, refused.en, refused.zh).response()
+        return answered if isinstance(answered, Response) else answer(answered)
+
+    return Route(path, endpoint, methods=list(methods))
+
+
+def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
+    """Return the route of a page of pages/; who is not logged in is sent to log in first."""
+
+    async def endpoint(request: Request) -> Response:
+        console: Console = request.app.state.console
+        if roles is not None:
+            person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
+            if person is None:
+                return RedirectResponse(f"/login?next={request.url.path}", 303)
+            if person.role not in roles:
+                return RedirectResponse(home(person), 303)
+        return FileResponse(_PAGES / file, headers={"Cache-Control": "no-cache"})
+
+    return Route(path, endpoint, methods=["GET"])
+
+
+def home(person: Person) -> str:
+    """Return the page that somebody begins with."""
+    return "/" if person.table is None else f"/display/{person.table}"
+
+
+def admit(person: Person | None, roles: Roles) -> Person:
+    """Return somebody who may. Raises Wrong where nobody is logged in, or his role may not."""
+    if person is None:
+        raise Wrong(401, "please log in", "请先登录")
+    if person.role not in roles:
+        who = ", ".join(role.value for role in Role if role in roles)
+        raise Wrong(
+            403, f"the role {person.role.value} may not; one of: {who}", f"无此权限，限：{who}"
+        )
+    return person
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """Return a value as JSON that nobody keeps."""
+    return Response(
+        msgspec.json.encode(value),
+        status,
+        headers={"Cache-Control": "no-store"},
+        media_type="application/json",
+    )

@@ -1,0 +1,60 @@
+"""What the console knows of a table at this moment, and who tells it so."""
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from controller.console.config import TableLine
+from controller.console.standing import Heard, Standing, standing
+from controller.messages import Event, State
+
+Undo = Callable[[], None]
+"""Ends what its giver began; a second time it does nothing."""
+
+
+Result = TypeVar("Result")
+
+
+class Run(Protocol):
+    """Runs what may block off the loop, in the order of the calls, and returns what it gave."""
+
+    async def __call__(self, call: Callable[[], Result], /) -> Result:
+        """Run `call`; raise what it raises."""
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """One table as it was last heard. `state` None: not yet; `body` is that state as published."""
+
+    table: str
+    area: str
+    state: State | None = None
+    body: bytes | None = None
+    heard: Heard = Heard()
+
+    def standing(self, now_ms: int) -> tuple[Standing, int]:
+        """Return whether this is the table's present, and since when (console's clock)."""
+        return standing(self.heard, now_ms)
+
+
+class Tables(Protocol):
+    """The tables of the console, as their feeds say."""
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All tables, in the order of the configuration."""
+
+    def seen(self, table: str) -> Seen:
+        """Return what is known of a table. Raises KeyError for one that is not the console's."""
+
+    def on_change(self, told: Callable[[str], None]) -> Undo:
+        """Tell of every table of which something else is known, at most 20 times a second each."""
+
+    def on_event(self, told: Callable[[Event], None]) -> Undo:
+        """Tell of every public event that comes, once."""
+
+    def add(self, line: TableLine) -> None:
+        """Begin to hear a table; one of its id that is there already is replaced."""
+
+    def remove(self, table: str) -> None:
+        """Hear a table no more. Raises KeyError for one that is not the console's."""

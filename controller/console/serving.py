@@ -1,0 +1,174 @@
+"""A console that serves: all its parts opened, a port bound, and closed again in good order."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final
+
+import uvicorn
+from starlette.applications import Starlette
+
+from controller.config import ConfigError
+from controller.console.app import make_app
+from controller.console.clients import Clients
+from controller.console.config import ConsoleConfig, Own
+from controller.console.console import Console
+from controller.console.keys import identity
+from controller.console.store.archive import Archive, open_engine
+from controller.console.store.aside import Aside
+from controller.console.tables import Tables
+from controller.messages import Role
+
+_LEAVE_S: Final = 1
+"""Seconds for answers under way at the end; streams have ended before."""
+_WAITING: Final = 256
+"""Connections that wait to be taken."""
+
+
+@asynccontextmanager
+async def opened(
+    config: ConsoleConfig,
+    path: Path | None,
+    *,
+    now_ms: Callable[[], int],
+    entropy: Callable[[int], bytes],
+) -> AsyncIterator[Console]:
+    """Open a console for the block: its database, its tables, its people. Raises StoreError.
+
+    `path`: of its console.toml.
+    """
+
+    def ids() -> str:
+        return entropy(12).hex()
+
+    async with AsyncExitStack() as stack:
+        engine = open_engine(config.console.store)
+        stack.callback(engine.dispose)
+        writing, reading = Aside("writing"), Aside("reading")
+        stack.callback(writing.close)
+        stack.callback(reading.close)
+        tables = await stack.enter_async_context(
+            Tables(
+                lambda line: identity(console.config.keys_of(line), Role.OBSERVER),
+                Archive(engine),
+                writing.run,
+                now_ms,
+                ids,
+            )
+        )
+        clients = Clients(
+            tables.context,
+            lambda table: console.line(table),
+            lambda table: console.config.keys_of(console.line(table)),
+            ids,
+        )
+        stack.push_async_callback(clients.close)
+        console = Console(
+            config,
+            tables,
+            engine,
+            writing.run,
+            reading.run,
+            clients.of,
+            now_ms=now_ms,
+            entropy=entropy,
+            path=path,
+        )
+        for line in config.tables:
+            tables.add(line)
+        stack.push_async_callback(console.close)
+        await console.start()
+        yield console
+
+
+async def serve(
+    console: Console,
+    stop: asyncio.Event,
+    on_up: Callable[[str], None],
+    app: Starlette | None = None,
+) -> None:
+    """Serve a console until `stop` is set; `on_up` is told its address once it answers.
+
+    Streams end at once, so that a browser that is left open keeps nobody waiting. Raises
+    ConfigError where it cannot listen.
+    """
+    own = console.config.console
+    with _bound(own) as listening:
+        server = _Server(_settings(own, app or make_app(console)))
+        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
+        stopping = asyncio.ensure_future(stop.wait())
+        try:
+            await server.up.wait()
+            on_up(address(own, listening.getsockname()[1]))
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopping.cancel()
+            console.ending.set()
+            server.should_exit = True
+            await serving
+
+
+def address(own: Own, port: int) -> str:
+    """Return where a browser finds a console that listens at `port`."""
+    scheme = "http" if own.tls_cert is None else "https"
+    host = f"[{own.host}]" if ":" in own.host else own.host
+    return f"{scheme}://{host}:{port}"
+
+
+class _Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it. `up` is set once it answers."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.up = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer."""
+        await super().startup(sockets)
+        self.up.set()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take none."""
+        yield
+
+
+def _settings(own: Own, app: Starlette) -> uvicorn.Config:
+    settings = uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=_LEAVE_S,
+        backlog=_WAITING,
+        ssl_certfile=own.tls_cert,
+        ssl_keyfile=own.tls_key,
+    )
+    try:
+        settings.load()
+    except (OSError, ssl.SSLError) as wrong:
+        raise ConfigError(
+            f"tls_cert {own.tls_cert}, tls_key {own.tls_key}: {wrong.strerror or wrong}"
+        ) from None
+    return settings
+
+
+@contextmanager
+def _bound(own: Own) -> Iterator[socket.socket]:
+    """Give a socket that is bound where the console listens. Raises ConfigError."""
+    family = socket.AF_INET6 if ":" in own.host else socket.AF_INET
+    try:
+        listening = socket.create_server((own.host, own.port), family=family, backlog=_WAITING)
+    except OSError as failure:
+        raise ConfigError(
+            f"listen = {own.listen}: {failure.strerror or failure}: choose another port, or an "
+            "address of this computer"
+        ) from None
+    with listening:
+        yield listening

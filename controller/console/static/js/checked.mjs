@@ -1,0 +1,39 @@
+// Has the independent verifier (controller/deal/verify.mjs) check events, in this browser.
+
+const PATIENCE_MS = 60000;
+
+/** Return what the verifier says to some events: {report, ms}. Throws where it cannot run. */
+export async function checked(events, rulebooks = []) {
+  try {
+    return await apart(events, rulebooks);
+  } catch {
+    // A browser of another age has no workers made of modules: it checks on the page itself.
+    const { check } = await import("../verify/verify.mjs");
+    await new Promise((settle) => setTimeout(settle, 50)); // what is on the page is drawn first
+    const began = performance.now();
+    return { report: await check(events, rulebooks), ms: performance.now() - began };
+  }
+}
+
+function apart(events, rulebooks) {
+  return new Promise((settle, fail) => {
+    const worker = new Worker(new URL("./checker.mjs", import.meta.url), { type: "module" });
+    const over = (end, value) => {
+      clearTimeout(timer);
+      worker.terminate();
+      end(value);
+    };
+    const timer = setTimeout(() => over(fail, new Error("too long")), PATIENCE_MS);
+    worker.addEventListener("error", (event) => over(fail, new Error(event.message)));
+    worker.addEventListener("message", ({ data }) => {
+      if (data.error) over(fail, new Error(data.error));
+      else over(settle, data);
+    });
+    worker.postMessage({ events, rulebooks });
+  });
+}
+
+/** Return events of lines of JSON. */
+export function lines(text) {
+  return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+}

@@ -1,0 +1,303 @@
+// The chief's own view: what waits for his word, what may be wrong, what will be late.
+
+import { areaClocks } from "./areas.mjs";
+import { byId, data, fill, h, keyed, text } from "./dom.mjs";
+import { keys } from "./keys.mjs";
+import { number, reasonWords } from "./rows.mjs";
+import { shell } from "./shell.mjs";
+import { rankSign } from "./signs.mjs";
+import { beep } from "./sound.mjs";
+import { listen } from "./stream.mjs";
+import { now, ofDay, span } from "./time.mjs";
+import { both, say, teach } from "./words.mjs";
+import areaWords from "../words/areas.mjs";
+import words from "../words/chief.mjs";
+import hallWords from "../words/hall.mjs";
+
+teach(words);
+teach(hallWords);
+teach(areaWords);
+document.title = say("chief.title");
+
+const rows = new Map();
+const top = shell({ title: say("chief.title"), sounds: true });
+const clocks = areaClocks(byId("areas"), { tell: top.tell, voice: top.say, near: () => true });
+const ticking = new Set();
+let me = null;
+let waits = [];
+let view = null;
+let areas = [];
+let known = null;
+
+/** The name of a table as people call it. */
+function no(table) {
+  const row = rows.get(table);
+  return row ? number(row) : table;
+}
+
+function desk(table) {
+  return `/table/${encodeURIComponent(table)}/rulings`;
+}
+
+function page(table) {
+  return `/table/${encodeURIComponent(table)}`;
+}
+
+function sides(list) {
+  return list.map((side) => say(`side.${side}`)).join(say("chief.and"));
+}
+
+/* Each matter: its list of lines {key, table, href, words, note?, since?, until?, sign?, bad?}. */
+
+const MATTERS = [
+  ["approvals", say("chief.approvals"), () => view.approvals.map((one) => ({
+    key: one.ruling.id,
+    table: one.table,
+    href: desk(one.table),
+    sign: "◆",
+    bad: true,
+    words: `${both(one.ruling, "offence")} → ${both(one.ruling, "penalty")}`,
+    note: [
+      sides([one.ruling.side]) + (one.ruling.seat ? ` ${say(`seat.${one.ruling.seat}`)}` : ""),
+      say("row.deal", { deal: one.ruling.deal }),
+      one.verbal ? say("chief.verbal", { by: one.ruling.approved_by ?? one.ruling.by }) : say("chief.proposed", { by: one.ruling.by }),
+      one.ruling.article ?? "",
+    ].filter(Boolean).join(" · "),
+    since: one.since_ms,
+  }))],
+  ["untaken", say("chief.untaken"), () => waits.filter((wait) => wait.chiefs).map((wait) => ({
+    key: "",
+    table: wait.table,
+    href: page(wait.table),
+    sign: rankSign(wait.reasons[0].rank),
+    bad: true,
+    words: reasonWords(wait.reasons[0]),
+    note: say(`rank.${wait.reasons[0].rank}`),
+    since: wait.reasons[0].since_ms,
+  }))],
+  ["integrity", say("chief.integrity"), () => view.integrity.map((one) => ({
+    key: `${one.kind} ${one.words_en}`,
+    table: one.table,
+    href: page(one.table),
+    sign: "!",
+    bad: ["other_key", "two_pasts", "unsigned_head", "unreleased"].includes(one.kind),
+    words: both(one, "words"),
+    note: [one.deal ? say("row.deal", { deal: one.deal }) : "", one.since_ms ? ofDay(one.since_ms) : ""].filter(Boolean).join(" · "),
+  }))],
+  ["overrun", say("chief.overrun"), () => view.overrun.map((one) => ({
+    key: "",
+    table: one.table,
+    href: page(one.table),
+    sign: "◷",
+    words: say("chief.by", { by: span(one.by_s * 1000) }),
+    note: [say("row.deal", { deal: one.deal }), both(one, "phase"),
+      one.deals ? say("chief.pace", { pace: span(one.pace_s * 1000), n: one.deals }) : say("chief.usual", { pace: span(one.pace_s * 1000) })].join(" · "),
+    until: one.ends_ms,
+  }))],
+  ["equal", say("chief.equal"), () => view.equal.map((one) => ({
+    key: "",
+    table: one.table,
+    href: page(one.table),
+    sign: "=",
+    bad: one.due,
+    words: say("chief.both-at", { level: one.level }),
+    note: one.due ? say("chief.extra-due") : "",
+    until: one.ends_ms,
+  }))],
+  ["at-a", say("chief.at-a"), () => view.at_a.map((one) => ({
+    key: "",
+    table: one.table,
+    href: page(one.table),
+    sign: "A",
+    words: sides(one.sides),
+    note: Object.entries(one.failures).filter(([, n]) => n).map(([side, n]) => say("chief.failed", { side: say(`side.${side}`), n })).join(" · "),
+  }))],
+  ["unsigned", say("chief.unsigned"), () => view.unsigned.map((one) => ({
+    key: "",
+    table: one.table,
+    href: `${page(one.table)}/sheet`,
+    sign: "✎",
+    words: say("chief.missing", { who: one.signers.map(signer).join(say("chief.and")) }),
+    note: one.signed ? say("chief.signed", { n: one.signed }) : "",
+    since: one.since_ms,
+  }))],
+  ["outcomes", say("chief.outcomes"), () => view.outcomes.map((one) => ({
+    key: `${one.words_en} ${one.deal}`,
+    table: one.table,
+    href: desk(one.table),
+    sign: "✕",
+    words: both(one, "words"),
+    note: [one.side ? sides([one.side]) : "", one.deal ? say("row.deal", { deal: one.deal }) : "", one.by].filter(Boolean).join(" · "),
+  }))],
+  ["late", say("chief.late"), () => areas.flatMap((area) => [
+    ...area.differs.map((one) => ({
+      key: "clock",
+      table: one.table,
+      href: page(one.table),
+      sign: "◷",
+      words: one.by_s === null ? (one.running ? say("chief.clock-runs") : say("chief.clock-stands")) : one.by_s > 0
+        ? say("chief.clock-more", { span: span(one.by_s * 1000) })
+        : say("chief.clock-less", { span: span(-one.by_s * 1000) }),
+      note: area.area,
+    })),
+    ...area.behind.map((one) => ({
+      key: "behind", table: one.table, href: page(one.table), sign: "…",
+      words: say("chief.behind", { n: one.deals }), note: area.area,
+    })),
+    ...area.added.map((one) => ({
+      key: "added", table: one.table, href: page(one.table), sign: "+",
+      words: say("row.added", { span: span(one.seconds * 1000) }), note: area.area,
+    })),
+  ])],
+];
+
+/** Who has still to sign: a side, a seat, or the referee. */
+function signer(name) {
+  if (name === "NS" || name === "EW") return say(`side.${name}`);
+  if (["N", "W", "S", "E"].includes(name)) return say(`seat.${name}`);
+  return name === "referee" ? say("role.referee") : name;
+}
+
+const panels = new Map(MATTERS.map(([name, title]) => [name, panel(name, title)]));
+const load = loadPanel();
+fill(byId("matters"), [...panels.values()].map((one) => one.node), load.node);
+
+function panel(name, title) {
+  const count = h("b", { class: "count" });
+  const list = h("ul", { role: "list" });
+  const id = `matter-${name}`;
+  const node = h("section", { class: "panel", data: { matter: name }, "aria-labelledby": id },
+    h("h2", { id }, title, " ", count), list);
+  const nodes = new Map();
+  const lines = new Map();
+  return {
+    node,
+    draw: (found) => {
+      text(count, found.length || say("chief.none"));
+      data(node, "any", found.length ? "yes" : null);
+      data(node, "bad", found.some((line) => line.bad) ? "yes" : null);
+      const ids = found.map((line) => `${line.table} ${line.key}`);
+      const unique = [...new Set(ids)];
+      keyed(list, nodes, unique, (key) => {
+        const made = lineNode();
+        lines.set(key, made);
+        return made.node;
+      });
+      for (const [key, line] of lines) {
+        if (nodes.has(key)) continue;
+        ticking.delete(line);
+        lines.delete(key);
+      }
+      found.forEach((line, at) => lines.get(ids[at]).draw(line));
+    },
+  };
+}
+
+function lineNode() {
+  const sign = h("span", { class: "sign", "aria-hidden": "true" });
+  const table = h("b", { class: "no" });
+  const what = h("span", { class: "what" });
+  const note = h("small");
+  const time = h("span", { class: "time" });
+  const link = h("a", null, sign, table, what, note, time);
+  const one = {
+    node: h("li", null, link),
+    line: null,
+    draw: (line) => {
+      one.line = line;
+      link.href = line.href;
+      data(link, "bad", line.bad ? "yes" : null);
+      text(sign, line.sign);
+      text(table, no(line.table));
+      text(what, line.words);
+      text(note, line.note ?? "");
+      ticking.add(one);
+      one.tick();
+    },
+    tick: () => {
+      const { since, until } = one.line;
+      text(time, since ? span(now() - since) : until ? say("row.left", { left: span(until - now()) }) : "");
+    },
+  };
+  return one;
+}
+
+/** The referees' load: who is where, and what he has done. */
+function loadPanel() {
+  const body = h("tbody");
+  const count = h("b", { class: "count" });
+  const table = h("table", null,
+    h("thead", null, h("tr", null, [say("chief.who"), say("chief.where"), say("chief.done"), say("chief.mean"), say("chief.orders")]
+      .map((words_) => h("th", { scope: "col" }, words_)))), body);
+  const node = h("section", { class: "panel load", data: { matter: "load" }, "aria-labelledby": "matter-load" },
+    h("h2", { id: "matter-load" }, say("chief.load"), " ", count), h("div", { class: "wide", tabindex: 0, role: "group", "aria-labelledby": "matter-load" }, table));
+  return {
+    node,
+    draw: (found) => {
+      text(count, found.length || say("chief.none"));
+      data(node, "any", found.length ? "yes" : null);
+      table.hidden = found.length === 0;
+      fill(body, found.map((one) => h("tr", null,
+        h("th", { scope: "row" }, one.person),
+        h("td", null, one.tables.map((each, at) => [at ? " " : "", h("a", { href: page(each) }, no(each))]),
+          one.since_ms ? ` ${say("chief.since", { time: ofDay(one.since_ms) })}` : ""),
+        h("td", null, one.done),
+        h("td", null, one.average_ms === null ? "–" : span(one.average_ms)),
+        h("td", null, one.orders))));
+    },
+  };
+}
+
+function news(changed) {
+  if (changed.me) {
+    me = changed.me;
+    top.me(me);
+  }
+  for (const [name, value] of Object.entries(changed)) {
+    if (!name.startsWith("row/")) continue;
+    if (value) rows.set(name.slice(4), value);
+    else rows.delete(name.slice(4));
+  }
+  if (changed.waits) waits = changed.waits;
+  if (changed.areas) areas = changed.areas;
+  if (changed.chief) view = changed.chief;
+  if (changed.areas || changed.me) clocks.draw(areas, me);
+  if (!view || !["waits", "areas", "chief"].some((name) => name in changed)) return;
+  for (const [name, , lines] of MATTERS) panels.get(name).draw(lines());
+  load.draw(view.load);
+  alarm();
+}
+
+/** Say what is new of what waits for his word. */
+function alarm() {
+  const here = new Set([
+    ...view.approvals.map((one) => `${one.table} ${one.ruling.id} ${one.verbal}`),
+    ...waits.filter((wait) => wait.chiefs).map((wait) => `${wait.table} ${wait.reasons[0].since_ms}`),
+  ]);
+  const fresh = known ? [...here].filter((one) => !known.has(one)).length : 0;
+  known = here;
+  if (!fresh) return;
+  top.say(say("chief.new", { n: fresh }), { urgent: true });
+  beep(3);
+}
+
+/** From one line to the next, over all panels. */
+function move(step) {
+  const links = [...byId("matters").querySelectorAll("li a")];
+  const at = links.indexOf(document.activeElement);
+  links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+}
+
+keys([
+  ["ArrowDown", say("keys.down"), () => move(1)],
+  ["ArrowUp", say("keys.up"), () => move(-1)],
+  ["Enter", say("keys.open"), () => false],
+]);
+
+setInterval(() => {
+  if (document.hidden) return;
+  clocks.tick();
+  for (const one of ticking) one.tick();
+}, 1000);
+
+listen("/stream/hall", news, top.stale);

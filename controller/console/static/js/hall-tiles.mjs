@@ -1,0 +1,103 @@
+// All tables at a glance: a tile each, by area. Number, sign and colour; the rest in its label.
+
+import { attr, data, h, keyed, text } from "./dom.mjs";
+import { facts, inOrder, live, number, phaseWords, reasonWords, standingWords } from "./rows.mjs";
+import { lightSign, rankSign } from "./signs.mjs";
+import { say } from "./words.mjs";
+
+/** More than so many are shown without their level: number, sign and colour. */
+const MANY = 160;
+
+/** Make the tiles in a block. Returns {order(rows), draw(table, row, wait)}. */
+export function hallTiles(block) {
+  const groups = new Map();
+  const lists = new Map();
+  const tiles = new Map();
+  let entry = null;
+
+  function group(area) {
+    const list = h("ul", { role: "list" });
+    lists.set(area, { list, nodes: new Map() });
+    return h("section", null, h("h3", null, area), list);
+  }
+
+  function make(table) {
+    const sign = h("span", { class: "sign", "aria-hidden": "true" });
+    const no = h("b");
+    const small = h("small");
+    const link = h("a", { href: `/table/${encodeURIComponent(table)}`, tabindex: -1 }, sign, no, small);
+    link.addEventListener("focus", () => enter(table));
+    link.addEventListener("keydown", (event) => walk(event, link));
+    tiles.set(table, { link, sign, no, small });
+    return h("li", null, link);
+  }
+
+  /** One tile is in the way of the Tab key. */
+  function enter(table) {
+    if (entry && tiles.has(entry)) tiles.get(entry).link.tabIndex = -1;
+    entry = table;
+    tiles.get(table).link.tabIndex = 0;
+  }
+
+  function walk(event, link) {
+    const all = [...block.querySelectorAll("a")];
+    const at = all.indexOf(link);
+    const top = (node) => node.getBoundingClientRect();
+    const row = (step) => {
+      const from = top(link);
+      const found = (step > 0 ? all.slice(at + 1) : all.slice(0, at).reverse())
+        .filter((one) => (step > 0 ? top(one).top > from.top + 4 : top(one).top < from.top - 4));
+      if (!found.length) return null;
+      const line = top(found[0]).top;
+      return found.filter((one) => Math.abs(top(one).top - line) < 4)
+        .reduce((best, one) => (Math.abs(top(one).left - from.left) < Math.abs(top(best).left - from.left) ? one : best));
+    };
+    const to = {
+      ArrowRight: () => all[at + 1], ArrowLeft: () => all[at - 1],
+      ArrowDown: () => row(1), ArrowUp: () => row(-1),
+      Home: () => all[0], End: () => all.at(-1),
+    }[event.key]?.();
+    if (!to) return;
+    event.preventDefault();
+    event.stopPropagation();
+    to.focus();
+  }
+
+  return {
+    /** Show the tiles of these rows, in the order of areas and numbers. */
+    order: (rows) => {
+      const areas = [...new Set(rows.map((row) => row.area))].sort(inOrder);
+      keyed(block, groups, areas, group);
+      data(block, "areas", areas.length);
+      data(block, "many", rows.length > MANY ? "yes" : null);
+      for (const area of lists.keys()) if (!groups.has(area)) lists.delete(area);
+      for (const area of areas) {
+        const { list, nodes } = lists.get(area);
+        const here = rows.filter((row) => row.area === area);
+        keyed(list, nodes, here.map((row) => row.table), make);
+      }
+      const known = new Set(rows.map((row) => row.table));
+      for (const table of tiles.keys()) if (!known.has(table)) tiles.delete(table);
+      if (rows.length && !tiles.has(entry)) enter(rows[0].table);
+    },
+    draw: (table, row, wait) => {
+      const tile = tiles.get(table);
+      if (!tile) return;
+      const reason = wait?.reasons[0];
+      const no = number(row);
+      data(tile.link, "light", row.light);
+      data(tile.link, "rank", reason?.rank ?? null);
+      data(tile.link, "taken", wait?.taken_by ? "yes" : null);
+      data(tile.link, "chiefs", wait?.chiefs ? "yes" : null);
+      text(tile.sign, reason ? rankSign(reason.rank) : lightSign(row.light));
+      text(tile.no, no);
+      data(tile.link, "long", no.length > 3 ? "yes" : null);
+      text(tile.small, row.level ?? "");
+      const how = reason
+        ? reasonWords(reason) + (wait.taken_by ? ` (${say("row.going", { person: wait.taken_by })})` : "")
+        : live(row) ? say(`light.${row.light}`) : standingWords(row);
+      attr(tile.link, "aria-label", `${no}: ${how}`);
+      attr(tile.link, "title", [`${no} ${row.table}`, how, phaseWords(row), ...facts(row)].join("\n"));
+    },
+  };
+}

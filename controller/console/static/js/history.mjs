@@ -1,0 +1,198 @@
+// The matches of the event: what is played, what is signed, and the record behind each.
+
+import { get } from "./api.mjs";
+import { checked, lines } from "./checked.mjs";
+import { byId, fill, h, text } from "./dom.mjs";
+import { shell } from "./shell.mjs";
+import { both, language, say, teach } from "./words.mjs";
+import words from "../words/history.mjs";
+
+teach(words);
+
+const top = shell({ title: say("history.title") });
+const asked = new URLSearchParams(location.search);
+const fields = { event: byId("event"), round: byId("round"), state: byId("state"), find: byId("find") };
+let all = [];
+
+async function read() {
+  try {
+    all = (await get("/api/history")).matches;
+  } catch (error) {
+    top.tell(error.message, "bad");
+    return;
+  }
+  options(fields.event, [...new Set(all.map((one) => one.event))].sort(), asked.get("event"));
+  options(fields.round, [...new Set(all.map((one) => one.round))].sort((a, b) => a - b).map(String), asked.get("round"));
+  fields.state.value = asked.get("state") ?? "";
+  if (!fields.find.value) fields.find.value = asked.get("find") ?? "";
+  draw();
+  const wanted = asked.get("match");
+  const one = wanted && all.find((line) => line.match === wanted && (!asked.get("table") || line.table === asked.get("table")));
+  if (one) open(one);
+}
+
+function options(select, values, wanted) {
+  fill(select, h("option", { value: "" }, say("history.any")), values.map((value) => h("option", { value }, value)));
+  select.value = values.includes(wanted) ? wanted : "";
+}
+
+function fitting() {
+  const needle = fields.find.value.trim().toLowerCase();
+  return all.filter((one) =>
+    (!fields.event.value || one.event === fields.event.value) &&
+    (!fields.round.value || String(one.round) === fields.round.value) &&
+    (!fields.state.value || one.state === fields.state.value) &&
+    (!needle || haystack(one).includes(needle)));
+}
+
+function haystack(one) {
+  const pairs = Object.values(one.pairs).flatMap((pair) => [pair.id, pair.name].flat());
+  return [one.match, one.table, one.table_no, ...pairs].join(" ").toLowerCase();
+}
+
+function draw() {
+  const found = fitting();
+  text(byId("count"), say("history.count", { n: found.length }));
+  fill(byId("rows"), found.length ? found.map(row) : h("tr", null, h("td", { colspan: 8 }, say(all.length ? "history.none" : "history.empty"))));
+  const query = new URLSearchParams();
+  for (const [name, field] of Object.entries(fields)) if (field.value) query.set(name, field.value);
+  history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
+}
+
+function row(one) {
+  const pair = (side) => (one.pairs[side] ? `${nameOf(one.pairs[side])}` : say(`side.${side}`));
+  const marks = [
+    one.version > 1 ? say("history.version", { n: one.version }) : "",
+    one.corrections ? say("history.corrected", { n: one.corrections }) : "",
+    one.penalties ? say("history.penalised", { n: one.penalties }) : "",
+  ].filter(Boolean).join(" · ");
+  const cell = (name, ...inside) => h("td", { data: { name } }, h("div", null, inside));
+  return h("tr", { data: { state: one.state } },
+    cell(say("history.match"), h("b", null, `${one.round} – ${one.match_no}`), h("small", null, one.event)),
+    cell(say("history.table"), one.table_no, one.table_no === one.table ? null : h("small", null, one.table)),
+    cell(say("history.pairs"), h("span", null, pair("NS")), ` ${say("history.versus")} `, h("span", null, pair("EW"))),
+    cell(say("history.levels"), one.levels ? `${one.levels.NS ?? "—"} : ${one.levels.EW ?? "—"}` : "—", h("small", null, `${one.deals} ${say("history.deals")}`)),
+    cell(say("history.result"), result(one)),
+    cell(say("history.points"), points(one)),
+    cell(say("history.signed"), h("span", { class: one.state === "signed" ? "good" : one.state === "over" ? "wait" : "quiet" },
+      say(`history.state.${one.state}`)), one.signers && one.state !== "open" ? h("small", null, say("history.of", { n: one.signed, all: one.signers })) : null,
+      marks ? h("small", null, marks) : null),
+    h("td", { class: "acts" },
+      h("a", { class: "button plain small", href: sheetAddress(one) }, say("history.sheet")),
+      h("button", { type: "button", class: "plain small", onclick: () => open(one) }, say("history.proofs"))));
+}
+
+function nameOf(pair) { // PairName is an object {id, name}
+  return `${pair.id} ${pair.name}`;
+}
+
+function result(one) {
+  if (!one.verdict) return h("span", { class: "quiet" }, say("history.open"));
+  const won = one.verdict.winner ? say("history.wins", { side: say(`side.${one.verdict.winner}`) }) : "";
+  return [won, h("small", null, both(one.verdict, "how"))];
+}
+
+function points(one) {
+  if (!one.score) return "—";
+  const of = (numbers) => (numbers ? `${numbers.NS} : ${numbers.EW}` : null);
+  const told = [of(one.score.match_points), of(one.score.level_points) ?? of(one.score.total)].filter(Boolean).join(" / ");
+  return [told || "—", one.score.provisional.length ? h("small", { class: "wait" }, say("history.provisional")) : null];
+}
+
+function sheetAddress(one) {
+  return one.kept_ms === null
+    ? `/table/${encodeURIComponent(one.table)}/sheet`
+    : `/sheets/${encodeURIComponent(one.match)}?${new URLSearchParams({ table: one.table })}`;
+}
+
+// One match: its attempts, its record, and the check of all of it.
+
+async function open(one) {
+  const box = byId("match");
+  const at = `${encodeURIComponent(one.table)}`;
+  const name = encodeURIComponent(one.match);
+  const list = h("ul", { class: "attempts" });
+  const out = h("p", { role: "status" });
+  const check = h("button", { type: "button", class: "go", onclick: () => whole(one, out, list) }, say("history.check"));
+  fill(byId("inside"),
+    h("h2", null, `${one.event} · ${one.round} – ${one.match_no} · ${say("history.table-no", { no: one.table_no })}`),
+    h("p", { class: "acts" }, check, h("a", { class: "button plain", href: `/api/tables/${at}/record/${name}`, download: true }, say("history.record")),
+      h("a", { class: "button plain", href: sheetAddress(one) }, say("history.sheet"))),
+    out, list);
+  if (!box.open) box.showModal();
+  try {
+    const { attempts } = await get(`/api/tables/${at}/attempts/${name}`);
+    fill(list, attempts.length ? attempts.map((each) => attempt(one, each)) : h("li", null, say("history.no-attempts")));
+  } catch (error) {
+    text(out, error.message);
+  }
+}
+
+function attempt(one, { deal, attempt: number, revealed }) {
+  const place = `/proof/${encodeURIComponent(one.table)}/${number}`;
+  return h("li", { data: { attempt: number } },
+    h("a", { href: place }, say("history.attempt", { deal, attempt: number })),
+    h("span", { class: "grade" }, revealed ? "" : say("history.later")));
+}
+
+async function whole(one, out, list) {
+  text(out, say("history.checking"));
+  const answer = await fetch(`/api/tables/${encodeURIComponent(one.table)}/record/${encodeURIComponent(one.match)}`);
+  if (!answer.ok) {
+    text(out, say("history.no-attempts"));
+    return;
+  }
+  const events = lines(await answer.text());
+  const hashes = new Set(events.filter((row) => row.kind === "committed").map((row) => row.data.profile_hash));
+  const books = await Promise.all([...hashes].map((hash) => get(`/api/rulebooks/${hash}`).catch(() => null)));
+  const { report, ms } = await checked(events, books.filter(Boolean));
+  const findings = [...report.findings, ...report.attempts.flatMap((each) => each.findings)];
+  text(out, say("history.checked", {
+    n: events.length, attempts: report.attempts.length, ms: Math.round(ms),
+    what: findings.length ? say("history.findings", { n: findings.length }) : say("history.holds"),
+  }));
+  out.dataset.findings = findings.length;
+  for (const each of report.attempts) {
+    const line = list.querySelector(`[data-attempt="${each.attempt}"] .grade`);
+    if (!line) continue;
+    const grade = each.findings.length ? "bad" : each.missing.length ? "lacking" : each.grade ?? "none";
+    text(line, say(`history.grade.${grade}`));
+    line.className = `grade ${grade === "bad" ? "bad" : ["hands", "sequence"].includes(grade) ? "good" : "quiet"}`;
+  }
+  if (report.findings.length) list.append(h("li", { class: "bad" }, report.findings[0]));
+}
+
+// All results in one file: a row a match.
+
+function csv() {
+  const plain = (cell) => {
+    const said = String(cell ?? "");
+    const safe = /^[=+\-@\t\r]/.test(said) && !/^-?\d+$/.test(said) ? `'${said}` : said;
+    return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const heads = ["history.event", "history.round", "history.match", "history.table"].map((key) => say(key));
+  const more = ["NS", "EW"].flatMap((side) => [say(`side.${side}`), ""]);
+  const rows = fitting().map((one) => [
+    one.event, one.round, one.match_no, one.table_no,
+    ...["NS", "EW"].flatMap((side) => [one.pairs[side]?.id, one.pairs[side]?.name]),
+    one.levels?.NS, one.levels?.EW, one.verdict?.winner ? say(`side.${one.verdict.winner}`) : "", one.verdict ? both(one.verdict, "how") : "",
+    one.score?.match_points?.NS, one.score?.match_points?.EW, one.score?.level_points?.NS, one.score?.level_points?.EW,
+    one.score?.total?.NS, one.score?.total?.EW, one.deals, say(`history.state.${one.state}`),
+  ]);
+  const of = (key) => ["NS", "EW"].map((side) => `${say(`side.${side}`)} ${say(key)}`);
+  const head = [...heads, ...more, ...of("history.levels"), say("history.result"), "", ...of("history.points"), ...of("history.points"), ...of("history.points"),
+    say("history.deals"), say("history.state")];
+  const body = `\ufeff${[head, ...rows].map((line) => line.map(plain).join(",")).join("\r\n")}\r\n`;
+  const link = h("a", { href: URL.createObjectURL(new Blob([body], { type: "text/csv;charset=utf-8" })), download: `results-${language}.csv` });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+for (const field of Object.values(fields)) field.addEventListener("input", draw);
+byId("again").addEventListener("click", read);
+byId("csv").addEventListener("click", csv);
+byId("match").addEventListener("click", (event) => {
+  if (event.target === byId("match")) byId("match").close();
+});
+get("/api/me").then(top.me, () => null);
+read();

@@ -1,0 +1,23 @@
+// What this browser remembers of its person: nothing that matters, and nothing of a deal.
+
+const PREFIX = "dealtable.";
+
+/** Return what was kept under a name, or `otherwise`. */
+export function kept(name, otherwise = null) {
+  try {
+    const text = localStorage.getItem(PREFIX + name);
+    return text === null ? otherwise : JSON.parse(text);
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Keep a value under a name; null forgets it. A browser that may not keep anything does not. */
+export function keep(name, value) {
+  try {
+    if (value === null) localStorage.removeItem(PREFIX + name);
+    else localStorage.setItem(PREFIX + name, JSON.stringify(value));
+  } catch {
+    // Private windows keep nothing: the page works all the same.
+  }
+}

@@ -1,0 +1,52 @@
+// Logging in: a name and a PIN.
+
+import { post } from "./api.mjs";
+import { byId, text } from "./dom.mjs";
+import { keep, kept } from "./kept.mjs";
+import { language, say, setLanguage, teach } from "./words.mjs";
+import words from "../words/login.mjs";
+
+teach(words);
+document.title = say("login.title");
+
+const name = byId("name");
+const pin = byId("pin");
+const enter = byId("enter");
+const other = byId("language");
+
+name.value = kept("name", "");
+(name.value ? pin : name).focus();
+text(other, language === "zh" ? "English" : "中文");
+other.addEventListener("click", () => setLanguage(language === "zh" ? "en" : "zh"));
+
+/** Where to go: back to where he came from, in this house alone. */
+function goal(me) {
+  if (me.role === "table") return `/display/${encodeURIComponent(me.table ?? "")}`;
+  const next = new URL(new URLSearchParams(location.search).get("next") ?? "/", location.origin);
+  const own = next.origin === location.origin && next.pathname !== "/login";
+  return own ? next.pathname + next.search + next.hash : "/";
+}
+
+byId("login").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const wrong = byId("wrong");
+  if (!name.value.trim() || !pin.value) {
+    text(wrong, say("login.both"));
+    (name.value.trim() ? pin : name).focus();
+    return;
+  }
+  enter.disabled = true;
+  text(wrong, "");
+  try {
+    const me = await post("/api/login", { name: name.value.trim(), pin: pin.value });
+    keep("name", me.name);
+    if (me.language) keep("language", me.language);
+    location.assign(goal(me));
+  } catch (error) {
+    text(wrong, error.message);
+    pin.value = "";
+    pin.focus();
+  } finally {
+    enter.disabled = false;
+  }
+});

@@ -1,0 +1,143 @@
+// The button of a command: it says what it knows of the order, and never more.
+//
+//   sending…   the console was asked
+//   accepted   the table has answered: its effect is on the table's disk
+//   seen       the table's own stream shows it
+//   refused    the table says no, in its own words
+//   not known  nothing was heard: it may have acted. Asked again with the same id it acts once.
+
+import { newId, post } from "./api.mjs";
+import { confirmed } from "./dialog.mjs";
+import { attr, data, h, text } from "./dom.mjs";
+import { both, say } from "./words.mjs";
+
+const SEEN_FOR_MS = 6000;
+
+/** Orders of this page that wait to be seen: id → what to do with the news of it. */
+const waiting = new Map();
+
+/** Tell the buttons what a stream brought: call it with the `changed` of every `listen` call.
+ *
+ * `orders` are the table's orders {id, fate, seen?, error?}: `seen` is the number of the table's
+ * own entry of the order, null or absent while its stream has not brought it.
+ */
+export function follow(changed) {
+  for (const order of changed.orders ?? []) waiting.get(order.id)?.(order);
+}
+
+/** Make a command's button: {node, offer(offer), busy()}.
+ *
+ * `spec`: {table, cmd, label, args?, deal?, attempt?, confirm?, kind?, note?, after?}
+ *   args      values, or a function → values (it may ask the person: null gives up)
+ *   deal, attempt   numbers or functions: what the person saw when he pressed
+ *   confirm   {title, text?, yes?, danger?} or a function (args) → that, where it cannot be undone
+ *   kind      "go" (the next step), "danger", "plain" (without: plain)
+ *   after     called with the reply when the table has accepted
+ *   seen      optional function (changed parts) is not needed: `follow` sees to it
+ * `offer(one)`: an Offer {seats, refused} of the table, or null: not legal now, with its reason.
+ */
+export function orderButton(spec) {
+  const button = h("button", { type: "button", class: spec.kind ?? "plain", onclick: press }, spec.label);
+  const fate = h("span", { class: "fate", role: "status" });
+  const again = h("button", { type: "button", class: "plain again", hidden: true, onclick: ask }, say("order.again"));
+  const why = h("small", { class: "why", id: `why-${newId().slice(0, 8)}` });
+  const node = h("span", { class: "order", data: { cmd: spec.cmd } }, button, again, fate, why);
+  let order = null;
+  let refused = null;
+  let over = null;
+
+  function show(state, words) {
+    clearTimeout(over);
+    data(node, "fate", state);
+    text(fate, words);
+    again.hidden = state !== "unknown";
+    enabled();
+    if (state === "seen") over = setTimeout(() => show(null, ""), SEEN_FOR_MS);
+  }
+
+  function busy() {
+    return ["asking", "sending", "unknown"].includes(node.dataset.fate);
+  }
+
+  function enabled() {
+    button.disabled = busy() || refused !== null;
+    text(why, refused === null || node.dataset.fate === "refused" ? "" : refused);
+    attr(button, "aria-describedby", refused === null ? null : why.id);
+  }
+
+  async function press() {
+    if (busy()) return;
+    // What he saw when he pressed is what he means, also if it changes while he is asked.
+    const [deal, attempt] = [value(spec.deal), value(spec.attempt)];
+    show("asking", "");
+    try {
+      const args = typeof spec.args === "function" ? await spec.args() : (spec.args ?? {});
+      const question = typeof spec.confirm === "function" ? spec.confirm(args) : spec.confirm;
+      if (args === null || (question && !(await confirmed(question)))) {
+        show(null, "");
+        return;
+      }
+      if (order) waiting.delete(order.id);
+      order = { id: newId(), cmd: spec.cmd, args, deal, attempt };
+    } catch (error) {
+      show(null, "");
+      throw error;
+    }
+    waiting.set(order.id, news);
+    await ask();
+  }
+
+  async function ask() {
+    show("sending", say("order.sending"));
+    const asked = order;
+    try {
+      const answer = await post(`/api/tables/${encodeURIComponent(spec.table)}/do`, asked);
+      if (order === asked) answered(answer);
+    } catch (error) {
+      if (order !== asked) return;
+      // Without an answer nothing is known. A 4xx is the console's own no: nothing was sent.
+      if (error.status >= 400 && error.status < 500) done("refused", error.message);
+      else show("unknown", `${say("order.unknown")} ${error.message}`);
+    }
+  }
+
+  function answered(answer) {
+    if (answer.unknown) show("unknown", say("order.unknown"));
+    else if (!answer.reply.ok) done("refused", because(answer.reply.error));
+    else {
+      if (node.dataset.fate !== "seen") show("accepted", say("order.accepted"));
+      spec.after?.(answer.reply);
+    }
+  }
+
+  function news(told) {
+    if (told.seen !== null && told.seen !== undefined) done("seen", say("order.seen"));
+    else if (told.fate === "refused") done("refused", because(told.error));
+    else if (told.fate === "done" && busy()) show("accepted", say("order.accepted"));
+  }
+
+  function done(state, words) {
+    waiting.delete(order.id);
+    show(state, words);
+  }
+
+  return {
+    node,
+    busy,
+    offer: (one) => {
+      refused = one?.refused ? because(one.refused) : null;
+      enabled();
+    },
+  };
+}
+
+/** A refusal in the table's own words: what is wrong, and what to do. */
+export function because(failure) {
+  if (!failure) return say("order.refused");
+  const [message, action] = [both({ zh: failure.message_zh, en: failure.message }), both({ zh: failure.action_zh, en: failure.action })];
+  return [message, action].filter(Boolean).join(say("order.then"));
+}
+
+function value(one) {
+  return (typeof one === "function" ? one() : one) ?? null;
+}

@@ -1,0 +1,174 @@
+// A result was written wrongly. A played deal's level, leader and tribute are facts: what is
+// corrected is its result, and the chief chooses what becomes of the deals behind it. What each
+// choice does to the levels is asked of the table before anybody chooses.
+
+import { get } from "../api.mjs";
+import { fill, h, shown } from "../dom.mjs";
+import { field } from "../fields.mjs";
+import { orderButton } from "../order.mjs";
+import { both, say } from "../words.mjs";
+import { atSeat, byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
+
+const CHOICES = ["from_now", "void_later", "stand"];
+const REASONS = ["entered", "read", "sides"];
+
+/** The panel: {node, draw(), opened()}. */
+export function corrections(at) {
+  const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
+  const deals = h("ol", { class: "deals" });
+  const done = h("ul", { class: "corrected" });
+  const editor = h("div", { class: "stack" });
+  let sheet = null;
+  let of = "";
+  let open = null;
+
+  const node = h("div", { class: "two" },
+    h("section", { class: "panel", "aria-labelledby": "deals-title" }, h("h2", { id: "deals-title" }, say("rulings.deals")), deals, done),
+    h("section", { class: "panel", "aria-labelledby": "correct-title" }, h("h2", { id: "correct-title" }, say("rulings.correct")),
+      h("p", { class: "quiet" }, say("rulings.correct-text")), editor));
+
+  async function look() {
+    const match = at.state?.match;
+    if (!match?.match) return;
+    const wanted = JSON.stringify([match.match, match.deal, match.phase, match.levels, match.version, match.points]);
+    if (wanted === of) return;
+    of = wanted;
+    try {
+      const answered = await get(`/api/tables/${encodeURIComponent(at.table)}/sheet`);
+      sheet = answered.sheet?.deals ? answered.sheet : answered;
+    } catch (error) {
+      sheet = null;
+      fill(deals, h("li", { class: "quiet" }, error.message));
+      return;
+    }
+    draw();
+  }
+
+  function draw() {
+    if (!sheet) return;
+    const lines = sheet.deals ?? [];
+    fill(deals, lines.length ? lines.map((one) => h("li", { "aria-current": open === one.deal ? "true" : null },
+      h("span", null, say("rulings.deal-line", { deal: one.deal, level: one.level })), h("b", null, resultWords(at, one)),
+      one.levels ? h("span", null, say("rulings.behind", { ns: one.levels.NS, ew: one.levels.EW })) : h("span", { class: "bad" }, say("rulings.does-not-count")),
+      one.corrected ? h("span", { class: "wait" }, say("rulings.is-corrected")) : null,
+      at.may() && one.counts ? h("button", { type: "button", class: "plain small", onclick: () => edit(one) }, say("rulings.correct-deal", { deal: one.deal })) : null))
+      : h("li", { class: "quiet" }, say("rulings.no-deals")));
+    fill(done, (sheet.corrections ?? []).map((one) => h("li", null, say("rulings.corrected-line", {
+      deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`), by: one.by, reason: one.reason,
+    }))));
+  }
+
+  function close() {
+    open = null;
+    fill(editor);
+    draw();
+  }
+
+  function edit(one) {
+    open = one.deal;
+    draw();
+    const match = at.state.match;
+    const later = sheet.deals.some((each) => each.deal > one.deal && each.counts) || underWay(match);
+    const chiefs = later || match.signed.length > 0;
+    const order = field({ name: "order", kind: "order", label: say("rulings.finish-order"), hint: say("rulings.finish-hint"), value: [], min: 2, max: 3 });
+    const reasons = chips({ label: say("rulings.reason"), free: true, options: REASONS.map((each) => [each, say(`rulings.reason.${each}`)]), onchange: (value) => {
+      if (value) why.value = say(`rulings.reason.${value}`);
+    } });
+    const why = h("input", { type: "text", maxlength: 200, "aria-label": say("rulings.reason"), placeholder: say("rulings.reason") });
+    const word = byWord(at);
+    word.shown(chiefs);
+    const seen = {};
+    const boxes = Object.fromEntries(CHOICES.map((choice) => [choice, h("div")]));
+    let choice = later ? null : "from_now";
+    const radios = h("div", { class: "three", role: "radiogroup", "aria-label": say("rulings.three") },
+      (later ? CHOICES : ["from_now"]).map((each) => {
+        const radio = h("input", { type: "radio", name: "choice", value: each, id: `choice-${each}`, onchange: () => {
+          choice = each;
+        } });
+        radio.checked = !later;
+        return h("div", { class: "choice" }, radio, h("label", { for: radio.id }, h("b", null, later ? say(`rulings.choice.${each}`) : say("rulings.plain-correction")),
+          h("small", null, say(`rulings.choice-text.${each}`)), boxes[each]));
+      }));
+    const args = () => {
+      const { value, fault } = order.read();
+      if (fault || !value?.length) return null;
+      return { deal: one.deal, order: value, reason: why.value.trim() || "–" };
+    };
+    const press = orderButton({
+      table: at.table, cmd: "adjust", label: say("rulings.correct"), kind: "danger", ...about,
+      args: () => {
+        const wanted = args();
+        const lacks = !wanted ? say("rulings.order-first") : !why.value.trim() ? say("rulings.reason-first")
+          : !choice ? say("rulings.choice-first") : chiefs && !word.ready() ? say("rulings.word-first") : "";
+        if (lacks) {
+          at.tell(lacks, "bad");
+          return null;
+        }
+        return { ...wanted, choice, ...word.args() };
+      },
+      confirm: (said) => said && {
+        title: say("rulings.correct-title", { deal: one.deal }),
+        text: [`${resultWords(at, one)} → ${said.order.map((seat) => say(`seat.${seat}`)).join("、")}`, ...linesOf(seen[choice])].join("\n"),
+        yes: say("rulings.correct"), danger: true,
+      },
+      after: () => {
+        at.tell(say("rulings.corrected-now", { deal: one.deal }));
+        setTimeout(() => {
+          if (open === one.deal) close();
+          of = "";
+          look();
+        }, 2000);
+      },
+    });
+    press.offer(at.offer("adjust"));
+    // What it does is asked at each tap of a seat.
+    let asked = "";
+    const ahead = async () => {
+      const wanted = args();
+      const key = JSON.stringify(wanted?.order ?? null);
+      if (!wanted || wanted.order.length < 2 || key === asked) return;
+      asked = key;
+      for (const each of later ? CHOICES : ["from_now"]) {
+        fill(boxes[each], outlook(null));
+        const found = await foresee(at, "adjust", { ...wanted, choice: each });
+        if (asked !== key) return;
+        seen[each] = found;
+        fill(boxes[each], outlook(found));
+      }
+    };
+    order.node.addEventListener("click", () => setTimeout(ahead, 0));
+    fill(editor,
+      h("p", null, h("b", null, say("rulings.correct-title", { deal: one.deal })), " ", say("rulings.written", { result: resultWords(at, one) })),
+      order.node, h("div", { class: "row" }, h("span", { class: "label" }, say("rulings.reason")), reasons.node, why),
+      later ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.later-played")) : null,
+      match.signed.length ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.signed-already")) : null,
+      radios, word.node, press.node);
+    order.focus();
+  }
+
+  return {
+    node,
+    opened: () => {
+      of = "";
+      look();
+    },
+    draw: () => {
+      if (!node.closest("[hidden]")) look();
+    },
+  };
+}
+
+/** A deal has begun that is not written yet. */
+export function underWay(match) {
+  return ["count_check", "anti_check", "tribute", "return", "choices", "play", "result"].includes(match.phase);
+}
+
+function resultWords(at, one) {
+  const gain = one.gain === null || one.gain === undefined ? "" : ` +${one.gain}`;
+  return `${outcomeWords(at, one.outcome)}${one.outcome.forfeited_by ? "" : ` ${say(`rulings.result.${one.result}`)}`}${gain}`;
+}
+
+function outcomeWords(at, outcome) {
+  if (outcome.forfeited_by) return say("rulings.forfeited", { side: say(`side.${outcome.forfeited_by}`) });
+  return outcome.order.map((seat) => say(`seat.${seat}`)).join("–");
+}

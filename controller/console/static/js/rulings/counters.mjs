@@ -1,0 +1,95 @@
+// How often each pair was warned, penalised, or claimed a wrong count: nothing follows by itself.
+
+import { fill, h, shown } from "../dom.mjs";
+import { both, say } from "../words.mjs";
+import { article } from "./parts.mjs";
+
+const PENALTIES = ["warning", "violation", "foul", "match_forfeit"];
+
+/** The counters of both pairs and the ladder they belong to: {node, draw(), learned()}. */
+export function counters(at) {
+  const head = h("tr");
+  const body = h("tbody");
+  const table = h("table", { class: "counters" }, h("thead", null, head), body);
+  const whole = h("p", { class: "wait", hidden: true }, say("rulings.not-whole"));
+  const legend = h("p", { class: "quiet" }, say("rulings.counters-legend"));
+  const brought = h("div");
+  const rungs = h("ul", { class: "rungs" });
+  const fouls = h("ul", { class: "effects" });
+  const all = h("div", { class: "ladder" });
+  const node = h("section", { class: "panel", "aria-labelledby": "counters-title" },
+    h("h2", { id: "counters-title" }, say("rulings.counters")),
+    h("div", { class: "wide" }, table), legend, whole, brought,
+    h("details", null, h("summary", null, say("rulings.ladder")),
+      h("h3", null, say("rulings.rungs")), rungs, h("h3", null, say("rulings.foul-means")), fouls,
+      h("h3", null, say("rulings.offences")), all));
+  let drawn = "";
+
+  return {
+    node,
+    learned: () => {
+      const ladder = at.book?.ladder;
+      shown(node, Boolean(ladder));
+      if (!ladder) return;
+      fill(rungs, ladder.rungs.map((one) => h("li", null,
+        say("rulings.rung", { times: one.times, below: both(one, "below"), above: both(one, "above"), scope: say(`rulings.rung.${one.id}`) }),
+        " ", article(one.article))));
+      fill(fouls, ladder.fouls.filter((one, n, list) => list.findIndex((other) => both(other) === both(one)) === n)
+        .map((one) => h("li", null, both(one), " ", article(one.article))));
+      fill(all, ladder.groups.map((group) => h("section", null, h("h4", null, both(group)),
+        h("dl", null, group.offences.map((one) => [h("dt", null, both(one), " ", article(one.article)), h("dd", null, steps(one))])))));
+    },
+    draw: () => {
+      const wanted = JSON.stringify([at.desk.counters, at.desk.whole]);
+      if (wanted === drawn) return;
+      drawn = wanted;
+      shown(whole, at.desk.counters.length > 0 && !at.desk.whole);
+      const pairs = at.desk.counters;
+      fill(head, h("td"), pairs.map((pair) => h("th", { scope: "col" }, say(`side.${pair.side}`), h("small", null, `${pair.pair} ${pair.name}`))));
+      fill(body,
+        PENALTIES.map((name) => line(say(`rulings.count.${name}`), pairs.map((pair) => cell(pair.given[name])))),
+        line(say("rulings.count.signals"), pairs.map((pair) => plain(pair.signals, say("rulings.in-event")))),
+        line(say("rulings.count.claims"), pairs.map((pair) => plain(pair.claims, say("rulings.in-match")))),
+        pairs.some((pair) => people(pair)) ? line(say("rulings.persons"), pairs.map((pair) => h("td", null, people(pair)))) : null);
+      fill(brought, at.desk.counters.filter((pair) => pair.brought?.length).map((pair) => [
+        h("h3", null, say("rulings.brought", { pair: `${pair.pair} ${pair.name}` })),
+        h("ul", null, pair.brought.map((one) => h("li", null, say("rulings.brought-line", {
+          round: one.round, match: one.match, deal: one.deal, person: one.person ?? "",
+          offence: both(one, "offence"), penalty: both(one, "penalty"),
+        }), " ", article(one.article)))),
+      ]));
+    },
+  };
+}
+
+function line(words, cells) {
+  return h("tr", null, h("th", { scope: "row" }, words), cells);
+}
+
+function plain(count, where) {
+  return h("td", { class: count ? "some" : "" }, String(count), h("small", null, ` ${where}`));
+}
+
+function people(pair) {
+  const said = Object.entries(pair.persons).map(([name, given]) =>
+    `${name}: ${Object.entries(given).map(([penalty, times]) => `${say(`rulings.count.${penalty}`)} ${times}`).join("、")}`);
+  return said.length ? h("small", { class: "persons" }, said.join("；")) : null;
+}
+
+/** A count in the deal, the match, the round: where the round is not known, a question mark. */
+function cell(count) {
+  const all = [[count.deal, say("rulings.in-deal")], [count.match, say("rulings.in-match")], [count.round ?? "?", say("rulings.in-round")]];
+  return h("td", null, all.map(([number, words]) => h("span", { class: `of ${number ? "some" : ""}` }, h("small", null, words), String(number))));
+}
+
+/** The steps of an offence in one line each: ①口头警告 ②记违例，停一圈 … */
+export function steps(one) {
+  const scope = both(one, "scope");
+  return h("ol", { class: "steps" }, one.steps.map((step, n) => h("li", null,
+    one.steps.length > 1 ? h("b", { "aria-hidden": "true" }, "①②③④⑤⑥"[n] ?? String(n + 1)) : null,
+    step.map((answer, place) => [place ? " / " : "", h(place ? "span" : "b", null, both(answer)),
+      both(answer, "also") ? h("small", null, `（${both(answer, "also")}）`) : null,
+      answer.chief ? h("small", { class: "chiefs" }, " ⚑") : null]))),
+  scope ? h("li", { class: "quiet" }, say("rulings.scope", { scope })) : null,
+  h("li", { class: "quiet" }, both(one, "remedy")));
+}

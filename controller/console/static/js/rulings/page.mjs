@@ -1,0 +1,203 @@
+// The ruling desk of one table: what is to be decided, how it is decided, and what it does.
+
+import { get } from "../api.mjs";
+import { attr, byId, data, fill, framed, h, shown, text } from "../dom.mjs";
+import { keys } from "../keys.mjs";
+import { follow } from "../order.mjs";
+import { shell } from "../shell.mjs";
+import { listen } from "../stream.mjs";
+import { both, say, sayable, teach } from "../words.mjs";
+import words from "../../words/rulings.mjs";
+
+teach(words);
+
+const { corrections } = await import("./corrections.mjs");
+const { counting } = await import("./counting.mjs");
+const { clocks } = await import("./clocks.mjs");
+const { desk } = await import("./desk.mjs");
+const { judge } = await import("./judge.mjs");
+const { others } = await import("./others.mjs");
+
+const table = decodeURIComponent(location.pathname.split("/")[2]);
+const top = shell({ title: say("rulings.title", { table }) });
+
+/** What every panel works with: the table as it is now, and how to ask for more of it. */
+const at = {
+  table,
+  state: null,
+  me: null,
+  book: null,
+  desk: { cases: [], counters: [], suggestions: [], counts: [], whole: false },
+  offers: new Map(),
+  tell: top.tell,
+  offer: (cmd) => at.offers.get(cmd) ?? null,
+  chief: () => at.me?.role === "chief",
+  may: () => ["referee", "chief"].includes(at.me?.role),
+  show: (name) => select(name, true),
+};
+
+const PANELS = { desk, judge, count: counting, clock: clocks, correct: corrections, more: others };
+const made = Object.fromEntries(Object.entries(PANELS).map(([name, make]) => [name, make(at)]));
+const tabs = {};
+const boxes = {};
+let selected = null;
+
+for (const name of Object.keys(PANELS)) {
+  const sign = h("span", { class: "mark", "aria-hidden": "true" });
+  tabs[name] = h("button", {
+    type: "button", role: "tab", id: `tab-${name}`, "aria-controls": `panel-${name}`,
+    onclick: () => select(name), onkeydown: walk,
+  }, say(`rulings.tab.${name}`), sign);
+  boxes[name] = h("section", {
+    role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: -1,
+  }, made[name].node);
+  byId("tabs").append(tabs[name]);
+  byId("panels").append(boxes[name]);
+}
+
+function walk(event) {
+  const names = Object.keys(tabs);
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  event.preventDefault();
+  const next = names[(names.indexOf(selected) + step + names.length) % names.length];
+  select(next);
+  tabs[next].focus();
+}
+
+function select(name, move = false) {
+  if (!(name in tabs)) return;
+  selected = name;
+  for (const [one, tab] of Object.entries(tabs)) {
+    attr(tab, "aria-selected", String(one === name));
+    tab.tabIndex = one === name ? 0 : -1;
+    shown(boxes[one], one === name);
+  }
+  history.replaceState(null, "", `#${name}`);
+  made[name].opened?.();
+  made[name].draw();
+  tabs[name].scrollIntoView?.({ block: "nearest", inline: "nearest" });
+  if (move) boxes[name].focus({ preventScroll: false });
+}
+
+const about = {
+  place: h("b"),
+  phase: h("span", { class: "phase" }),
+  next: h("span", { class: "quiet" }),
+  levels: h("span"),
+  away: h("b", { class: "bad" }),
+  back: h("a", { class: "button", href: `/table/${encodeURIComponent(table)}` }, say("rulings.to-table")),
+};
+fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.away);
+
+function aboutTable() {
+  const match = at.state?.match;
+  if (!match?.match) {
+    text(about.place, at.state ? say("rulings.no-match") : say("rulings.unheard"));
+    return;
+  }
+  const title = at.book ? both(at.book, "title") : match.profile;
+  text(about.place, say("rulings.place", { no: match.table_no ?? "", event: match.event ?? "", deal: match.deal ?? 0 }));
+  about.place.title = title;
+  const levels = match.levels.NS ? say("rulings.levels", { ns: match.levels.NS, ew: match.levels.EW, level: match.level ?? "" }) : "";
+  text(about.levels, levels);
+  text(about.phase, both(match, "phase"));
+  text(about.next, both(match, "next"));
+}
+
+function marks() {
+  const open = at.desk.cases.filter((one) => one.state === "proposed" || waits(one)).length;
+  const said = {
+    desk: open + at.desk.suggestions.length,
+    count: at.state?.match.claimed ? 1 : 0,
+    clock: (at.state?.match.clocks ?? []).some((one) => one.duty === "play") ? 1 : 0,
+  };
+  for (const [name, tab] of Object.entries(tabs)) {
+    text(tab.querySelector(".mark"), said[name] ? String(said[name]) : "");
+  }
+}
+
+const waits = (one) => one.state === "decided" && one.verbal && !one.confirmed_by;
+
+const draw = framed(() => {
+  aboutTable();
+  marks();
+  for (const one of Object.values(made)) one.draw();
+});
+at.draw = draw;
+
+// What the desk knows beside the state is asked for when something of that has changed.
+let asked = "";
+let asking = false;
+
+async function refresh() {
+  const wanted = sign(at.state);
+  if (wanted === asked || asking) return;
+  asking = true;
+  try {
+    at.desk = await get(`/api/tables/${encodeURIComponent(table)}/desk`);
+    asked = wanted;
+    draw();
+  } catch (error) {
+    top.tell(error.message, "bad");
+    asked = wanted;
+  } finally {
+    asking = false;
+  }
+  if (sign(at.state) !== asked) setTimeout(refresh, 300);
+}
+
+function sign(state) {
+  const match = state?.match;
+  if (!match) return "";
+  const exchange = match.tribute;
+  return JSON.stringify([
+    match.match, match.deal, match.phase, match.claimed, match.claims.length, match.attempt,
+    match.rulings.map((one) => [one.id, one.state, one.penalty, one.confirmed_by]),
+    exchange && [exchange.payments.length, exchange.given.length, exchange.laid.length, exchange.anti],
+    state.calls.map((call) => [call.reason, call.seat]),
+  ]);
+}
+
+async function learn(profile) {
+  try {
+    at.book = await get(`/api/rulebooks/${encodeURIComponent(profile)}`);
+    for (const one of Object.values(made)) one.learned?.();
+    draw();
+  } catch (error) {
+    top.tell(error.message, "bad");
+  }
+}
+
+listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
+  follow(changed);
+  if (changed.me) {
+    at.me = changed.me;
+    top.me(changed.me);
+  }
+  if (changed.table) standing(changed.table);
+  if (changed.offers) at.offers = new Map(changed.offers.map((one) => [one.cmd, one]));
+  if (changed.state) {
+    const before = at.state?.match.profile;
+    at.state = changed.state;
+    if (changed.state.match.profile !== before) learn(changed.state.match.profile);
+    refresh();
+  }
+  draw();
+}, top.stale);
+
+function standing(told) {
+  const key = `rulings.standing.${told.standing}`;
+  text(about.away, told.standing === "live" || !sayable(key) ? "" : say(`rulings.standing.${told.standing}`));
+  data(document.body, "standing", told.standing);
+}
+
+keys(Object.keys(PANELS).map((name, number) => [
+  String(number + 1), say(`rulings.tab.${name}`), () => {
+    select(name);
+    tabs[name].focus();
+  },
+]));
+addEventListener("hashchange", () => select(location.hash.slice(1)));
+const first = location.hash.slice(1);
+select(first in PANELS ? first : "desk");

@@ -1,0 +1,179 @@
+// What several panels of the ruling desk are made of.
+
+import { post } from "../api.mjs";
+import { h } from "../dom.mjs";
+import { keep, kept } from "../kept.mjs";
+import { because } from "../order.mjs";
+import { both, say } from "../words.mjs";
+
+export const SEATS = ["N", "W", "S", "E"];
+export const SIDES = ["NS", "EW"];
+export const sideOf = (seat) => (seat === "N" || seat === "S" ? "NS" : "EW");
+
+/** A seat with the name of who sits there: 北 李娜. */
+export function atSeat(at, seat) {
+  const name = at.state?.match.pairs[sideOf(seat)]?.players?.[seat];
+  return name ? `${say(`seat.${seat}`)} ${name}` : say(`seat.${seat}`);
+}
+
+/** A side with its pair's number and name. */
+export function ofSide(at, side) {
+  const pair = at.state?.match.pairs[side];
+  return pair ? `${say(`side.${side}`)} ${pair.id} ${pair.name}` : say(`side.${side}`);
+}
+
+/** Whom a ruling concerns: the seat where one is named, else the side. */
+export function whom(at, one) {
+  return one.seat ? atSeat(at, one.seat) : ofSide(at, one.side);
+}
+
+/** An article, or that the rulebook has none and it is proposed. */
+export function article(words, provisional = false) {
+  if (!words) return h("span", { class: "article provisional" }, say("rulings.provisional"));
+  return h("span", { class: "article" }, words,
+    provisional ? h("span", { class: "provisional" }, say("rulings.partly-provisional")) : null);
+}
+
+/** A row of buttons of which one is chosen: {node, value(), set(value), options(list)}.
+ *
+ * `options`: [[value, words, {disabled, title}?]…]; a second tap takes the choice back where `free`.
+ */
+export function chips({ label, options, value = null, free = false, onchange = () => {} }) {
+  let chosen = value;
+  const row = h("div", { class: "chips", role: "group", "aria-label": label });
+  const draw = (list) => {
+    row.replaceChildren(...list.map(([one, words, more = {}]) => h("button", {
+      type: "button", class: more.class ?? "chip", disabled: Boolean(more.disabled), title: more.title,
+      "aria-pressed": String(one === chosen),
+      onclick: () => {
+        choose(free && one === chosen ? null : one);
+        onchange(chosen);
+      },
+    }, words)));
+  };
+  let listed = options;
+  const choose = (one) => {
+    chosen = one;
+    listed.forEach(([each], at) => row.children[at]?.setAttribute("aria-pressed", String(each === chosen)));
+  };
+  draw(listed);
+  return {
+    node: row,
+    value: () => chosen,
+    set: choose,
+    options: (list) => {
+      if (JSON.stringify(list) === JSON.stringify(listed)) return;
+      listed = list;
+      if (!list.some(([one]) => one === chosen)) chosen = null;
+      draw(list);
+    },
+  };
+}
+
+/** A switch with its words: {node, value(), set(value)}. */
+export function toggle(label, { hint = "", onchange = () => {} } = {}) {
+  const box = h("input", { type: "checkbox", onchange: () => onchange(box.checked) });
+  return {
+    node: h("label", { class: "toggle" }, box, h("span", null, label, hint ? h("small", null, hint) : null)),
+    value: () => box.checked,
+    set: (value) => {
+      box.checked = Boolean(value);
+    },
+  };
+}
+
+/** The chief's word, entered by a referee: {node, args() → {} | {verbal, by}, shown(whether)}. */
+export function byWord(at) {
+  const name = h("input", {
+    type: "text", value: kept("chief", ""), maxlength: 64, autocomplete: "off",
+    "aria-label": say("rulings.chiefs-name"), placeholder: say("rulings.chiefs-name"),
+    oninput: () => keep("chief", name.value.trim() || null),
+  });
+  const on = toggle(say("rulings.by-word"), {
+    hint: say("rulings.by-word-hint"),
+    onchange: (value) => {
+      name.hidden = !value;
+      if (value && !name.value) name.focus();
+    },
+  });
+  name.hidden = true;
+  const node = h("div", { class: "by-word" }, on.node, name);
+  return {
+    node,
+    ready: () => at.chief() || (on.value() && Boolean(name.value.trim())),
+    args: () => (!at.chief() && on.value() && name.value.trim() ? { verbal: true, by: name.value.trim() } : {}),
+    shown: (whether) => {
+      node.hidden = !whether || at.chief();
+    },
+  };
+}
+
+/** The field of a question in which a referee enters the chief's name; null for the chief. */
+export function chiefsName(at) {
+  if (at.chief()) return null;
+  return { name: "by", kind: "text", label: say("rulings.chiefs-name"), hint: say("rulings.by-word-hint"),
+    required: true, value: kept("chief", ""), max: 64 };
+}
+
+/** Ask the table what a decision would do; the answer, or {refused: words}. */
+export async function foresee(at, cmd, args) {
+  try {
+    const seen = await post(`/api/tables/${encodeURIComponent(at.table)}/foresee`, { cmd, args });
+    return seen.refused ? { refused: both(seen.refused) } : seen;
+  } catch (error) {
+    return { refused: error.message };
+  }
+}
+
+/** What a decision would do, in lines: levels, deals, how the match stands then. */
+export function outlook(seen) {
+  if (!seen) return h("p", { class: "outlook quiet" }, say("rulings.asking"));
+  if (seen.refused) return h("p", { class: "outlook bad" }, h("span", { class: "sign" }, "✕"), seen.refused);
+  return h("ul", { class: "outlook", "aria-label": say("rulings.outlook") }, linesOf(seen).map((line) => h("li", null, line)));
+}
+
+/** The same as texts, for a question that confirms. */
+export function linesOf(seen) {
+  if (!seen || seen.refused) return [];
+  const { now, then } = seen;
+  const lines = [];
+  const moved = SIDES.filter((side) => now.levels[side] !== then.levels[side]);
+  for (const side of moved) {
+    lines.push(say("rulings.moves", { side: say(`side.${side}`), from: now.levels[side], to: then.levels[side] }));
+  }
+  if (!moved.length) lines.push(say("rulings.levels-stay", { ns: then.levels.NS, ew: then.levels.EW }));
+  for (const side of SIDES) {
+    if (now.points[side] !== then.points[side]) {
+      lines.push(say("rulings.points-move", { side: say(`side.${side}`), from: now.points[side], to: then.points[side] }));
+    }
+    if (now.failures[side] !== then.failures[side]) {
+      lines.push(say("rulings.failures-move", { side: say(`side.${side}`), from: now.failures[side], to: then.failures[side] }));
+    }
+  }
+  if (seen.void.length) lines.push(say("rulings.void-deals", { deals: seen.void.join("、") }));
+  if (seen.stopped !== null && seen.stopped !== undefined) lines.push(say("rulings.deal-stops", { deal: seen.stopped }));
+  if (then.deal !== now.deal || then.level !== now.level) {
+    lines.push(say("rulings.level-then", { deal: then.deal, level: then.level }));
+  }
+  if (then.phase !== now.phase) lines.push(say("rulings.phase-then", { phase: both(then, "phase") }));
+  if (both(then, "next") && both(then, "next") !== both(now, "next")) {
+    lines.push(say("rulings.next-then", { next: both(then, "next") }));
+  }
+  if (then.verdict && !now.verdict) {
+    const side = then.verdict.winner ? say(`side.${then.verdict.winner}`) : say("rulings.nobody");
+    lines.push(say("rulings.match-ends", { side, how: both(then.verdict, "how") }));
+  } else if (now.verdict && !then.verdict) lines.push(say("rulings.match-reopens"));
+  return lines;
+}
+
+/** Why a command cannot be given now, in words; "" where it can. */
+export function whyNot(at, cmd) {
+  const offer = at.offer(cmd);
+  return offer?.refused ? because(offer.refused) : "";
+}
+
+/** Whether an answer moves the match itself: more than a turn that a player loses. */
+export function moves(one) {
+  const serious = ["foul", "match_forfeit", "disqualification"].includes(one.penalty);
+  return serious || one.effects.length > (one.loses_turn ? 1 : 0);
+}

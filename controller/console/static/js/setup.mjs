@@ -1,0 +1,55 @@
+// First set-up: find the tables, compare, take them up, have the console's keys admitted, invite.
+
+import { get } from "./api.mjs";
+import { byId, text } from "./dom.mjs";
+import { Found } from "./setup/found.mjs";
+import { OwnKeys } from "./setup/own-keys.mjs";
+import { People } from "./setup/people.mjs";
+import { TableList } from "./setup/tables.mjs";
+import { shell } from "./shell.mjs";
+import { setNow } from "./time.mjs";
+import { say, teach } from "./words.mjs";
+import words from "../words/setup.mjs";
+
+const AGAIN_MS = 2000;
+const STALE_MS = 4000;
+
+teach(words);
+document.title = say("setup.title");
+const top = shell({ title: say("setup.title") });
+const tables = new TableList(byId("tables"), top, look);
+const found = new Found(byId("found"), top, look);
+const keys = new OwnKeys(byId("keys"), byId("commands"));
+const people = new People(byId("people"), byId("invite"), top);
+byId("by-hand").addEventListener("click", () => found.byHand());
+
+let heard = Date.now();
+
+/** Ask for all of it, and show it. */
+async function look() {
+  try {
+    const [set, network] = await Promise.all([get("/api/setup"), get("/api/setup/found")]);
+    setNow(set.now_ms);
+    heard = Date.now();
+    top.stale(null);
+    tables.draw(set.tables);
+    found.draw(network, set);
+    keys.draw(set.keys);
+    people.tables = set.tables.map((one) => one.id);
+    byId("none").hidden = set.tables.length > 0;
+    byId("nothing").hidden = network.found.length > 0 || Boolean(network.why_not);
+    byId("deaf").hidden = !network.why_not;
+    text(byId("deaf"), network.why_not ? say("setup.deaf", { why: network.why_not }) : "");
+  } catch {
+    if (Date.now() - heard > STALE_MS) top.stale(new Date(heard));
+  }
+}
+
+async function again() {
+  if (!document.hidden) await look();
+  setTimeout(again, AGAIN_MS);
+}
+
+top.me(await get("/api/me"));
+people.look();
+again();

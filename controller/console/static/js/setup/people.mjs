@@ -1,0 +1,85 @@
+// Who may use the console: invited here, each with a code that is good once.
+
+import { del, get, post } from "../api.mjs";
+import { ask, confirmed, told } from "../dialog.mjs";
+import { fill, h, s } from "../dom.mjs";
+import { say } from "../words.mjs";
+
+const ROLES = ["referee", "chief", "table", "observer", "technician"];
+
+export class People {
+  constructor(node, button, top) {
+    this.node = node;
+    this.top = top;
+    this.tables = [];
+    button.addEventListener("click", () => this.invite());
+  }
+
+  async look() {
+    try {
+      const { people } = await get("/api/people");
+      fill(this.node, people.map((one) => this.line(one)));
+    } catch (error) {
+      this.top.tell(error.message, "bad");
+    }
+  }
+
+  line(one) {
+    const role = one.table ? `${say(`role.${one.role}`)} ${one.table}` : say(`role.${one.role}`);
+    return h("li", null, h("p", { class: "line" }, h("b", null, one.name), h("span", null, role),
+      h("button", { class: "small", onclick: () => this.code({ name: one.name, role: one.role, language: one.language, ...(one.table ? { table: one.table } : {}) }) }, say("setup.new-code")),
+      h("button", { class: "small", onclick: () => this.remove(one.name) }, say("setup.remove-person"))));
+  }
+
+  async invite() {
+    const said = await ask({
+      title: say("setup.invite"),
+      text: say("setup.invite-text"),
+      fields: [
+        { name: "name", kind: "text", label: say("setup.person"), required: true, max: 40 },
+        { name: "role", kind: "choice", label: say("setup.role"), value: "referee", required: true, choices: ROLES.map((role) => [role, say(`role.${role}`)]) },
+        { name: "table", kind: "choice", label: say("setup.which-table"), hint: say("setup.which-table-hint"), choices: this.tables.map((id) => [id, id]) },
+        { name: "language", kind: "choice", label: say("setup.language"), value: "zh", required: true, choices: [["zh", "中文"], ["en", "English"]] },
+      ],
+      yes: say("setup.make-code"),
+      check: ({ role, table }) => (role === "table" && !table ? say("setup.table-missing") : null),
+    });
+    if (!said) return;
+    if (said.role !== "table") delete said.table;
+    await this.code(said);
+  }
+
+  async code(wish) {
+    try {
+      const { code, name } = await post("/api/people", wish);
+      const { address, rows } = await post("/api/setup/qr", { code });
+      await told({
+        title: say("setup.code-title", { name }),
+        text: say("setup.code-text"),
+        more: [h("p", { class: "code" }, code), h("div", { class: "qr" }, drawn(rows, address)), h("p", { class: "quiet" }, address.replace(/#.*/, "")),
+          /\/\/(127\.|localhost|\[::1\])/.test(address) ? h("p", { class: "todo" }, say("setup.only-here")) : null],
+      });
+    } catch (error) {
+      this.top.tell(error.message, "bad");
+    }
+    this.look();
+  }
+
+  async remove(name) {
+    const sure = await confirmed({ title: say("setup.remove-person-title", { name }), text: say("setup.remove-person-text"), yes: say("setup.remove-person"), danger: true });
+    if (!sure) return;
+    try {
+      await del("/api/people", { name });
+    } catch (error) {
+      this.top.tell(error.message, "bad");
+    }
+    this.look();
+  }
+}
+
+/** A code to scan, from its rows: black on white, whatever the theme. */
+function drawn(rows, words) {
+  const path = rows.flatMap((row, y) => Array.from(row, (dark, x) => (dark === "1" ? `M${x} ${y}h1v1h-1z` : ""))).join("");
+  return s("svg", { viewBox: `0 0 ${rows.length} ${rows.length}`, role: "img", "aria-label": words, "shape-rendering": "crispEdges" },
+    s("rect", { width: rows.length, height: rows.length, fill: "#fff" }), s("path", { d: path, fill: "#000" }));
+}

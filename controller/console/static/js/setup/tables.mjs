@@ -1,0 +1,66 @@
+// The tables of this console: where they are, how they stand, and what is to be done about it.
+
+import { del } from "../api.mjs";
+import { data, fill, h, keyed } from "../dom.mjs";
+import { confirmed } from "../dialog.mjs";
+import { ofDay } from "../time.mjs";
+import { say } from "../words.mjs";
+
+const SIGNS = { live: "✓", connecting: "…", key_refused: "✕", other_key: "✕", silent: "✕", stale: "✕" };
+
+export class TableList {
+  constructor(node, top, look) {
+    this.node = node;
+    this.top = top;
+    this.look = look;
+    this.items = new Map();
+  }
+
+  draw(tables) {
+    keyed(this.node, this.items, tables.map((one) => one.id), () => h("li"));
+    for (const one of tables) {
+      const item = this.items.get(one.id);
+      const key = JSON.stringify(one.standing === "live" ? { ...one, since_ms: 0 } : one);
+      if (item.key === key) continue;
+      item.key = key;
+      data(item, "standing", one.standing);
+      fill(item, this.lines(one));
+    }
+  }
+
+  lines(one) {
+    const standing = say(`setup.standing.${one.standing}`, { time: ofDay(one.since_ms, true) });
+    return [
+      h("p", { class: "line" },
+        h("b", null, one.id),
+        h("span", null, say("setup.area", { area: one.area })),
+        h("span", { class: one.standing === "live" ? "good" : "bad" }, h("span", { class: "sign" }, SIGNS[one.standing]), standing),
+        h("a", { href: `/table/${encodeURIComponent(one.id)}` }, say("setup.open")),
+        one.fixed ? h("small", null, say("setup.fixed")) : this.remove(one)),
+      h("p", { class: "quiet" }, one.feed.replace("tcp://", ""), one.fingerprint ? [" · ", say("setup.fingerprint"), " ", h("code", null, one.fingerprint)] : ""),
+      one.standing === "key_refused" ? h("p", { class: "todo" }, say("setup.refused")) : null,
+      one.standing === "other_key" ? h("p", { class: "todo" }, say("setup.other-key")) : null,
+      one.standing === "silent" ? h("p", { class: "todo" }, say("setup.silent")) : null,
+    ];
+  }
+
+  remove(one) {
+    const act = async () => {
+      const sure = await confirmed({
+        title: say("setup.remove-title", { table: one.id }),
+        text: say("setup.remove-text"),
+        yes: say("setup.remove"),
+        danger: true,
+      });
+      if (!sure) return;
+      try {
+        await del("/api/setup/tables", { id: one.id });
+        this.top.tell(say("setup.removed", { table: one.id }));
+      } catch (error) {
+        this.top.tell(error.message, "bad");
+      }
+      this.look();
+    };
+    return h("button", { class: "small", onclick: act }, say("setup.remove"));
+  }
+}

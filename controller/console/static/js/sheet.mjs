@@ -1,0 +1,177 @@
+// The page of a score sheet: of a table now (/table/ID/sheet), or one that is kept (/sheets/MATCH).
+
+import { get } from "./api.mjs";
+import { ask } from "./dialog.mjs";
+import { byId, fill, h, shown, text } from "./dom.mjs";
+import { follow, orderButton } from "./order.mjs";
+import { footWords, paper, signerWords } from "./paper.mjs";
+import { shell } from "./shell.mjs";
+import { listen } from "./stream.mjs";
+import { ofDay } from "./time.mjs";
+import { say, teach } from "./words.mjs";
+import words from "../words/sheet.mjs";
+
+teach(words);
+
+const SIGNING = ["referee", "chief"];
+const AGAIN_MS = 400;
+const top = shell({ title: say("sheet.title") });
+const place = /^\/table\/([^/]+)\/sheet$/.exec(location.pathname);
+const table = place ? decodeURIComponent(place[1]) : null;
+const asked = new URLSearchParams(location.search);
+const buttons = new Map();
+let me = null;
+let match = null;
+let shownView = null;
+
+function address() {
+  if (table) return `/api/tables/${encodeURIComponent(table)}/sheet`;
+  const name = location.pathname.slice("/sheets/".length);
+  return `/api/sheets/${name}?${asked}`;
+}
+
+function csvAddress(language) {
+  if (table && !shownView.kept_ms) return `${address()}.csv?language=${language}`;
+  const of = shownView.sheet;
+  const which = new URLSearchParams({ format: "csv", language, table: of.table, version: of.version });
+  return `/api/sheets/${encodeURIComponent(of.match)}?${which}`;
+}
+
+async function read() {
+  try {
+    draw(await get(address()));
+  } catch (error) {
+    if (!shownView) fill(byId("sheet"), h("p", { class: "panel" }, error.message));
+    else top.tell(error.message, "bad");
+  }
+}
+
+function draw(view) {
+  shownView = view;
+  const { sheet } = view;
+  fill(byId("sheet"), paper(view, (signer) => (view.kept_ms ? null : signButton(sheet, signer))));
+  document.title = footWords(sheet);
+  const signed = sheet.signatures.filter((one) => one.person !== null).length;
+  text(byId("standing"), view.kept_ms
+    ? say("sheet.kept", { time: `${new Date(view.kept_ms).toLocaleDateString()} ${ofDay(view.kept_ms)}`, signed })
+    : say("sheet.live"));
+  const language = document.documentElement.lang.startsWith("zh") ? "zh" : "en";
+  byId("csv").href = csvAddress(language);
+  byId("proofs").href = `/history?match=${encodeURIComponent(sheet.match)}&table=${encodeURIComponent(sheet.table)}`;
+  byId("back").href = `/table/${encodeURIComponent(sheet.table)}`;
+  shown(byId("tools"), true);
+  fill(byId("kept"), keptVersions(view));
+}
+
+function keptVersions(view) {
+  const { sheet } = view;
+  const kept = view.kept.filter((one) => one.table === sheet.table);
+  return sheet.versions.map((one) => {
+    const there = kept.filter(({ version }) => version === one.version).at(-1);
+    const here = view.kept_ms === null && one.version === sheet.version;
+    const link = there && !here ? `/sheets/${encodeURIComponent(sheet.match)}?${new URLSearchParams({
+      table: there.table, version: there.version, signed: there.signed,
+    })}` : null;
+    const label = say("sheet.version", { version: one.version });
+    if (here || (view.kept_ms !== null && one.version === sheet.version)) return h("b", { class: "version" }, label, here ? ` · ${say("sheet.present")}` : null);
+    return link ? h("a", { class: "button version", href: link }, label) : h("span", { class: "version quiet" }, `${label} · ${say("sheet.not-kept")}`);
+  });
+}
+
+// Signing: one button for each free line, made once for each version of the sheet.
+
+function signButton(sheet, signer) {
+  if (!table || sheet.state === "open" || !me || !SIGNING.includes(me.role)) return null;
+  const key = `${sheet.match} ${sheet.version} ${signer}`;
+  if (!buttons.has(key)) buttons.set(key, madeButton(sheet, signer));
+  return buttons.get(key).node;
+}
+
+function madeButton(sheet, signer) {
+  const as = signerWords(signer);
+  return orderButton({
+    table,
+    cmd: "sign",
+    label: say("sheet.sign"),
+    kind: "go",
+    args: async () => {
+      const values = await ask({ title: say("sheet.sign-as", { signer: as }), text: say("sheet.sign-hint"), fields: signerFields(sheet, signer),
+        check: (one) => (one.person || one.other ? "" : say("sheet.sign-who")) });
+      return values && { signer, person: values.other || values.person };
+    },
+    confirm: ({ person }) => ({
+      title: say("sheet.sign-sure", { person, signer: as }), text: say("sheet.sign-text"), yes: say("sheet.sign"), danger: true,
+    }),
+    after: soon,
+  });
+}
+
+function signerFields(sheet, signer) {
+  if (signer === "referee") return [{ name: "person", kind: "text", label: say("sheet.sign-who"), value: me.name, required: true, max: 64 }];
+  const pair = Object.entries(sheet.pairs).find(([side]) => side.includes(signer) || side === signer)[1];
+  const players = signer.length === 1 ? [pair.players[signer]] : Object.values(pair.players);
+  const known = [...new Set(players.filter(Boolean))];
+  if (!known.length) return [{ name: "person", kind: "text", label: say("sheet.sign-who"), required: true, max: 64 }];
+  return [
+    { name: "person", kind: "choice", label: say("sheet.sign-who"), choices: known.map((name) => [name, name]) },
+    { name: "other", kind: "text", label: say("sheet.sign-other"), max: 64 },
+  ];
+}
+
+// The deal whose result waits.
+
+const confirmButton = table && orderButton({
+  table,
+  cmd: "confirm",
+  label: say("sheet.confirm"),
+  kind: "go",
+  deal: () => match?.deal ?? null,
+  attempt: () => match?.attempt ?? null,
+  confirm: () => ({
+    title: say("sheet.confirm-sure", { deal: match.deal }), text: say("sheet.confirm-text"), yes: say("sheet.confirm"), danger: true,
+  }),
+  after: soon,
+});
+
+function waiting() {
+  const waits = match?.phase === "result" && me && SIGNING.includes(me.role);
+  shown(byId("waiting"), waits);
+  if (waits) text(byId("waits"), say("sheet.waits", { deal: match.deal }));
+}
+
+let due = null;
+
+function soon() {
+  clearTimeout(due);
+  due = setTimeout(read, AGAIN_MS);
+}
+
+/** What a new state must have for the sheet to be another one. */
+function mark(state) {
+  const { match: id, phase, deal, version, signed, verdict, rulings, levels } = state.match;
+  return JSON.stringify([id, phase === "result" || phase, deal, version, signed, verdict, rulings, levels]);
+}
+
+if (table) {
+  byId("confirm").append(confirmButton.node);
+  let last = null;
+  listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
+    follow(changed);
+    if (changed.me) {
+      me = changed.me;
+      top.me(me);
+    }
+    if (changed.state) {
+      match = changed.state.match;
+      const now = mark(changed.state);
+      if (now !== last) soon();
+      last = now;
+    } else if (changed.me && shownView) draw(shownView);
+    if (changed.offers) confirmButton.offer(changed.offers.find?.((one) => one.cmd === "confirm") ?? null);
+    waiting();
+  }, top.stale);
+} else {
+  get("/api/me").then(top.me, () => null);
+}
+byId("print").addEventListener("click", () => print());
+read();

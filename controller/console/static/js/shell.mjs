@@ -1,0 +1,119 @@
+// What stands above every page: where one can go, who one is, and whether what is shown is fresh.
+
+import { post } from "./api.mjs";
+import { data, h, shown, text } from "./dom.mjs";
+import { keep, kept } from "./kept.mjs";
+import { showKeys } from "./keys.mjs";
+import * as sound from "./sound.mjs";
+import { ofDay } from "./time.mjs";
+import { language, say, setLanguage } from "./words.mjs";
+
+const REFEREES = ["observer", "referee", "chief", "technician"];
+const PLACES = [
+  ["/", () => say("go.hall"), REFEREES],
+  ["/chief", () => say("go.chief"), ["chief"]],
+  ["/wall", () => say("go.wall"), REFEREES],
+  ["/history", () => say("go.history"), REFEREES],
+  ["/draw", () => say("go.draw"), ["referee", "chief"]],
+  ["/setup", () => say("go.setup"), ["technician", "chief"]],
+];
+
+/** Put the header into <header id="shell"> of the page.
+ *
+ * `title`: the page's heading, beside the places. Returns
+ * {me(part), stale(since), say(words, {urgent}), tell(words, kind)}:
+ * `me` with the stream's part `me`; `stale` as `listen` calls it; `say` for a voice alone (a live
+ * region); `tell` for a line that everybody sees for a while, kind "ok" or "bad".
+ */
+export function shell({ title, sounds = false } = {}) {
+  const head = document.getElementById("shell");
+  const links = PLACES.map(([path, words, roles]) => [
+    h("a", { href: path, "aria-current": path === location.pathname ? "page" : null, hidden: true }, words()),
+    roles,
+  ]);
+  const name = h("span", { class: "me" });
+  const banner = h("p", { class: "stale", role: "alert", hidden: true });
+  const polite = h("p", { class: "voice", role: "status" });
+  const urgent = h("p", { class: "voice", role: "alert" });
+  const lines = h("div", { class: "lines", role: "status" });
+  head.replaceChildren(
+    h("a", { class: "skip", href: "#main" }, say("go.skip")),
+    h("h1", null, title),
+    h("nav", { "aria-label": say("go.places") }, links.map(([link]) => link)),
+    h("div", { class: "mine" }, name, sounds ? soundSwitch() : null, themeSwitch(),
+      small(language === "zh" ? "English" : "中文", say("shell.language"), changeLanguage),
+      small("?", say("keys.title"), showKeys), small(say("shell.out"), say("shell.out"), logOut)),
+  );
+  head.after(banner, polite, urgent, lines);
+
+  async function changeLanguage() {
+    const wanted = language === "zh" ? "en" : "zh";
+    await post("/api/me", { language: wanted }).catch(() => null);
+    setLanguage(wanted);
+  }
+
+  return {
+    me: (who) => {
+      if (!who) return;
+      text(name, `${who.name} · ${say(`role.${who.role}`)}`);
+      for (const [link, roles] of links) link.hidden = !roles.includes(who.role);
+      document.body.dataset.role = who.role;
+      if (who.language) setLanguage(who.language);
+    },
+    stale: (since) => {
+      data(document.body, "stale", since ? "yes" : null);
+      shown(banner, since);
+      text(banner, since ? say("shell.stale", { time: ofDay(since.getTime(), true) }) : "");
+    },
+    say: (words, { urgent: now = false } = {}) => text(now ? urgent : polite, words),
+    tell: (words, kind = "ok") => {
+      const line = h("p", { class: kind }, words);
+      lines.append(line);
+      setTimeout(() => line.remove(), kind === "bad" ? 12000 : 5000);
+    },
+  };
+}
+
+function small(words, label, act) {
+  return h("button", { type: "button", class: "plain small", "aria-label": label, title: label, onclick: act }, words);
+}
+
+function themeSwitch() {
+  const signs = { light: "☀", dark: "☾", auto: "◐" };
+  const next = { auto: "light", light: "dark", dark: "auto" };
+  let theme = kept("theme") ?? "auto";
+  const button = small(signs[theme], "", () => {
+    theme = next[theme];
+    keep("theme", theme === "auto" ? null : theme);
+    data(document.documentElement, "theme", theme === "auto" ? null : theme);
+    draw();
+  });
+  const draw = () => {
+    text(button, signs[theme]);
+    button.setAttribute("aria-label", say(`theme.${theme}`));
+    button.title = say(`theme.${theme}`);
+  };
+  draw();
+  return button;
+}
+
+function soundSwitch() {
+  const button = small("", "", () => {
+    sound.want(!sound.wanted());
+    draw();
+  });
+  const draw = () => {
+    const words = sound.wanted() ? say("sound.on") : say("sound.off");
+    text(button, words);
+    button.setAttribute("aria-label", words);
+    button.title = words;
+    button.setAttribute("aria-pressed", String(sound.wanted()));
+  };
+  draw();
+  return button;
+}
+
+async function logOut() {
+  await post("/api/logout").catch(() => null);
+  location.assign("/login");
+}

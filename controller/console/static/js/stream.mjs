@@ -1,0 +1,93 @@
+// A page's one stream: all parts first, then those that changed; and what to do when it is silent.
+
+import { toLogin } from "./api.mjs";
+import { framed } from "./dom.mjs";
+import { setNow } from "./time.mjs";
+
+const STALE_MS = 4000;
+const AGAIN_MS = 2000;
+
+/** Listen to a stream of the console until the returned function is called.
+ *
+ * `onParts(changed, parts)` is called at most once a frame: `changed` has the parts that are new
+ * since the last call (null: gone), `parts` is a Map of all of them. `onStale(since)`: a moment
+ * (Date) when nothing was heard for 4 s, and null when something is heard again.
+ */
+export function listen(url, onParts, onStale = () => {}) {
+  const parts = new Map();
+  let changed = {};
+  let source = null;
+  let heard = Date.now();
+  let stale = false;
+  let closed = false;
+  const draw = framed(() => {
+    const news = changed;
+    changed = {};
+    if (!closed) onParts(news, parts);
+  });
+
+  const alive = () => {
+    heard = Date.now();
+    if (stale) {
+      stale = false;
+      onStale(null);
+    }
+  };
+  const take = (told) => {
+    for (const [name, value] of Object.entries(told)) {
+      if (name === "now_ms") setNow(value);
+      else {
+        if (value === null) parts.delete(name);
+        else parts.set(name, value);
+        changed[name] = value;
+      }
+    }
+    alive();
+    draw();
+  };
+  const all = (told) => {
+    for (const name of parts.keys()) if (!(name in told)) told[name] = null;
+    take(told);
+  };
+  const open = () => {
+    if (closed) return;
+    source = new EventSource(url);
+    source.addEventListener("all", (event) => all(JSON.parse(event.data)));
+    source.addEventListener("some", (event) => take(JSON.parse(event.data)));
+    source.addEventListener("beat", (event) => {
+      const { now_ms: nowMs } = JSON.parse(event.data);
+      if (nowMs) setNow(nowMs);
+      alive();
+    });
+    source.addEventListener("gone", toLogin);
+    source.addEventListener("error", () => {
+      if (source.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
+      source.close();
+      setTimeout(again, AGAIN_MS);
+    });
+  };
+  const again = async () => {
+    try {
+      const answer = await fetch("/api/me", { headers: { Accept: "application/json" } });
+      if (answer.status === 401 && !closed) {
+        toLogin();
+        return;
+      }
+    } catch {
+      // Away: the stream will say so, too.
+    }
+    open();
+  };
+  const watch = setInterval(() => {
+    if (stale || Date.now() - heard < STALE_MS) return;
+    stale = true;
+    onStale(new Date(heard));
+  }, 500);
+
+  open();
+  return () => {
+    closed = true;
+    clearInterval(watch);
+    source?.close();
+  };
+}

@@ -1,0 +1,148 @@
+// The page of one table: all that is known of it, and every order that it takes.
+
+import { get, post } from "./api.mjs";
+import { byId, data, fill, h, keyed, text } from "./dom.mjs";
+import { keys } from "./keys.mjs";
+import { follow } from "./order.mjs";
+import { shell } from "./shell.mjs";
+import { listen } from "./stream.mjs";
+import { journal } from "./table/journal.mjs";
+import { matchParts } from "./table/match.mjs";
+import { health, machine, proof } from "./table/machine.mjs";
+import { orders, phases } from "./table/orders.mjs";
+import { seats } from "./table/seats.mjs";
+import { waits } from "./table/waits.mjs";
+import { now, ofDay } from "./time.mjs";
+import { both, say, teach } from "./words.mjs";
+import words from "../words/table.mjs";
+
+teach(words);
+
+const id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
+const path = `/table/${encodeURIComponent(id)}`;
+document.title = say("table.title", { table: id });
+const top = shell({ title: say("table.title", { table: id }) });
+
+/** What the parts of the page share. `atMs`: the console's clock when the state came. */
+const ctx = { table: id, path, top, me: null, state: null, atMs: 0, offers: null, wait: null, commands: {} };
+const parts = [machine(ctx), seats(ctx), matchParts(ctx), waits(ctx), orders(ctx), health(ctx), proof(ctx)];
+const told = journal(ctx);
+const mine = new Map();
+
+get("/api/commands")
+  .then((known) => {
+    ctx.commands = known;
+    draw();
+  })
+  .catch((error) => top.tell(error.message, "bad"));
+
+listen(`/stream/table/${encodeURIComponent(id)}`, (changed) => {
+  if (changed.me) {
+    ctx.me = changed.me;
+    top.me(changed.me);
+  }
+  if ("state" in changed) {
+    ctx.state = changed.state;
+    ctx.atMs = now();
+  }
+  if ("offers" in changed) {
+    ctx.offers = changed.offers && new Map(changed.offers.map((one) => [one.cmd, one]));
+    ctx.offersOf = phases(ctx.state);
+  }
+  if ("wait" in changed) ctx.wait = changed.wait;
+  if ("table" in changed) ctx.at = changed.table;
+  if ("told" in changed) {
+    told.newest(changed.told ?? []);
+    follow({ orders: seen(changed.told ?? []) });
+  }
+  if ("orders" in changed) {
+    follow(changed);
+    drawMine(changed.orders ?? []);
+  }
+  draw();
+}, top.stale);
+
+setInterval(() => {
+  for (const part of parts) part.tick?.();
+}, 500);
+
+keys([
+  ["t", say("table.key.take"), () => byId("wait-who").querySelector("button")?.click()],
+  ["n", say("table.key.next"), () => byId("now-list").querySelector("button:not(:disabled)")?.focus()],
+  ["r", say("table.key.rulings"), () => location.assign(`${path}/rulings`)],
+  ["s", say("table.key.sheet"), () => location.assign(`${path}/sheet`)],
+  ["Escape", say("table.key.hall"), () => location.assign("/")],
+]);
+
+function draw() {
+  head();
+  for (const part of parts) part.draw();
+}
+
+/** Orders that the table's own journal has by now. */
+function seen(lines) {
+  return lines.filter((one) => one.order).map((one) => ({ id: one.order, seen: one.n }));
+}
+
+const title = { line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }) };
+byId("head").append(title.stand, title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
+  h("a", { class: "button", href: `${path}/rulings` }, say("table.rulings")),
+  h("a", { class: "button", href: `${path}/sheet` }, say("table.sheet")),
+  h("a", { class: "button", href: `/display/${encodeURIComponent(id)}` }, say("table.display")),
+  h("a", { class: "button", href: "/" }, say("table.hall"))));
+
+function head() {
+  const { state, at } = ctx;
+  const how = at?.standing ?? "unknown";
+  data(byId("main"), "standing", how);
+  text(title.stand, say(`table.standing.${how}`, { time: at?.since_ms ? ofDay(at.since_ms, true) : "" }));
+  data(title.stand, "how", how === "live" ? null : "bad");
+  if (!state) {
+    text(title.pairs, say("table.unheard"));
+    text(title.line, "");
+    return;
+  }
+  const { match } = state;
+  fill(title.pairs, pair(match, "NS"), h("span", { class: "versus" }, say("table.versus")), pair(match, "EW"));
+  const level = match.level && match.deal ? say("table.level", { level: match.level }) : null;
+  const levels = match.levels?.NS && say("table.levels", { NS: match.levels.NS, EW: match.levels.EW });
+  const where = match.event && say("table.event", { event: match.event, round: match.round, match: match.match_no });
+  const no = match.table_no && say("table.number", { no: match.table_no });
+  const marks = [
+    state.simulated && say("table.simulated"), state.mode === "test" && say("table.test"),
+    match.extra && say("table.extra"), match.by_hand && say("table.by-hand"),
+  ];
+  fill(title.line, [no, where, match.deal ? say("table.deal", { deal: match.deal }) : null, level, levels, ...marks]
+    .filter(Boolean).map((one) => h("span", { class: "bit" }, one)));
+}
+
+function pair(match, side) {
+  const known = match.pairs?.[side];
+  return h("span", { class: "pair" }, h("b", null, say(`side.${side}`)), " ",
+    known ? `${known.name} (${known.id})` : say("table.nobody"));
+}
+
+function drawMine(list) {
+  if (list.length && !mine.size) fill(byId("mine-list"));
+  const byKey = new Map(list.map((one) => [one.id, one]));
+  const newest = [...byKey.keys()];
+  keyed(byId("mine-list"), mine, newest, () => h("li"));
+  for (const [key, node] of mine) {
+    const one = byKey.get(key);
+    data(node, "fate", one.fate);
+    const name = both(ctx.commands[one.cmd] ?? {}, "label") || one.cmd;
+    const why = both(one) || (one.error && both({ en: one.error.message, zh: one.error.message_zh }));
+    text(node, [ofDay(one.at_ms, true), one.person, name, say(`table.fate.${one.fate}`), why].filter(Boolean).join(" · "));
+  }
+  if (!list.length) fill(byId("mine-list"), h("li", { class: "quiet" }, say("table.fate.none")));
+}
+
+/** Say that one goes there, or goes no more. */
+export async function take(goes) {
+  try {
+    await post(`/api/tables/${encodeURIComponent(id)}/${goes ? "take" : "leave"}`);
+  } catch (error) {
+    top.tell(error.message, "bad");
+  }
+}
+ctx.take = take;

@@ -1,0 +1,217 @@
+// Every order of a table as a button: what is likely next, all of them by group, and by seat.
+
+import { ask, told } from "../dialog.mjs";
+import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
+import { orderButton } from "../order.mjs";
+import { both, say, sayable } from "../words.mjs";
+import { carry } from "./carry.mjs";
+import { FINAL, label, question, sureOf } from "./forms.mjs";
+import { GAME, NEXT, PLACES } from "./places.mjs";
+
+const AT_SEAT = ["attend", "seat", "confirm", "out", "withdraw_out", "claim_count", "call", "answer", "call_clock", "warn", "name_leader", "tribute", "return", "open_hand"];
+const GO = new Set(["attend", "release", "confirm", "start_deal", "start_match", "result", "resume", "clear_jam"]);
+const OTHERS = { observer: [], technician: ["technician", "machine"] };
+
+/** Buttons of this page. Gives `ctx` its `spec`, `offer` and `atSeat` for the other parts. */
+export function orders(ctx) {
+  const groups = new Map();
+  const buttons = new Map();
+  const next = new Map();
+  ctx.spec = (cmd, given) => spec(ctx, cmd, given);
+  ctx.offer = (cmd, seat) => offer(ctx, cmd, seat);
+  ctx.atSeat = (seat) => atSeat(ctx, seat);
+
+  function draw() {
+    const { state, me } = ctx;
+    for (const part of ["now", "orders"]) shown(byId(part), state && me);
+    if (!state || !me) return;
+    if (!groups.size && Object.keys(ctx.commands).length) make();
+    const { match } = state;
+    text(byId("now-next"), match.next_zh || match.next_en ? both(match, "next") : say(`table.machine.${state.machine.phase}`));
+    drawNext();
+    for (const [name, group] of groups) drawGroup(name, group);
+  }
+
+  function make() {
+    const first = OTHERS[ctx.me.role]?.[0];
+    for (const [name, cmds] of Object.entries(PLACES)) {
+      const now = h("div", { class: "buttons" });
+      const later = h("div", { class: "buttons" });
+      const count = h("summary");
+      const rest = h("details", { class: "later" }, count, later);
+      const node = h("details", { class: "group", data: { group: name }, open: name === (first ?? "deal") },
+        h("summary", null, say(`table.group.${name}`)), now, rest);
+      groups.set(name, { node, now, later, rest, count, cmds });
+      byId("groups").append(node);
+      for (const cmd of cmds) {
+        const button = orderButton({ ...spec(ctx, cmd), kind: kindOf(cmd) });
+        buttons.set(`${name} ${cmd}`, button);
+      }
+    }
+  }
+
+  /** Legal ones first; the others stand behind, each with its reason. */
+  function drawGroup(name, group) {
+    const found = group.cmds.map((cmd) => [cmd, buttons.get(`${name} ${cmd}`), offer(ctx, cmd)]);
+    for (const [cmd, button, one] of found) {
+      button.offer(one);
+      button.node.hidden = !played(ctx.state, cmd);
+      if (button.busy() || button.node.dataset.fate || button.node.contains(document.activeElement)) continue;
+      const home = one?.refused ? group.later : group.now;
+      if (button.node.parentElement !== home) home.append(button.node);
+    }
+    const later = [...group.later.children].filter((one) => !one.hidden).length;
+    shown(group.rest, later);
+    text(group.count, say("table.group.not-now", { n: later }));
+    shown(group.node, later || [...group.now.children].some((one) => !one.hidden));
+  }
+
+  /** What may be ordered; where the table's word is older than its phase, that is no reason. */
+  function open(cmd) {
+    const refused = offer(ctx, cmd)?.refused;
+    return !refused || (refused.code === "WRONG_PHASE" && ctx.offersOf !== phases(ctx.state));
+  }
+
+  function drawNext() {
+    const { state } = ctx;
+    const wanted = likely(state).filter((cmd) => ctx.commands[cmd] && played(state, cmd) && open(cmd));
+    const kept = [...next].filter(([, one]) => one.busy() || one.node.dataset.fate).map(([cmd]) => cmd);
+    const cmds = [...new Set([...kept, ...wanted])];
+    const nodes = new Map([...next].map(([cmd, one]) => [cmd, one.node]));
+    keyed(byId("now-list"), nodes, cmds, (cmd) => {
+      const made = orderButton({ ...spec(ctx, cmd), kind: FINAL.has(cmd) && cmd !== "release" ? "danger" : "go" });
+      next.set(cmd, made);
+      return made.node;
+    });
+    for (const cmd of next.keys()) if (!nodes.has(cmd)) next.delete(cmd);
+    for (const [cmd, one] of next) one.offer(open(cmd) ? null : offer(ctx, cmd));
+    data(byId("now"), "empty", cmds.length ? null : "yes");
+  }
+
+  return { draw };
+}
+
+/** The phases for which a table said what may be ordered. */
+export function phases(state) {
+  return state ? `${state.machine.phase} ${state.match.phase} ${state.match.suspended ?? ""}` : "";
+}
+
+/** What is likely wanted now: what stands still goes on first. */
+function likely({ match, machine }) {
+  const found = [];
+  if (match.claimed) return ["resume"];
+  if (match.suspended !== null || Object.keys(machine.pauses ?? {}).length) found.push("resume");
+  if (machine.phase === "fault") found.push("acknowledge", "clear_jam");
+  const phase = match.match === null ? "idle" : match.phase;
+  if (machine.phase === "empty" || machine.phase === "committed") found.push(...(phase === "dealing" || phase === "cut" || phase === "idle" ? ["start_deal"] : []));
+  if (machine.phase === "held" && phase === "idle") found.push("release");
+  return [...found, ...(NEXT[phase] ?? [])];
+}
+
+function kindOf(cmd) {
+  if (FINAL.has(cmd)) return cmd === "release" || cmd === "start_match" ? "go" : "danger";
+  return GO.has(cmd) ? "go" : "plain";
+}
+
+/** Whether a command has a meaning in the game that is played here. */
+function played(state, cmd) {
+  const { game } = state.match;
+  return !game || !GAME[cmd] || GAME[cmd] === game;
+}
+
+/** Whether a command can be ordered now, and why not: by role, by the table, by seat. */
+function offer(ctx, cmd, seat = null) {
+  const known = ctx.commands[cmd];
+  if (known && ctx.me && !known.roles.includes(ctx.me.role)) {
+    const roles = known.roles.filter((one) => one !== "table").map((one) => say(`role.${one}`)).join("、");
+    const [zh, en] = [say("table.offer.role", { roles }), say("table.offer.role", { roles })];
+    return { cmd, seats: null, refused: { code: "WRONG_ROLE", message: en, message_zh: zh, action: "", action_zh: "" } };
+  }
+  const one = ctx.offers?.get(cmd) ?? null;
+  if (one && !one.refused && seat && one.seats && !one.seats.includes(seat)) {
+    const not = say("table.offer.seat");
+    return { ...one, refused: { code: "", message: not, message_zh: not, action: "", action_zh: "" } };
+  }
+  return one;
+}
+
+/** The order of one command: what it asks, what it names, what is shown of the answer. */
+function spec(ctx, cmd, given = {}) {
+  const known = () => Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
+  const bound = ctx.commands[cmd]?.bound;
+  return {
+    table: ctx.table,
+    cmd,
+    label: label(ctx, cmd),
+    kind: kindOf(cmd),
+    deal: () => (bound === "none" || !bound ? null : ctx.state[bound].deal),
+    attempt: () => (bound === "none" || !bound ? null : ctx.state[bound].attempt),
+    args: async () => {
+      const meant = ctx.state.match.phase; // What green means depends on it: pressed for this one.
+      const takes = new Set((ctx.commands[cmd]?.args ?? []).map((one) => one.name));
+      const here = Object.fromEntries(Object.entries({ ...known(), ...(cmd === "confirm" ? { phase: meant } : {}) }).filter(([name]) => takes.has(name)));
+      if (cmd === "transfer" || cmd === "take_over") {
+        await carry(ctx, cmd);
+        return null;
+      }
+      const asked = question(ctx, cmd, here);
+      if (asked === null) return here;
+      const values = await ask(asked.form);
+      return values === null ? null : asked.pack(values);
+    },
+    confirm: () => (question(ctx, cmd, known()) === null ? sureOf(ctx, cmd) : null),
+    after: (reply) => answered(ctx, cmd, reply),
+  };
+}
+
+/** Show what a command answered, where that is more than that it was done. */
+function answered(ctx, cmd, reply) {
+  const result = reply.result ?? {};
+  if (cmd === "open_hand") showHand(result);
+  else if (cmd === "tribute") {
+    const said = result.right === undefined ? say("table.said.entered") : say(`table.said.${result.right ? "right" : "wrong"}`);
+    told({ title: label(ctx, cmd), text: said });
+  } else if (cmd === "return") {
+    const said = result.state && sayable(`table.return.${result.state}`) ? say(`table.return.${result.state}`) : say("table.said.entered");
+    told({ title: label(ctx, cmd), text: [said, result.article].filter(Boolean).join(" · ") });
+  } else if (["selftest", "calibrate"].includes(cmd)) {
+    const stalled = result.stalled ?? [];
+    told({ title: label(ctx, cmd), text: stalled.length ? say("table.said.stalled", { parts: stalled.join(", ") }) : say("table.said.fine") });
+  } else ctx.top.tell(`${label(ctx, cmd)} ✓`);
+}
+
+/** A hand, in this window alone: closed, nothing of it is left in the page. */
+function showHand(result) {
+  const hand = result.hand;
+  if (!hand) {
+    told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.sealed") });
+    return;
+  }
+  const cards = h("p", { class: "hand" }, hand.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardName(card))));
+  told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.text"), more: cards })
+    .then(() => fill(cards));
+}
+
+function cardName(card) {
+  return card === "BJ" || card === "SJ" ? say(`card.${card}`) : card;
+}
+
+/** What can be ordered at one seat. */
+function atSeat(ctx, seat) {
+  const made = AT_SEAT.filter((cmd) => ctx.commands[cmd] && played(ctx.state, cmd)).map((cmd) => {
+    const button = orderButton({ ...spec(ctx, cmd, { seat }), kind: kindOf(cmd) });
+    const one = offer(ctx, cmd, seat);
+    button.offer(one);
+    return { node: button.node, refused: Boolean(one?.refused) };
+  });
+  const [can, not] = [made.filter((one) => !one.refused), made.filter((one) => one.refused)];
+  const player = ctx.state.match.pairs?.[seat === "N" || seat === "S" ? "NS" : "EW"]?.players?.[seat];
+  told({
+    title: [say("table.at.actions", { seat: say(`seat.${seat}`) }), player].filter(Boolean).join(" · "),
+    more: [
+      h("div", { class: "buttons column" }, can.length ? can.map((one) => one.node) : h("p", { class: "quiet" }, say("table.offer.nothing"))),
+      not.length ? h("details", { class: "later" }, h("summary", null, say("table.group.not-now", { n: not.length })),
+        h("div", { class: "buttons column" }, not.map((one) => one.node))) : null,
+    ],
+  });
+}

@@ -1,0 +1,47 @@
+// Where every command of a table has its button: on this page by group, or on another page.
+//
+// A test reads this table: no command may be without a place. JSON between the marks.
+
+/* places */
+export const PLACES = {
+  "deal": ["start_deal", "cut", "release", "confirm", "out", "withdraw_out", "result", "left", "name_leader", "stop_deal", "redeal", "void"],
+  "players": ["attend", "seat", "call", "claim_count", "answer", "open_hand"],
+  "tribute": ["tribute", "return", "choose", "swap_returns", "anti"],
+  "clock": ["call_clock", "warn", "add_time"],
+  "machine": ["hold", "resume", "acknowledge", "clear_jam"],
+  "sets": ["replace_set", "clear_set"],
+  "hand": ["dealt_by_hand", "shuffled", "cut_by_hand", "turned_up", "hands_dealt", "anti", "tribute", "return"],
+  "match": ["set_match", "start_match", "transfer", "take_over"],
+  "technician": ["selftest", "calibrate", "configure"]
+};
+/* elsewhere */
+export const ELSEWHERE = {
+  "rulings": ["propose", "approve", "reject", "confirm_verbal", "adjust", "recount", "forfeit", "extra_deal"],
+  "sheet": ["sign"]
+};
+/* end */
+
+/** What is likely wanted next, by the phase of the match; the machine's by its own. */
+export const NEXT = {
+  idle: ["set_match"],
+  setup: ["start_match", "seat"],
+  shuffle: ["shuffled"],
+  cut: ["cut", "cut_by_hand", "start_deal"],
+  turnup: ["turned_up"],
+  dealing: ["start_deal", "hands_dealt"],
+  held: ["release", "add_time"],
+  count_check: ["confirm"],
+  anti_check: ["anti"],
+  tribute: ["confirm", "tribute"],
+  return: ["confirm", "choose", "return"],
+  choices: ["answer"],
+  play: ["out", "result", "left"],
+  result: ["confirm", "stop_deal"],
+  forfeit: ["name_leader"],
+};
+
+/** Commands of one game alone: not shown where the other is played. */
+export const GAME = {
+  left: "bigtwo", answer: "bigtwo", tribute: "guandan", return: "guandan", choose: "guandan", swap_returns: "guandan",
+  anti: "guandan", out: "guandan", withdraw_out: "guandan", result: "guandan", name_leader: "guandan",
+};

@@ -1,0 +1,100 @@
+// Who and what waits for a person at this table, and the next action of each.
+
+import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
+import { now, span } from "../time.mjs";
+import { both, say } from "../words.mjs";
+import { orderButton } from "../order.mjs";
+
+/** What an alert or a call asks for: a command of this page, or another page. */
+const ANSWERS = {
+  JAM: ["clear_jam"],
+  CUT_LATE: ["cut", "start_deal"],
+  HANDS_WAIT: ["release"],
+  OUT_UNCONFIRMED: ["confirm"],
+  RESULT_UNCONFIRMED: ["confirm"],
+  SET_BARRED: ["replace_set", "clear_set"],
+  COUNT_WRONG: ["replace_set"],
+  SET_TOO_EARLY: ["acknowledge"],
+  button: ["attend"],
+  wrong_player: ["seat", "acknowledge"],
+  name_leader: ["name_leader"],
+  added_time: ["add_time"],
+  hands_unknown: ["acknowledge"],
+  play_warning: ["warn", "acknowledge"],
+  tribute_warning: ["warn", "acknowledge"],
+  return_warning: ["warn", "acknowledge"],
+};
+const RULED = new Set([
+  "count", "second_count", "extra_deal", "late_default", "late_regulations", "play_violation", "tribute_violation",
+  "return_violation", "play_warning", "tribute_warning", "return_warning", "opening_over",
+]);
+
+/** Alerts and calls, longest first, and who has gone there. */
+export function waits(ctx) {
+  const rows = new Map();
+  const made = new Map();
+  const go = h("button", { type: "button", class: "go", onclick: () => ctx.take(ctx.wait?.taken_by !== ctx.me?.name) });
+  const who = h("span");
+  fill(byId("wait-who"), go, who);
+
+  function draw() {
+    const found = list();
+    shown(byId("waits"), found.size || ctx.wait);
+    data(byId("waits"), "any", found.size ? "yes" : null);
+    keyed(byId("wait-list"), rows, [...found.keys()], (key) => row(key));
+    for (const [key, node] of rows) fillRow(node, found.get(key), key);
+    for (const key of made.keys()) if (!found.has(key)) made.delete(key);
+    go.hidden = !ctx.wait || ctx.me?.role === "observer";
+    const taken = ctx.wait?.taken_by;
+    text(go, taken && taken === ctx.me?.name ? say("table.wait.leave") : say("table.wait.take"));
+    text(who, [
+      taken && say("table.wait.taken", { who: taken }), ctx.wait?.chiefs && say("table.wait.chiefs"),
+    ].filter(Boolean).join(" · "));
+  }
+
+  /** What waits, by a key that lasts as long as it does. */
+  function list() {
+    const { state } = ctx;
+    if (!state) return new Map();
+    const calls = state.calls.map((one) => ({
+      key: `call ${one.reason} ${one.seat ?? ""}`, name: one.reason, seat: one.seat, since: one.since, call: true,
+      words: both(one, "words") || one.reason, action: "",
+    }));
+    const alerts = state.alerts.map((one) => ({
+      key: `alert ${one.name}`, name: one.name, since: one.since, call: false,
+      words: both({ en: one.cause, zh: one.cause_zh }), action: both({ en: one.action, zh: one.action_zh }),
+    }));
+    const all = [...calls, ...alerts].sort((a, b) => a.since.localeCompare(b.since));
+    return new Map(all.map((one) => [one.key, one]));
+  }
+
+  function row() {
+    return h("li", null, h("p", { class: "what" }), h("p", { class: "action" }), h("div", { class: "buttons" }));
+  }
+
+  function fillRow(node, one, key) {
+    const [what, action, buttons] = node.children;
+    data(node, "kind", one.call ? "call" : "alert");
+    const seat = one.seat ? `${say("table.wait.seat", { seat: say(`seat.${one.seat}`) })} · ` : "";
+    text(what, `${one.call ? "⚑" : "!"} ${seat}${one.words} · ${say("table.wait.since", { time: span(now() - Date.parse(one.since)) })}`);
+    text(action, one.action);
+    if (!ctx.me || !Object.keys(ctx.commands).length) return;
+    if (!made.has(key)) {
+      const known = made.set(key, answers(one)).get(key);
+      fill(buttons, known.map((button) => button.node), RULED.has(one.name)
+        ? h("a", { class: "button", href: `${ctx.path}/rulings#${encodeURIComponent(one.name)}` }, say("table.rulings")) : null);
+    }
+    for (const button of made.get(key)) button.offer(ctx.offer(button.cmd));
+  }
+
+  function answers(one) {
+    const byPlayer = one.call && one.seat && !(one.name in ANSWERS) && !RULED.has(one.name);
+    const wanted = ANSWERS[one.name] ?? (byPlayer ? ["attend"] : ["acknowledge"]);
+    return wanted.filter((cmd) => ctx.commands[cmd]).map((cmd, at) => {
+      const spec = ctx.spec(cmd, { seat: one.seat, ...(cmd === "acknowledge" ? { code: one.name.toUpperCase() } : {}) });
+      return Object.assign(orderButton({ ...spec, kind: at ? "plain" : "go" }), { cmd });
+    });
+  }
+
+  return { draw, tick: draw };
+}

@@ -1,0 +1,184 @@
+// The wall: every table in large type, page after page, for all to read.
+//
+// Nothing of why a referee is called, nor for whom: only that one is there. ?area=A shows one area
+// alone, ?s=12 turns after so many seconds.
+
+import { announcedWords, areaLeftMs } from "./areas.mjs";
+import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs";
+import { keys } from "./keys.mjs";
+import { inOrder, leftMs, live, number, phaseWords } from "./rows.mjs";
+import { lightSign } from "./signs.mjs";
+import { listen } from "./stream.mjs";
+import { ofDay, span } from "./time.mjs";
+import { say, setLanguage, teach } from "./words.mjs";
+import areaWords from "../words/areas.mjs";
+import hallWords from "../words/hall.mjs";
+import words from "../words/wall.mjs";
+
+teach(words);
+teach(hallWords);
+teach(areaWords);
+document.title = say("wall.title");
+
+/** The least height of a table's card. */
+const LINE_REM = 8.2;
+const asked = new URLSearchParams(location.search);
+const only = asked.get("area");
+const turnMs = Math.max(4, Number(asked.get("s")) || 8) * 1000;
+const block = byId("tables");
+const rows = new Map();
+const cards = new Map();
+const nodes = new Map();
+const clocks = new Map();
+const clockNodes = new Map();
+let areas = [];
+let at = 0;
+let turning = true;
+let shownKeys = "";
+
+/** How many tables go on one page: as many as are readable. */
+function perPage() {
+  const style = getComputedStyle(block);
+  const columns = style.gridTemplateColumns.split(" ").length;
+  const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const gap = parseFloat(style.rowGap) || 0;
+  const lines = Math.max(1, Math.floor((block.clientHeight + gap) / (LINE_REM * size + gap)));
+  block.style.setProperty("--rows", lines);
+  return columns * lines;
+}
+
+function make(table) {
+  const one = {
+    sign: h("span", { class: "sign", "aria-hidden": "true" }),
+    no: h("b", { class: "no" }),
+    level: h("b", { class: "level" }),
+    ns: side(),
+    ew: side(),
+    phase: h("span", { class: "phase" }),
+    left: h("b", { class: "left" }),
+  };
+  one.node = h("li", null,
+    h("p", { class: "head" }, one.sign, one.no, one.level, one.left),
+    one.ns.node, one.ew.node, h("p", { class: "foot" }, one.phase));
+  cards.set(table, one);
+  return one.node;
+}
+
+function side() {
+  const name = h("span", { class: "name" });
+  const level = h("b", { class: "at" });
+  return { node: h("p", { class: "side" }, name, level), name, level };
+}
+
+function drawSide(one, row, which) {
+  const pair = row.pairs?.[which];
+  text(one.name, pair ? `${say(`wall-side.${which}`)} ${pair.name}` : "");
+  text(one.level, row.levels?.[which] ?? "");
+}
+
+function draw(table) {
+  const one = cards.get(table);
+  const row = rows.get(table);
+  if (!one || !row) return;
+  const attended = row.light === "waits" || row.light === "stands" || Boolean(row.suspended);
+  const light = row.light === "dark" ? "dark" : attended ? "waits" : row.light;
+  data(one.node, "light", light);
+  text(one.sign, lightSign(light));
+  text(one.no, number(row));
+  text(one.level, row.level ? say("wall.level", { level: row.level }) : "");
+  drawSide(one.ns, row, "NS");
+  drawSide(one.ew, row, "EW");
+  const laid = Boolean(row.pairs?.NS || row.pairs?.EW);
+  const deal = row.deal ? `${say("row.deal", { deal: row.deal })} · ` : "";
+  text(one.phase, !live(row)
+    ? say("wall.dark", { time: ofDay(row.since_ms) })
+    : attended ? deal + say("wall.referee") : laid ? deal + phaseWords(row) : say("wall.none"));
+  tick(one, row);
+}
+
+function tick(one, row) {
+  const left = leftMs(row);
+  text(one.left, left === null || !live(row) ? "" : span(left));
+}
+
+/** Show the page that is due: `step` pages further. */
+function turn(step) {
+  const found = [...rows.values()].filter((row) => !only || row.area === only)
+    .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)));
+  const most = perPage();
+  const pages = Math.max(1, Math.ceil(found.length / most));
+  at = (((at + step) % pages) + pages) % pages;
+  const here = found.slice(at * most, (at + 1) * most).map((row) => row.table);
+  if (here.join(" ") !== shownKeys) {
+    shownKeys = here.join(" ");
+    keyed(block, nodes, here, make);
+    for (const table of cards.keys()) if (!nodes.has(table)) cards.delete(table);
+    for (const table of here) draw(table);
+  }
+  text(byId("page"), say("wall.page", { page: at + 1, pages, n: found.length }));
+}
+
+function makeClock(area) {
+  const one = { time: h("b", { class: "time" }), said: h("b", { class: "said" }) };
+  one.node = h("section", { "aria-label": area }, h("h2", null, area), one.time, one.said);
+  clocks.set(area, one);
+  return one.node;
+}
+
+function drawClocks() {
+  const seen = areas.filter((view) => !only || view.area === only);
+  keyed(byId("clocks"), clockNodes, seen.map((view) => view.area).sort(inOrder), makeClock);
+  for (const view of seen) {
+    const one = clocks.get(view.area);
+    const left = areaLeftMs(view);
+    text(one.time, left === null ? "–:––" : span(left));
+    data(one.node, "near", left !== null && left < 300_000 ? "yes" : null);
+    text(one.said, announcedWords(view.announced));
+  }
+}
+
+const again = framed(() => turn(0));
+
+listen("/stream/hall", (changed) => {
+  if (changed.me?.language) setLanguage(changed.me.language);
+  let other = false;
+  for (const [name, value] of Object.entries(changed)) {
+    if (!name.startsWith("row/")) continue;
+    const table = name.slice(4);
+    other ||= !rows.has(table) || !value;
+    if (value) rows.set(table, value);
+    else rows.delete(table);
+    draw(table);
+  }
+  if (changed.areas !== undefined) areas = changed.areas ?? [];
+  drawClocks();
+  if (other) again();
+}, (since) => {
+  data(document.body, "stale", since ? "yes" : null);
+  shown(byId("stale"), since);
+  text(byId("stale"), since ? say("shell.stale", { time: ofDay(since.getTime(), true) }) : "");
+});
+
+function pause(stop) {
+  turning = !stop;
+  text(byId("pause"), turning ? say("wall.pause") : say("wall.go"));
+  attr(byId("pause"), "aria-pressed", String(!turning));
+}
+
+byId("back").addEventListener("click", () => turn(-1));
+byId("next").addEventListener("click", () => turn(1));
+byId("pause").addEventListener("click", () => pause(turning));
+keys([
+  ["ArrowRight", say("wall.next"), () => turn(1)],
+  ["ArrowLeft", say("wall.back"), () => turn(-1)],
+  [" ", say("wall.pause"), (event) => (event.target.closest?.("button, a") ? false : pause(turning))],
+]);
+fill(byId("legend"), ["busy", "waits", "calm", "dark"].map((light) => h("span", { data: { light } },
+  h("b", { "aria-hidden": "true" }, `${lightSign(light)} `), light === "waits" ? say("wall.referee") : say(`light.${light}`))));
+pause(false);
+addEventListener("resize", again);
+setInterval(() => turning && !document.hidden && turn(1), turnMs);
+setInterval(() => {
+  drawClocks();
+  for (const [table, one] of cards) if (rows.has(table)) tick(one, rows.get(table));
+}, 1000);

@@ -1,0 +1,150 @@
+"""What the archive has of one attempt, or of one match: events as their tables published them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import ColumnElement, Engine, and_, or_, select
+
+from controller.console.store.tables import EVENTS, HEADS
+
+STEPS: Final = (
+    "committed",
+    "cut",
+    "begun",
+    "shuffled",
+    "dealt",
+    "held",
+    "verdict",
+    "released",
+    "withdrawn",
+    "recalled",
+    "revealed",
+    "sealed_to_chief",
+    "record",
+)
+"""The kinds of an attempt's rows (controller/deal/PROOF.md), in their order."""
+_LAYS_OUT: Final = ("meeting", "taken_over")
+_BESIDE: Final = 1
+"""A row before and behind the block: what follows a step at once belongs to its proof."""
+
+
+class AttemptRows(msgspec.Struct, frozen=True, kw_only=True):
+    """The rows around one attempt, each as it came (JSON), and the heads signed between them.
+
+    `steps`: what is there of it. `match`: whose deal it was, None for practice; `over`: the
+    table has laid out another match since, or ended this one.
+    """
+
+    steps: tuple[str, ...]
+    match: str | None
+    bodies: tuple[msgspec.Raw, ...]
+    heads: tuple[tuple[int, str], ...]
+
+
+class Proofs:
+    """Reads the archive. Every call is one transaction, and may block."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def around(self, table: str, attempt: int) -> AttemptRows | None:
+        """Return the rows around an attempt; None where the archive has no row of it.
+
+        That is every row from its commitment to where it was revealed, so that each is bound to
+        the next, and its opened record, which may come with the end of the match.
+        """
+        of_table = EVENTS.c.table_id == table
+        own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(STEPS))
+        with self._engine.connect() as base:
+            steps = base.execute(
+                select(EVENTS.c.n, EVENTS.c.kind, EVENTS.c.body).where(own).order_by(EVENTS.c.n)
+            ).all()
+            if not steps:
+                return None
+            block = [row.n for row in steps if row.kind != "record"] or [steps[0].n]
+            asked = or_(_near(block[0], block[-1]), own, *_near_records(steps))
+            rows = base.scalars(
+                select(EVENTS.c.body).where(of_table, asked).order_by(EVENTS.c.n)
+            ).all()
+            heads = base.execute(
+                select(HEADS.c.n, HEADS.c.head)
+                .where(HEADS.c.table_id == table, HEADS.c.n.between(block[0], steps[-1].n))
+                .order_by(HEADS.c.n)
+            ).all()
+        return AttemptRows(
+            steps=tuple(dict.fromkeys(row.kind for row in steps)),
+            match=_match_in(row.body for row in steps if row.kind == "committed"),
+            bodies=tuple(map(msgspec.Raw, rows)),
+            heads=tuple((row.n, row.head) for row in heads),
+        )
+
+    def of_match(self, table: str, match: str) -> list[bytes]:
+        """Return every row of a match at a table, in order, as lines of `dealtable verify`.
+
+        From where it was laid out (or came from another table) to where the next one was; and
+        what was opened of its deals later. Laid out twice: from the first time on.
+        """
+        of_table = EVENTS.c.table_id == table
+        with self._engine.connect() as base:
+            laid = base.execute(
+                select(EVENTS.c.n, EVENTS.c.body)
+                .where(of_table, EVENTS.c.kind.in_(_LAYS_OUT))
+                .order_by(EVENTS.c.n)
+            ).all()
+            begins = [(row.n, _match_in([row.body])) for row in laid]
+            own = [n for n, named in begins if named == match]
+            if not own:
+                return []
+            ends = [n for n, named in begins if n > own[0] and named != match]
+            until = EVENTS.c.n < ends[0] if ends else EVENTS.c.n >= own[0]
+            span = and_(of_table, EVENTS.c.n >= own[0], until)
+            promised = select(EVENTS.c.attempt).where(span, EVENTS.c.kind == "committed")
+            later = and_(of_table, EVENTS.c.kind.in_(STEPS), EVENTS.c.attempt.in_(promised))
+            rows = base.scalars(select(EVENTS.c.body).where(or_(span, later)).order_by(EVENTS.c.n))
+            return list(rows)
+
+    def attempts(self, table: str, match: str) -> list[tuple[int, int, bool]]:
+        """Return deal and number of a match's attempts at a table, and whether each is revealed."""
+        found: dict[int, tuple[int, bool]] = {}
+        for body in self.of_match(table, match):
+            row = _ROW.decode(body)
+            if row.attempt is None or row.deal is None or row.kind not in STEPS:
+                continue
+            known = found.get(row.attempt, (row.deal, False))[1]
+            found[row.attempt] = row.deal, known or row.kind == "revealed"
+        return [(deal, attempt, open_) for attempt, (deal, open_) in sorted(found.items())]
+
+    def is_over(self, table: str, match: str) -> bool:
+        """Tell whether the table has gone on to another match behind this one's first row."""
+        laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_LAYS_OUT))
+        with self._engine.connect() as base:
+            rows = base.scalars(select(EVENTS.c.body).where(laid).order_by(EVENTS.c.n)).all()
+        named = [_match_in([body]) for body in rows]
+        return match in named and named[-1] != match
+
+
+def _near(first: int, last: int) -> ColumnElement[bool]:
+    return EVENTS.c.n.between(first - _BESIDE, last + _BESIDE)
+
+
+def _near_records(steps: Sequence[Any]) -> Iterable[ColumnElement[bool]]:
+    return [_near(row.n, row.n) for row in steps if row.kind == "record"]
+
+
+def _match_in(bodies: Iterable[bytes]) -> str | None:
+    """Return the match that the first of some rows names."""
+    for body in bodies:
+        named = _ROW.decode(body).data.get("match")
+        return named if isinstance(named, str) and named else None
+    return None
+
+
+class _Told(msgspec.Struct):
+    kind: str
+    deal: int | None
+    attempt: int | None
+    data: dict[str, Any]
+
+
+_ROW: Final = msgspec.json.Decoder(_Told)

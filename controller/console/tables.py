@@ -1,0 +1,415 @@
+"""All tables of a console: the last state of each, how fresh it is, and every event kept.
+
+Its feeds are drained some twenty times a second; of the states that came meanwhile the last one
+is decoded, and who asked for it is told once. Events all go to the archive, in order, and what
+was missed is asked for. A message that is none of the table's is counted and nothing else.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
+
+import msgspec
+import structlog
+import zmq
+from msgspec.structs import replace
+
+from controller import heads
+from controller.client.client import Client, Identity, NoAnswer
+from controller.client.endpoints import Endpoints
+from controller.client.line import RETRY_S, Keys
+from controller.client.monitored import LineState
+from controller.console.config import TableLine
+from controller.console.lines import heard as how
+from controller.console.lines.backfill import AUDIT_S, SETTLE_S, Ask, Backfill
+from controller.console.lines.feed import Feed
+from controller.console.lines.intake import Intake
+from controller.console.lines.taken import (
+    NotTaken,
+    answered_event,
+    fit_head,
+    taken_event,
+    taken_state,
+)
+from controller.console.seen import Run, Seen, Undo
+from controller.console.standing import Heard, Standing
+from controller.console.store.archive import Archive, Kept, Written
+from controller.console.store.writer import MOST_EVENTS, StoreStanding, Writer
+from controller.console.store.writer import RETRY_S as STORE_RETRY_S
+from controller.messages import Event, SignedHead, State
+
+LOOK_S: Final = 0.5
+"""How often it is looked which tables have grown silent or stale meanwhile."""
+ANSWER_S: Final = 8.0
+_log = structlog.get_logger("console")
+
+
+class Counts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What came on a table's feed and was not taken, since the console began.
+
+    `other`: messages about another table, `other_table` the last one named; `heads`: signed heads
+    that the table's key did not sign.
+    """
+
+    junk: int = 0
+    other_version: int = 0
+    other: int = 0
+    other_table: str = ""
+    heads: int = 0
+
+
+class _HasBoot(Protocol):
+    """Who signs for a run of the table."""
+
+    boot: str | None
+
+
+class _One:
+    """What is known of one table."""
+
+    def __init__(self, line: TableLine, now_ms: int) -> None:
+        self.line = line
+        self.seen = Seen(table=line.id, area=line.area, heard=Heard(contact_ms=now_ms))
+        self.counts = Counts()
+        self.news: bytes | None = None
+        self.standing: Standing | None = None
+        self.signed: SignedHead | None = None
+        self.signers: set[_HasBoot] = set()
+
+
+class Tables:
+    """The tables of a console; to be entered on the running loop that it lives on.
+
+    `identity` returns with which key a table's feed is heard and its events are asked for, the
+    observer's. `write` runs what may block on the store's thread. `now_ms` is the console's clock,
+    `ids` names commands. `most_waiting` events wait in memory while the database is away.
+    """
+
+    def __init__(
+        self,
+        identity: Callable[[TableLine], Identity],
+        archive: Archive,
+        write: Run,
+        now_ms: Callable[[], int],
+        ids: Callable[[], str],
+        *,
+        retry_s: float = RETRY_S,
+        settle_s: float = SETTLE_S,
+        audit_s: float = AUDIT_S,
+        store_retry_s: float = STORE_RETRY_S,
+        most_waiting: int = MOST_EVENTS,
+    ) -> None:
+        self._identity, self._archive, self._write = identity, archive, write
+        self._now_ms, self._ids = now_ms, ids
+        self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
+        self._store_retry_s, self._most_waiting = store_retry_s, most_waiting
+        self._all: dict[str, _One] = {}
+        self._due: dict[str, None] = {}
+        self._events: list[Event] = []
+        self._on_change: list[Callable[[str], None]] = []
+        self._on_event: list[Callable[[Event], None]] = []
+        self._on_store: list[Callable[[], None]] = []
+
+    async def __aenter__(self) -> Self:
+        """Take up what is kept. Raises StoreError."""
+        self._marks = await self._write(self._archive.marks)
+        self._feed = Feed(self._message, self._odd, self._line, self._tell, self._retry_s)
+        self._writer = Writer(
+            self._archive,
+            self._write,
+            self._now_ms,
+            self._written,
+            self._store_changed,
+            self._store_retry_s,
+            self._most_waiting,
+        )
+        self._intake = Intake(self._writer, self._marks, self._happened, self._doubt)
+        self._backfill = Backfill(
+            self._intake, self._asking, self._head, self._settle_s, self._audit_s
+        )
+        self._looking = asyncio.create_task(self._look_on())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Hear nobody more, and write down what was heard."""
+        self._looking.cancel()
+        await asyncio.gather(self._looking, return_exceptions=True)
+        await self._backfill.close()
+        self._intake.flush()
+        await self._writer.close()
+        self._feed.close()
+
+    @property
+    def context(self) -> "zmq.Context[Any]":
+        """The ZeroMQ context, for clients of the same tables; closed before this is left."""
+        return self._feed.context
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """All tables, in the order in which they were added."""
+        return tuple(self._all)
+
+    @property
+    def store_standing(self) -> StoreStanding:
+        """How the database is."""
+        return self._writer.standing
+
+    @property
+    def behind(self) -> frozenset[str]:
+        """The tables of whose past something may be missing in the archive."""
+        return self._backfill.behind
+
+    def add(self, line: TableLine) -> None:
+        """Begin to hear a table, in the place of the one of that name. Raises BadAddress."""
+        known = self._all.get(line.id)
+        if known is not None and known.line == line:
+            return
+        if known is not None:
+            self._shut(line.id)
+        me = self._identity(line)
+        one = _One(line, self._now_ms())
+        self._feed.open(line.id, line.feed, Keys(line.server_key, me.public, me.secret))
+        if known is not None:
+            one.signers = known.signers
+        self._all[line.id] = one
+        self._changed(line.id)
+
+    def remove(self, table: str) -> None:
+        """Hear a table no more, and forget it, but for what is kept. Raises KeyError."""
+        del self._all[table]
+        self._shut(table)
+        self._changed(table)
+
+    def seen(self, table: str) -> Seen:
+        """Return what is known of a table. Raises KeyError for one that is not the console's."""
+        return self._all[table].seen
+
+    def standing(self, table: str) -> tuple[Standing, int]:
+        """Return how fresh that is, and since when (console's clock). Raises KeyError."""
+        return self._all[table].seen.standing(self._now_ms())
+
+    def counts(self, table: str) -> Counts:
+        """Return what was not taken of a table's feed. Raises KeyError."""
+        return self._all[table].counts
+
+    def boot(self, table: str) -> str | None:
+        """Return the run of the table that was heard last. Raises KeyError."""
+        state = self._all[table].seen.state
+        return None if state is None else state.boot
+
+    def hand_boot(self, table: str, client: _HasBoot) -> Undo:
+        """Let a client sign for the run of the table that is heard, now and whenever it changes.
+
+        Raises KeyError.
+        """
+        one = self._all[table]
+        one.signers.add(client)
+        if one.seen.state is not None:
+            client.boot = one.seen.state.boot
+        return lambda: one.signers.discard(client)
+
+    def on_change(self, told: Callable[[str], None]) -> Undo:
+        """Tell of every table of which something else is known, at most 20 times a second each."""
+        return _heard_by(self._on_change, told)
+
+    def on_event(self, told: Callable[[Event], None]) -> Undo:
+        """Tell of every public event that comes, once; what was missed comes later than it was."""
+        return _heard_by(self._on_event, told)
+
+    def on_store(self, told: Callable[[], None]) -> Undo:
+        """Tell whenever the database went or came back."""
+        return _heard_by(self._on_store, told)
+
+    def _shut(self, table: str) -> None:
+        self._feed.shut(table)
+        self._backfill.lost(table)
+        self._intake.forget(table)
+
+    # What the feed tells.
+
+    def _message(self, table: str, topic: bytes, body: bytes) -> None:
+        one = self._all[table]
+        if topic.startswith(b"state/"):
+            one.news = body  # which table it is about stands in the body, too
+            self._due[table] = None
+            return
+        try:
+            event = taken_event(body, table)
+        except NotTaken as wrong:
+            self._count(one, wrong)
+            return
+        self._intake.heard(Kept(event, body))
+
+    def _odd(self, table: str) -> None:
+        self._count(self._all[table], NotTaken("junk"))
+
+    def _line(self, table: str, state: LineState) -> None:
+        one = self._all[table]
+        one.seen = replace(one.seen, heard=how.on_line(one.seen.heard, state, self._now_ms()))
+        self._due[table] = None
+        if state is LineState.OPEN:
+            self._backfill.reached(table)
+        else:
+            self._backfill.lost(table)
+
+    def _tell(self) -> None:
+        """Take the last state of each table that said one, and tell who asked for it."""
+        if self._due:
+            due, self._due = self._due, {}
+            now_ms = self._now_ms()
+            for table in due:
+                one = self._all.get(table)
+                if one is not None and one.news is not None:
+                    body, one.news = one.news, None
+                    self._take(one, body, now_ms)
+            self._intake.flush()
+            for table in due:
+                self._changed(table)
+        else:
+            self._intake.flush()
+
+    def _take(self, one: _One, body: bytes, now_ms: int) -> None:
+        seen = one.seen
+        try:
+            state = taken_state(body, seen.table)
+        except NotTaken as wrong:
+            self._count(one, wrong)
+            return
+        heard = how.on_state(seen.heard, seen.state, state, now_ms)
+        one.seen = Seen(table=seen.table, area=seen.area, state=state, body=body, heard=heard)
+        if seen.state is None or seen.state.boot != state.boot:
+            for client in one.signers:
+                client.boot = state.boot
+        if state.signed is not None and state.signed != one.signed:
+            one.signed = state.signed
+            self._take_head(one, state, state.signed)
+        if self._intake.hides(seen.table, state.head):
+            self._backfill.audit(seen.table)
+
+    def _take_head(self, one: _One, state: State, signed: SignedHead) -> None:
+        line = one.line
+        fits = fit_head(signed, state.time) and (
+            line.verify is None or heads.fits(signed, line.server_key, bytes.fromhex(line.verify))
+        )
+        if not fits:
+            one.counts = replace(one.counts, heads=one.counts.heads + 1)
+            _log.warning("a head that the table did not sign", table=line.id, n=signed.n)
+            return
+        self._intake.head(
+            heads.KeptHead(
+                table=line.id,
+                table_key=line.server_key,
+                n=signed.n,
+                head=signed.head,
+                sig=signed.sig,
+                time=state.time,
+            )
+        )
+
+    def _count(self, one: _One, wrong: NotTaken) -> None:
+        counts = one.counts
+        if wrong.why == "other_table":
+            one.counts = replace(counts, other=counts.other + 1, other_table=wrong.other[:24])
+        elif wrong.why == "other_version":
+            one.counts = replace(counts, other_version=counts.other_version + 1)
+        else:
+            one.counts = replace(counts, junk=counts.junk + 1)
+        if sum((counts.junk, counts.other, counts.other_version)) == 0:
+            _log.warning("not taken from a feed", table=one.line.id, why=wrong.why)
+
+    def _changed(self, table: str) -> None:
+        one = self._all.get(table)
+        if one is not None:
+            one.standing = one.seen.standing(self._now_ms())[0]
+        _tell_all(self._on_change, table)
+
+    async def _look_on(self) -> None:
+        """Find who has grown silent or stale, as nothing comes that would tell."""
+        while True:
+            await asyncio.sleep(LOOK_S)
+            now_ms = self._now_ms()
+            for table, one in tuple(self._all.items()):
+                if one.seen.standing(now_ms)[0] is not one.standing:
+                    self._changed(table)
+
+    # What goes to the store, and what is missing there.
+
+    def _happened(self, event: Event) -> None:
+        """Tell of an event as soon as all is read that came with it."""
+        if not self._events:
+            asyncio.get_running_loop().call_soon(self._tell_events)
+        self._events.append(event)
+
+    def _tell_events(self) -> None:
+        events, self._events = self._events, []
+        for event in events:
+            _tell_all(self._on_event, event)
+
+    def _written(self, written: Written) -> None:
+        self._intake.written(written.marks)
+        for wrong in written.disagreements:
+            _log.error("another past", table=wrong.shown.table, what=wrong.en)
+
+    def _store_changed(self) -> None:
+        self._backfill.hold(self._writer.away)
+        _tell_all(self._on_store)
+
+    def _doubt(self, table: str) -> None:
+        self._backfill.doubt(table)
+
+    def _head(self, table: str) -> str:
+        state = self._all[table].seen.state
+        return "" if state is None else state.head
+
+    @asynccontextmanager
+    async def _asking(self, table: str) -> AsyncIterator[Ask]:
+        """Open a line to a table's commands."""
+        one = self._all[table]
+        line = one.line
+        where = Endpoints(
+            table=line.id, feed=line.feed, commands=line.commands, server_key=line.server_key
+        )
+
+        async def ask(since: int) -> Sequence[Kept]:
+            reply = await client.ask("events", {"since": since}, answer_s=ANSWER_S)
+            told = (reply.result or {}).get("events")
+            if not isinstance(told, list):
+                raise NoAnswer(f"{line.commands}: {reply.error and reply.error.code}")
+            kept = self._kept(one, told)
+            return sorted((k for k in kept if k.event.n > since), key=lambda k: k.event.n)
+
+        async with Client(where, self._identity(line), self._ids, context=self.context) as client:
+            yield ask
+
+    def _kept(self, one: _One, told: Iterable[object]) -> Iterator[Kept]:
+        for value in told:
+            try:
+                yield Kept(answered_event(value, one.line.id), msgspec.json.encode(value))
+            except NotTaken as wrong:
+                self._count(one, wrong)
+
+
+def _tell_all(those: Sequence[Callable[..., None]], *what: object) -> None:
+    """Tell all of them; one that fails keeps nothing from the others."""
+    for told in tuple(those):
+        try:
+            told(*what)
+        except Exception:
+            _log.exception("not told", who=repr(told), what=str(what)[:80])
+
+
+def _heard_by(those: list[Callable[..., None]], told: Callable[..., None]) -> Undo:
+    those.append(told)
+
+    def undo() -> None:
+        if told in those:
+            those.remove(told)
+
+    return undo

@@ -1,0 +1,216 @@
+"""An area's clock, as the tables of it say it themselves: the console has no clock of a match.
+
+Each table counts for itself from the chief's start, so what an area shows is what most of its
+tables show, and those that show something else are named.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import median_low
+from typing import Final, TypeVar
+
+import msgspec
+
+from controller.console.seen import Seen
+from controller.console.standing import Standing
+from controller.console.view.waits import Rank, reasons, since_epoch_ms
+from controller.messages import Phase, State
+
+DIFFERS_S: Final = 3
+"""Clocks that are further from the area's than this differ from it (provisional)."""
+BEHIND: Final = 2
+"""So many deals fewer than the area's median are behind (REFEREE 3.2)."""
+SKEW_MS: Final = 2_000
+"""A table whose stamps are further off than this has no clock of the wall to go by."""
+ANNOUNCED: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
+"""What a clock says, in its order."""
+
+T = TypeVar("T")
+
+
+class Added(msgspec.Struct, frozen=True, gc=False):
+    """A table that has more time than its area (补时)."""
+
+    table: str
+    seconds: int
+
+
+class Behind(msgspec.Struct, frozen=True, gc=False):
+    """A table that has played so many deals fewer than its area's median."""
+
+    table: str
+    deals: int
+
+
+class Differs(msgspec.Struct, frozen=True, gc=False):
+    """A table whose clock is not its area's, its added time counted off.
+
+    `by_s`: so much later is its time up; None where it stands and the area runs, or runs and the
+    area stands (`running`).
+    """
+
+    table: str
+    running: bool
+    by_s: int | None
+
+
+class AreaView(msgspec.Struct, frozen=True, kw_only=True):
+    """One area. Lists name tables; the other counts are numbers of tables.
+
+    `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables is
+    up, while it runs; `left_s` while it stands, or before the start of none. `running`: whether it
+    runs at most of those that were started. `announced`: what most clocks have said last.
+    `event`, `round`: of most of its matches.
+    """
+
+    area: str
+    tables: tuple[str, ...]
+    event: str | None = None
+    round: int | None = None
+    live: int = 0
+    waiting: int = 0
+    not_started: int = 0
+    playing: int = 0
+    over: int = 0
+    stopped: int = 0
+    last_deal: int = 0
+    suspended: tuple[str, ...] = ()
+    running: bool = False
+    ends_ms: int | None = None
+    left_s: int | None = None
+    announced: str | None = None
+    added: tuple[Added, ...] = ()
+    differs: tuple[Differs, ...] = ()
+    behind: tuple[Behind, ...] = ()
+
+
+class _Clock(msgspec.Struct, frozen=True, gc=False):
+    """A table's clock without its added time: when it ends, or what is left while it stands."""
+
+    table: str
+    running: bool
+    ends_ms: int
+    left_s: int
+    added_s: int
+
+
+def areas(seen: Sequence[Seen], now_ms: int) -> list[AreaView]:
+    """Return every area, by its name."""
+    found: dict[str, list[Seen]] = {}
+    for one in seen:
+        found.setdefault(one.area, []).append(one)
+    return [_area(name, found[name], now_ms) for name in sorted(found)]
+
+
+def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
+    known = [(one, one.state) for one in seen if one.state is not None]
+    playing = [(one, state) for one, state in known if is_playing(state)]
+    clocks = [clock for one, state in playing if (clock := _clock(one, state)) is not None]
+    running = 2 * sum(clock.running for clock in clocks) > len(clocks)
+    alike = [clock for clock in clocks if clock.running is running]
+    ends_ms = median_low([clock.ends_ms for clock in alike]) if running else None
+    left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
+    return AreaView(
+        area=name,
+        tables=tuple(one.table for one in seen),
+        event=_most(state.match.event for _, state in known),
+        round=_most(state.match.round for _, state in known),
+        live=sum(one.standing(now_ms)[0] is Standing.LIVE for one in seen),
+        waiting=sum(_waits(one, now_ms) for one in seen),
+        not_started=sum(is_due(state) for _, state in known),
+        playing=len(playing),
+        over=sum(is_over(state) for _, state in known),
+        stopped=sum(state.machine.phase is Phase.FAULT for _, state in known),
+        last_deal=sum(state.match.announced in ("last_deal", "time_up") for _, state in playing),
+        suspended=tuple(one.table for one, state in known if state.match.suspended is not None),
+        running=running,
+        ends_ms=ends_ms,
+        left_s=left_s,
+        announced=_said(state for _, state in playing),
+        added=tuple(Added(clock.table, clock.added_s) for clock in clocks if clock.added_s),
+        differs=tuple(_differing(clocks, running, ends_ms, left_s)),
+        behind=tuple(_behind(playing)),
+    )
+
+
+def is_due(state: State) -> bool:
+    """Tell whether a match is laid out that nobody has started."""
+    return state.match.match is not None and not state.match.started
+
+
+def is_playing(state: State) -> bool:
+    """Tell whether a match was started and is not over."""
+    return state.match.match is not None and state.match.started and not is_over(state)
+
+
+def is_over(state: State) -> bool:
+    """Tell whether a match was played to its end; Big Two has no verdict, but a sheet to sign."""
+    return state.match.verdict is not None or state.match.phase in ("over", "signed")
+
+
+def ends_ms(seen: Seen, state: State) -> int | None:
+    """Return when a running clock will be up, by the console's clock, to the second.
+
+    The same from state to state: it goes by the table's own stamps, and by the moment of hearing
+    only where these are far off. None where no clock runs.
+    """
+    clock, at_ms = state.match.clock, state.match.at_ms
+    if clock is None or not clock.running or clock.deadline_ms is None or at_ms is None:
+        return None
+    stamp_ms = since_epoch_ms(state.time)
+    skew_ms = 0 if seen.heard.heard_ms is None else seen.heard.heard_ms - stamp_ms
+    off_ms = 0 if abs(skew_ms) < SKEW_MS else round(skew_ms / 1000) * 1000
+    return round((stamp_ms + off_ms + clock.deadline_ms - at_ms) / 1000) * 1000
+
+
+def _clock(seen: Seen, state: State) -> _Clock | None:
+    match = state.match
+    if match.clock is None:
+        return None
+    up_ms, added_s = ends_ms(seen, state), match.added_time_s
+    left_s = match.clock.left_s - added_s
+    if up_ms is None:
+        return _Clock(seen.table, False, 0, left_s, added_s)
+    return _Clock(seen.table, True, up_ms - added_s * 1000, left_s, added_s)
+
+
+def _differing(
+    clocks: Iterable[_Clock], running: bool, up_ms: int | None, left_s: int | None
+) -> Iterable[Differs]:
+    for clock in clocks:
+        if clock.running is not running:
+            yield Differs(clock.table, clock.running, None)
+            continue
+        off_s = clock.left_s - (left_s or 0)
+        if up_ms is not None:
+            off_s = round((clock.ends_ms - up_ms) / 1000)
+        if abs(off_s) > DIFFERS_S:
+            yield Differs(clock.table, clock.running, off_s)
+
+
+def _behind(playing: Sequence[tuple[Seen, State]]) -> Iterable[Behind]:
+    deals = [state.match.deal or 0 for _, state in playing]
+    if not deals:
+        return
+    middle = median_low(deals)
+    for (one, _), deal in zip(playing, deals, strict=True):
+        if middle - deal >= BEHIND:
+            yield Behind(one.table, middle - deal)
+
+
+def _said(states: Iterable[State]) -> str | None:
+    """Return what most clocks have said last, the later word where as many have said both."""
+    said = Counter(state.match.announced for state in states)
+    known = [one for one in ANNOUNCED if said[one]]
+    return max(known, key=lambda one: (said[one], ANNOUNCED.index(one)), default=None)
+
+
+def _waits(seen: Seen, now_ms: int) -> bool:
+    how, since_ms = seen.standing(now_ms)
+    return any(one.rank < Rank.UNHEARD for one in reasons(seen.state, how, since_ms))
+
+
+def _most(values: Iterable[T | None]) -> T | None:
+    """Return what most say, the first of several; None where nobody says anything."""
+    said = Counter(value for value in values if value is not None)
+    return max(said, key=lambda one: said[one], default=None)

@@ -1,0 +1,24 @@
+"""When the time of a match is up, by the console's clock: told once, counted down in browsers."""
+
+from typing import Final
+
+from controller.console.view.waits import since_epoch_ms
+from controller.messages import State
+
+SKEW_MS: Final = 2_000
+"""A table whose stamps are further off than this has no clock of the wall to go by."""
+
+
+def ends_ms(state: State, heard_ms: int | None) -> int | None:
+    """Return when a running clock will be up (milliseconds since 1970), to the second.
+
+    The same from state to state: it goes by the table's own stamps, and by the moment of hearing
+    (`heard_ms`, the console's) only where these are far off. None where no clock runs.
+    """
+    clock, at_ms = state.match.clock, state.match.at_ms
+    if clock is None or not clock.running or clock.deadline_ms is None or at_ms is None:
+        return None
+    stamp_ms = since_epoch_ms(state.time)
+    skew_ms = 0 if heard_ms is None else heard_ms - stamp_ms
+    off_ms = 0 if abs(skew_ms) < SKEW_MS else round(skew_ms / 1000) * 1000
+    return round((stamp_ms + off_ms + clock.deadline_ms - at_ms) / 1000) * 1000

@@ -1,0 +1,160 @@
+"""The commands as a page needs them: who may give each, and what its form asks for.
+
+Made from what the table itself checks them by (controller/commands.py), so that a page knows an
+argument as soon as the table does.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import inspect
+
+from controller.commands import COMMANDS, Bound, Order
+from controller.console.view.called import COMMANDS as CALLED
+from controller.console.view.called import of
+from controller.console.view.called_arguments import ARGUMENTS
+from controller.match_arguments import FourCounts, PairsNamed
+from controller.messages import Role
+
+Kind = Literal[
+    "seat",
+    "side",
+    "text",
+    "int",
+    "bool",
+    "cards",
+    "counts",
+    "order",
+    "choice",
+    "card",
+    "pairs",
+    "object",
+]
+
+
+class Argument(msgspec.Struct, frozen=True, kw_only=True):
+    """One argument. `min`, `max`: of a number; of a text how long it may be."""
+
+    name: str
+    kind: Kind
+    required: bool
+    default: Any = None
+    choices: list[str] | None = None
+    min: int | None = None
+    max: int | None = None
+    words_en: str
+    words_zh: str
+
+
+class CommandView(msgspec.Struct, frozen=True, kw_only=True):
+    """One command. `label_*`: a button's words; `does_*`: a line."""
+
+    roles: list[Role]
+    signed: bool
+    bound: Bound
+    label_en: str
+    label_zh: str
+    does_en: str
+    does_zh: str
+    args: list[Argument]
+
+
+def commands() -> Mapping[str, CommandView]:
+    """Return every command by its name."""
+    return _ALL
+
+
+def _view(cmd: str, order: Order) -> CommandView:
+    label = of(CALLED, cmd)
+    return CommandView(
+        roles=[role for role in Role if role in order.roles],
+        signed=order.signed,
+        bound=order.bound,
+        label_en=label.en,
+        label_zh=label.zh,
+        does_en=order.does.partition(" (")[0] if _has_chinese(order.does) else order.does,
+        does_zh=label.zh,
+        args=[_argument(field) for field in _fields(order.args)],
+    )
+
+
+def _has_chinese(text: str) -> bool:
+    return any(char > "\u2fff" for char in text)
+
+
+def _fields(form: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
+    shape = inspect.type_info(form)
+    assert isinstance(shape, inspect.StructType)
+    return shape.fields
+
+
+def _argument(field: inspect.Field) -> Argument:
+    shape, meta = _plain(field.type)
+    kind = _kind(shape, meta)
+    words = of(ARGUMENTS, field.encode_name)
+    default = None if field.default is msgspec.NODEFAULT else msgspec.to_builtins(field.default)
+    return Argument(
+        name=field.encode_name,
+        kind=kind,
+        required=field.required,
+        default=default,
+        choices=_choices(shape) if kind == "choice" else None,
+        min=_bound(shape, "ge", "min_length"),
+        max=_bound(shape, "le", "max_length"),
+        words_en=words.en,
+        words_zh=words.zh,
+    )
+
+
+def _choices(shape: inspect.Type) -> list[str]:
+    if isinstance(shape, inspect.EnumType):
+        return [str(one.value) for one in shape.cls]
+    assert isinstance(shape, inspect.LiteralType)
+    return [str(value) for value in shape.values]
+
+
+def _plain(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:
+    """Return a type without `None` and wrapping, and what its description says."""
+    meta: Mapping[str, Any] = {}
+    while True:
+        if isinstance(shape, inspect.Metadata):
+            meta = {**(shape.extra_json_schema or {}), **meta}
+            shape = shape.type
+        elif isinstance(shape, inspect.UnionType):
+            rest = [one for one in shape.types if not isinstance(one, inspect.NoneType)]
+            if len(rest) != 1:
+                return shape, meta
+            shape = rest[0]
+        else:
+            return shape, meta
+
+
+def _kind(shape: inspect.Type, meta: Mapping[str, Any]) -> Kind:
+    title = meta.get("title")
+    if title in ("seat", "side"):
+        return "seat" if title == "seat" else "side"
+    if isinstance(shape, inspect.StructType):
+        return _STRUCTS.get(shape.cls, "object")
+    if isinstance(shape, inspect.LiteralType | inspect.EnumType):
+        return "choice"
+    if isinstance(shape, inspect.BoolType):
+        return "bool"
+    if isinstance(shape, inspect.IntType):
+        return "int"
+    if isinstance(shape, inspect.StrType):
+        return "card" if "a card, as" in str(meta.get("description", "")) else "text"
+    if isinstance(shape, inspect.VarTupleType):
+        _, of_one = _plain(shape.item_type)
+        return "order" if of_one.get("title") == "seat" else "object"
+    return "object"
+
+
+def _bound(shape: inspect.Type, of_number: str, of_text: str) -> int | None:
+    name = of_number if isinstance(shape, inspect.IntType) else of_text
+    found = getattr(shape, name, None)
+    return found if isinstance(found, int) else None
+
+
+_STRUCTS: Final[Mapping[type, Kind]] = {FourCounts: "counts", PairsNamed: "pairs"}
+_ALL: Final = {cmd: _view(cmd, order) for cmd, order in COMMANDS.items()}

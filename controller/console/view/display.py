@@ -1,0 +1,459 @@
+"""What the small screen at a table shows, and the buttons of its four seats.
+
+It lies between the players, in front of everybody who passes by. So it is made of the few fields
+of a state that stand in SHOWN and of no others: what a pocket or a hand holds is never among
+them, and no card but those that lie open by the rules (a turned-up card, a tribute).
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from controller.commands import COMMANDS
+from controller.console.standing import Standing
+from controller.messages import Clock, Fairness, Match, Phase, Seat, SeatClock, Side, State
+from controller.rules.seats import ALL, side
+
+COMMANDS_SHOWN: Final = frozenset(
+    {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
+)
+"""All that a display may ask of its table."""
+
+SHOWN: Final = frozenset(
+    {
+        "simulated",
+        "mode",
+        "machine.phase",
+        "machine.deal",
+        "machine.attempt",
+        "machine.fed",
+        "machine.ready_in_s",
+        "machine.cutters",
+        "machine.counter",
+        "match.event",
+        "match.round",
+        "match.match_no",
+        "match.table_no",
+        "match.game",
+        "match.phase",
+        "match.phase_en",
+        "match.phase_zh",
+        "match.next_en",
+        "match.next_zh",
+        "match.waiting_for",
+        "match.deal",
+        "match.attempt",
+        "match.by_hand",
+        "match.extra",
+        "match.pairs",
+        "match.seated",
+        "match.suspended",
+        "match.levels",
+        "match.level",
+        "match.owner",
+        "match.cut_range",
+        "match.leader",
+        "match.led",
+        "match.turned_up",
+        "match.tribute.payers",
+        "match.tribute.anti",
+        "match.tribute.laid",
+        "match.tribute.payments",
+        "match.tribute.returns.giver",
+        "match.tribute.returns.to",
+        "match.tribute.returns.rule",
+        "match.tribute.given",
+        "match.tribute.equal",
+        "match.tribute.choice_open",
+        "match.choices.asked",
+        "match.outs",
+        "match.order",
+        "match.dead",
+        "match.clock",
+        "match.announced",
+        "match.clocks",
+        "fairness.deal",
+        "fairness.attempt",
+        "fairness.commitment",
+        "fairness.cut",
+        "fairness.uncut",
+        "fairness.reveal",
+        "calls.seat",
+        "calls.reason",
+    }
+)
+"""The fields of a state that a display may be made of; of `fairness.reveal` only whether it is
+there. A test changes every other one and looks whether anything of the display changes."""
+
+WIDEST_CUT: Final = (6, 102)
+"""Where nobody says otherwise: a packet that most rulebooks take (seed 000 A5.1.3)."""
+_SHORT: Final = 16
+_FOUR: Final = 4
+
+
+class Button(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An order that a seat may give now. `say`: what the button says, by its key in the words.
+
+    `of`: the seat that it is about, where that is another one. `hold`: it counts only when it is
+    held down, since it cannot be taken back.
+    """
+
+    cmd: str
+    args: dict[str, Any]
+    deal: int | None
+    attempt: int | None
+    say: str
+    of: Seat | None = None
+    hold: bool = False
+
+
+class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
+
+    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
+    referee has not come.
+    """
+
+    seat: Seat
+    name: str = ""
+    seated: bool = False
+    waits: bool = False
+    leads: bool = False
+    cuts: bool = False
+    called: bool = False
+    place: int | None = None
+    dead: bool = False
+    buttons: tuple[Button, ...] = ()
+
+
+class Cut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A cut is waited for. `by`: whose it is, () anybody's. `counter`: the number that runs."""
+
+    by: tuple[Seat, ...]
+    counter: int | None
+    least: int
+    most: int
+    deal: int | None
+    attempt: int | None
+
+
+class Pays(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A tribute. `to` and the rank that was due are null until all who pay have laid theirs."""
+
+    giver: Seat
+    to: Seat | None
+    card: str | None
+    laid: bool
+
+
+class Gives(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A card to be given back; which one it is no display says."""
+
+    giver: Seat
+    to: Seat
+    rule: str
+    given: bool
+
+
+class Proof(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An attempt whose proof anybody in the hall may open now."""
+
+    deal: int
+    attempt: int
+
+
+class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """All that a display shows.
+
+    `since_ms`: since when its standing is so (console's clock); 0 while it is live. `seats` in
+    playing order. `fed`: cards that went through while it deals. `commitment` (short, in fours)
+    and `cut_at` are of the hands that it is about, `proof` of some that nobody plays any more.
+    """
+
+    standing: Standing
+    since_ms: int
+    heard: bool = False
+    simulated: bool = False
+    practice: bool = False
+    table_no: str | None = None
+    event: str | None = None
+    round: int | None = None
+    match_no: int | None = None
+    pairs: dict[Side, str] = {}
+    machine: str = ""
+    phase: str = ""
+    phase_en: str = ""
+    phase_zh: str = ""
+    next_en: str = ""
+    next_zh: str = ""
+    suspended: bool = False
+    deal: int | None = None
+    extra: bool = False
+    levels: dict[Side, str | None] = {}
+    level: str | None = None
+    owner: Side | None = None
+    fed: int | None = None
+    ready_in_s: float | None = None
+    leader: Seat | None = None
+    led: bool = False
+    turned_up: str | None = None
+    anti: bool = False
+    equal: bool = False
+    pays: tuple[Pays, ...] = ()
+    gives: tuple[Gives, ...] = ()
+    announced: str | None = None
+    clock: Clock | None = None
+    countdowns: tuple[SeatClock, ...] = ()
+    cut: Cut | None = None
+    cut_at: int | None = None
+    uncut: bool = False
+    seats: tuple[AtSeat, ...] = ()
+    commitment: str | None = None
+    proof: Proof | None = None
+
+
+def display(state: State | None, standing: Standing, since_ms: int) -> DisplayView:
+    """Return what the display of a table shows; of one that was never heard, that it was not."""
+    if standing is Standing.LIVE:
+        since_ms = 0  # else every state would be news
+    if state is None:
+        return DisplayView(standing=standing, since_ms=since_ms)
+    machine, match = state.machine, state.match
+    cut = _cut(state)
+    about = _about(state, cut)
+    tribute = match.tribute if match.phase in _EXCHANGE and not match.led else None
+    return DisplayView(
+        standing=standing,
+        since_ms=since_ms,
+        heard=True,
+        simulated=state.simulated,
+        practice=state.mode != "play",
+        table_no=match.table_no,
+        event=match.event,
+        round=match.round,
+        match_no=match.match_no,
+        pairs={side: pair.name for side, pair in match.pairs.items() if pair},
+        machine=machine.phase.value,
+        phase=match.phase,
+        phase_en=match.phase_en,
+        phase_zh=match.phase_zh,
+        next_en=match.next_en,
+        next_zh=match.next_zh,
+        suspended=match.suspended is not None,
+        deal=match.deal,
+        extra=match.extra,
+        levels=match.levels,
+        level=match.level,
+        owner=match.owner,
+        fed=machine.fed if machine.phase is Phase.DEALING else None,
+        ready_in_s=machine.ready_in_s if machine.phase is Phase.DEALING else None,
+        leader=match.leader,
+        led=match.led,
+        turned_up=match.turned_up,
+        anti=tribute is not None and bool(tribute.anti),
+        equal=tribute is not None and tribute.equal,
+        pays=tuple(_pays(match)) if tribute else (),
+        gives=tuple(_gives(match)) if tribute else (),
+        announced=match.announced,
+        clock=match.clock,
+        countdowns=tuple(match.clocks),
+        cut=cut,
+        cut_at=about.cut if about else None,
+        uncut=about is not None and about.uncut,
+        seats=tuple(_at(seat, state, cut) for seat in ALL),
+        commitment=_short(about.commitment) if about else None,
+        proof=_proof(state),
+    )
+
+
+_EXCHANGE: Final = frozenset({"anti_check", "tribute", "return", "play"})
+"""Phases in which a display says who pays whom, in play until the first card is led."""
+_AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
+"""Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
+_BEFORE_LEAD: Final = frozenset(
+    {"count_check", "anti_check", "tribute", "return", "choices", "play"}
+)
+"""A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
+
+
+def _cut(state: State) -> Cut | None:
+    """Return the cut that the machine waits for; by hand there is no number to choose."""
+    machine, match = state.machine, state.match
+    if machine.phase is not Phase.COMMITTED or match.by_hand:
+        return None
+    least, most = match.cut_range or WIDEST_CUT
+    return Cut(
+        by=tuple(machine.cutters),
+        counter=machine.counter,
+        least=least,
+        most=most,
+        deal=machine.deal,
+        attempt=machine.attempt,
+    )
+
+
+def _pays(match: Match) -> Iterator[Pays]:
+    assert match.tribute is not None
+    told = {payment.giver: payment for payment in match.tribute.payments}
+    for giver in match.tribute.payers:
+        one = told.get(giver)
+        yield Pays(
+            giver=giver,
+            to=one.to if one else None,
+            card=one.card if one else None,
+            laid=giver in match.tribute.laid,
+        )
+
+
+def _gives(match: Match) -> Iterator[Gives]:
+    assert match.tribute is not None
+    given = match.tribute.given
+    for one in match.tribute.returns:
+        yield Gives(giver=one.giver, to=one.to, rule=one.rule, given=one.giver in given)
+
+
+def _at(seat: Seat, state: State, cut: Cut | None) -> AtSeat:
+    match = state.match
+    waits = seat in match.waiting_for
+    called = any(call.seat == seat and call.reason == "button" for call in state.calls)
+    pair = match.pairs.get(side(seat))
+    return AtSeat(
+        seat=seat,
+        name=pair.players.get(seat, "") if pair else "",
+        seated=seat in match.seated,
+        waits=waits,
+        leads=seat == match.leader and not match.led,
+        cuts=cut is not None and seat in (cut.by or ALL),
+        called=called,
+        place=match.order.index(seat) + 1 if seat in match.order else None,
+        dead=seat in match.dead,
+        buttons=tuple(_buttons(seat, match, waits=waits, called=called)),
+    )
+
+
+def _buttons(seat: Seat, match: Match, *, waits: bool, called: bool) -> Iterator[Button]:
+    """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
+    if waits and match.phase in _GREEN:
+        yield from _GREEN[match.phase](seat, match)
+    if match.suspended is None:
+        yield from _of_its_own(seat, match)
+    if not called:
+        yield _button("call", {"seat": seat}, match, "call")
+
+
+def _of_its_own(seat: Seat, match: Match) -> Iterator[Button]:
+    if match.phase == "play":
+        if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
+            yield _confirm(seat, match, "played")
+        if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
+            yield _button("out", {"seat": seat}, match, "out", hold=True)
+    if match.phase in _BEFORE_LEAD and not match.led and match.deal:
+        yield _button("claim_count", {"seat": seat}, match, "claim", hold=True)
+
+
+def _press(say: str) -> Callable[[Seat, Match], Iterator[Button]]:
+    """Return what makes of a short press of green the button that says so."""
+
+    def green(seat: Seat, match: Match) -> Iterator[Button]:
+        yield _confirm(seat, match, say)
+
+    return green
+
+
+def _sit(seat: Seat, match: Match) -> Iterator[Button]:
+    yield _button("seat", {"seat": seat}, match, "sit")
+
+
+def _give_back(seat: Seat, match: Match) -> Iterator[Button]:
+    """Yield the return, and before it the choice between two equal tributes (seed 003 R4.5)."""
+    tribute = match.tribute
+    if tribute is not None and tribute.choice_open and not tribute.given:
+        for payer in tribute.payers:
+            yield _button("choose", {"payer": payer}, match, "take", of=payer)
+    yield _confirm(seat, match, "returned")
+
+
+def _answer(seat: Seat, match: Match) -> Iterator[Button]:
+    """Yield yes and no to what Big Two asks."""
+    asked = match.choices.asked if match.choices else None
+    if asked is not None:
+        yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
+        yield _button("answer", {"seat": seat, "yes": False}, match, f"{asked}_no")
+
+
+def _play(seat: Seat, match: Match) -> Iterator[Button]:
+    """Yield the lead, or an opponent's word that somebody is out."""
+    if not match.led:
+        yield _confirm(seat, match, "led")
+        return
+    out = next((out for out in match.outs if side(out) != side(seat)), None)
+    if out is not None:
+        yield _confirm(seat, match, "is_out", of=out)
+
+
+_GREEN: Final = {
+    "setup": _sit,
+    "count_check": _press("counted"),
+    "tribute": _press("laid"),
+    "return": _give_back,
+    "choices": _answer,
+    "play": _play,
+    "result": _press("result"),
+}
+"""What is asked of a seat that is waited for; the cut has its own place, in the middle."""
+
+
+def _confirm(seat: Seat, match: Match, say: str, of: Seat | None = None) -> Button:
+    """Return the green button; a touch that comes too late does not confirm what comes next."""
+    return _button("confirm", {"seat": seat, "phase": match.phase}, match, say, of=of)
+
+
+def _button(
+    cmd: str,
+    args: dict[str, Any],
+    match: Match,
+    say: str,
+    *,
+    of: Seat | None = None,
+    hold: bool = False,
+) -> Button:
+    bound = COMMANDS[cmd].bound == "match"
+    return Button(
+        cmd=cmd,
+        args=args,
+        deal=match.deal if bound else None,
+        attempt=match.attempt if bound else None,
+        say=say,
+        of=of,
+        hold=hold,
+    )
+
+
+def _about(state: State, cut: Cut | None) -> Fairness | None:
+    """Return the proof, as far as it is public, of the hands that are dealt, held or played.
+
+    While a cut is waited for: of the set that it cuts.
+    """
+    machine, match = state.machine, state.match
+    attempt = machine.attempt if cut is not None or match.attempt is None else match.attempt
+    return next((one for one in state.fairness if one.attempt == attempt), None)
+
+
+def _short(commitment: str) -> str:
+    """Return the beginning of a commitment as people can read and compare it."""
+    return " ".join(commitment[at : at + _FOUR] for at in range(0, _SHORT, _FOUR))
+
+
+def _proof(state: State) -> Proof | None:
+    """Return the newest proof that may be opened; none before the match is over.
+
+    Telephones are for after play (seeds 002 A17.1.1, 000 A21.3).
+    """
+    if state.match.phase not in _AFTER_PLAY:
+        return None
+    revealed: list[Fairness] = [one for one in state.fairness if one.reveal is not None]
+    if not revealed:
+        return None
+    last = max(revealed, key=lambda one: one.attempt)
+    return Proof(deal=last.deal, attempt=last.attempt)

@@ -1,0 +1,396 @@
+"""A draw (对阵表) as people write it in a spreadsheet: read whole, checked before anything is sent.
+
+A row is a match: its table, round, number and stage, and the two pairs with their players. What
+is wrong is told by line and column, in both languages; a draw with a single fault is none.
+"""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from controller.match_arguments import LayingOut
+from controller.rules.words import Words
+
+MOST_ROWS: Final = 500
+MOST_BYTES: Final = 256 * 1024
+MOST_FAULTS: Final = 50
+"""More faults than that nobody reads: it is another file."""
+_LONGEST: Final = 64
+
+
+class Column(NamedTuple):
+    """A column: what it is called, what must stand in it, an example."""
+
+    zh: str
+    en: str
+    needed: bool
+    about: Words
+    example: str
+
+
+COLUMNS: Final[Mapping[str, Column]] = {
+    "table": Column(
+        "台号", "table", True, Words("the table's number or id", "台号或机器编号"), "1"
+    ),
+    "round": Column("轮次", "round", True, Words("a number, 1 to 999", "1至999的数"), "1"),
+    "match": Column("局", "match", True, Words("a number, 1 to 9999", "1至9999的数"), "1"),
+    "stage": Column(
+        "阶段",
+        "stage",
+        True,
+        Words("swiss, round_robin or knockout", "积分编排、循环赛或淘汰赛"),
+        "积分编排",
+    ),
+    "ns_id": Column("南北队号", "ns_id", True, Words("the pair's number", "队号"), "101"),
+    "ns_name": Column("南北队名", "ns_name", True, Words("the pair's name", "队名"), "梅队"),
+    "north": Column("北", "north", False, Words("the player's name", "姓名"), "李娜"),
+    "south": Column("南", "south", False, Words("the player's name", "姓名"), "吴军"),
+    "ew_id": Column("东西队号", "ew_id", True, Words("the pair's number", "队号"), "102"),
+    "ew_name": Column("东西队名", "ew_name", True, Words("the pair's name", "队名"), "竹队"),
+    "east": Column("东", "east", False, Words("the player's name", "姓名"), "徐敏"),
+    "west": Column("西", "west", False, Words("the player's name", "姓名"), "何宇"),
+    "event": Column(
+        "比赛",
+        "event",
+        False,
+        Words("the event; else the one named above", "比赛名称；不填则同上"),
+        "",
+    ),
+    "match_id": Column(
+        "编号",
+        "match_id",
+        False,
+        Words("the match's id; else made up", "本局编号；不填则自动生成"),
+        "",
+    ),
+}
+"""What a draw may have, in the order of the example; in any order in a file."""
+
+_STAGES: Final = {
+    "swiss": "swiss",
+    "积分编排": "swiss",
+    "积分编排制": "swiss",
+    "瑞士": "swiss",
+    "瑞士制": "swiss",
+    "round_robin": "round_robin",
+    "round robin": "round_robin",
+    "循环": "round_robin",
+    "循环赛": "round_robin",
+    "单循环": "round_robin",
+    "knockout": "knockout",
+    "knock-out": "knockout",
+    "淘汰": "knockout",
+    "淘汰赛": "knockout",
+}
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong, and where: the line of the file from 1 on, and its column."""
+
+    line: int
+    column: str | None = None
+    en: str
+    zh: str
+
+
+class Laid(msgspec.Struct, frozen=True, kw_only=True):
+    """One match of the draw: the table it goes to, and what is to be sent there."""
+
+    line: int
+    table: str
+    args: LayingOut
+
+    @property
+    def order_id(self) -> str:
+        """The id of the order: the same for the same match at the same table, whoever sends it."""
+        said = msgspec.json.encode([self.table, self.args], order="sorted")
+        return f"draw-{hashlib.sha256(said).hexdigest()[:24]}"
+
+
+class Draw(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole draw: its matches, or what is wrong with it. `digest`: of the file as it came."""
+
+    digest: str
+    encoding: str
+    matches: list[Laid] = []
+    faults: list[Fault] = []
+
+
+def read_draw(body: bytes, tables: Sequence[str], event: str) -> Draw:
+    """Return the draw in a file for tables of these ids; `event`: what no row names otherwise."""
+    digest = hashlib.sha256(body + event.encode()).hexdigest()[:16]
+    try:
+        text, encoding = _text(body)
+        lines = _lines(text)
+        named = _named(lines)
+    except _Unreadable as wrong:
+        return Draw(digest=digest, encoding="", faults=[wrong.fault])
+    reading = _Reading(tables, event)
+    for line, cells in lines[1:]:
+        reading.row(line, dict(zip(named, cells, strict=False)), len(cells) - len(named))
+    if not reading.matches and not reading.faults:
+        reading.wrong(lines[0][0] + 1, None, "there is no match in this file", "文件中没有对阵")
+    reading.across()
+    faults = sorted(reading.faults, key=lambda fault: fault.line)
+    return Draw(
+        digest=digest,
+        encoding=encoding,
+        matches=[] if faults else reading.matches,
+        faults=faults[:MOST_FAULTS],
+    )
+
+
+def example(language: str) -> bytes:
+    """Return a draw to begin with, as Excel opens it: heading and one match."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    columns = list(COLUMNS.values())
+    writer.writerow(column.zh if language == "zh" else column.en for column in columns)
+    shown = [column.example for column in columns]
+    if language != "zh":
+        shown = ["1", "1", "1", "swiss", "101", "Plum", "Li Na", "Wu Jun", "102", "Bamboo"]
+        shown += ["Xu Min", "He Yu", "", ""]
+    writer.writerow(shown)
+    return out.getvalue().encode("utf-8-sig")
+
+
+# -- the file as text -----------------------------------------------------------------
+
+
+class _Unreadable(Exception):
+    """A file that is no draw at all."""
+
+    def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
+        super().__init__(en)
+        self.fault = Fault(line=line, column=column, en=en, zh=zh)
+
+
+def _text(body: bytes) -> tuple[str, str]:
+    """Return what a file says and how it was written: UTF-8, UTF-16 or GB18030."""
+    if len(body) > MOST_BYTES:
+        most = MOST_BYTES // 1024
+        raise _Unreadable(
+            1, f"more than {most} KB: this is no draw", f"文件超过{most}KB，不是对阵表"
+        )
+    marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030"):
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return text, encoding.removesuffix("-sig")
+    raise _Unreadable(
+        1,
+        "this is no text: save the spreadsheet as CSV",
+        "文件不是文本，请将表格另存为CSV",
+    )
+
+
+def _lines(text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows with the lines they begin at, without those that say nothing."""
+    first = text.partition("\n")[0]
+    separator = max(",;\t，", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows, begins = [], 1
+    try:
+        for cells in reader:
+            cells = [cell.strip() for cell in cells]
+            if any(cells):
+                rows.append((begins, cells))
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise _Unreadable(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
+    if not rows:
+        raise _Unreadable(1, "the file is empty", "文件是空的")
+    if len(rows) > MOST_ROWS + 1:
+        raise _Unreadable(
+            rows[MOST_ROWS + 1][0], f"more than {MOST_ROWS} matches", f"对阵超过{MOST_ROWS}场"
+        )
+    return rows
+
+
+def _named(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
+    """Return which column each of the heading is."""
+    line, heading = lines[0]
+    known = {
+        called: key for key, column in COLUMNS.items() for called in (column.zh, column.en, key)
+    }
+    named: list[str] = []
+    for cell in heading:
+        if not cell:
+            named.append("")
+            continue
+        key = known.get(cell.lower())
+        if key is None:
+            raise _Unreadable(
+                line, f'no column is called "{cell[:_LONGEST]}"', f"没有名为“{cell[:_LONGEST]}”的列"
+            )
+        if key in named:
+            raise _Unreadable(line, "this column is there twice", "此列重复", cell)
+        named.append(key)
+    lacking = [column for key, column in COLUMNS.items() if column.needed and key not in named]
+    if lacking:
+        en, zh = ", ".join(one.en for one in lacking), "、".join(one.zh for one in lacking)
+        raise _Unreadable(line, f"columns are lacking: {en}", f"缺少列：{zh}")
+    return named
+
+
+# -- the rows -----------------------------------------------------------------------
+
+
+class _Reading:
+    """The rows of one draw, one after the other; what is wrong is gathered."""
+
+    def __init__(self, tables: Sequence[str], event: str) -> None:
+        self._tables, self._event = _by_number(tables), event
+        self.matches: list[Laid] = []
+        self.faults: list[Fault] = []
+
+    def wrong(self, line: int, column: str | None, en: str, zh: str) -> None:
+        """Write a fault down; the column by its key."""
+        called = COLUMNS[column].zh if column is not None and column in COLUMNS else column
+        self.faults.append(Fault(line=line, column=called, en=en, zh=zh))
+
+    def row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
+        """Read one row."""
+        before = len(self.faults)
+        if beyond > 0:
+            self.wrong(line, None, "there are more cells than columns", "单元格多于列数")
+        for key, column in COLUMNS.items():
+            cell = cells.get(key, "")
+            if column.needed and not cell:
+                self.wrong(line, key, "nothing stands here", "未填写")
+            elif len(cell) > _LONGEST:
+                self.wrong(line, key, f"more than {_LONGEST} characters", f"超过{_LONGEST}个字")
+        table = self._table(line, cells.get("table", ""))
+        args = self._args(line, cells)
+        if len(self.faults) > before or table is None:
+            return
+        try:
+            laid = msgspec.convert(args, LayingOut)
+        except msgspec.ValidationError as error:
+            self._not_taken(line, str(error))
+            return
+        self.matches.append(Laid(line=line, table=table, args=laid))
+
+    def across(self) -> None:
+        """Find what rows say against each other: a table, pair or player has one match."""
+        seen: dict[tuple[str, str], int] = {}
+        for laid in self.matches:
+            for kind, column, value in _once(laid):
+                first = seen.get((kind, value))
+                if first is None:
+                    seen[kind, value] = laid.line
+                    continue
+                twice = _TWICE[kind]
+                en, zh = twice.en.format(line=first), twice.zh.format(line=first)
+                self.wrong(laid.line, column, f"{value}: {en}", f"{value}：{zh}")
+
+    def _table(self, line: int, cell: str) -> str | None:
+        found = self._tables.get(_number(cell))
+        if cell and found is None:
+            self.wrong(line, "table", f"there is no table {cell} here", f"此处没有{cell}号台")
+        return found
+
+    def _args(self, line: int, cells: Mapping[str, str]) -> dict[str, Any]:
+        number, match = self._int(line, cells, "round", 999), self._int(line, cells, "match", 9999)
+        stage = _STAGES.get(cells.get("stage", "").lower())
+        if cells.get("stage") and stage is None:
+            self.wrong(
+                line,
+                "stage",
+                "expected swiss, round_robin or knockout",
+                "应为积分编排、循环赛或淘汰赛",
+            )
+        event = cells.get("event") or self._event
+        if not event:
+            self.wrong(line, "event", "nothing says which event this is", "未注明是哪项比赛")
+        table_no = cells.get("table", "")
+        made = f"R{number}-T{table_no}-M{match}-{hashlib.sha256(event.encode()).hexdigest()[:6]}"
+        return {
+            "match_id": cells.get("match_id") or made,
+            "event": event,
+            "round": number,
+            "match_no": match,
+            "table_no": table_no,
+            "stage": stage,
+            "pairs": {
+                "NS": _pair(cells, "ns", {"N": "north", "S": "south"}),
+                "EW": _pair(cells, "ew", {"W": "west", "E": "east"}),
+            },
+        }
+
+    def _int(self, line: int, cells: Mapping[str, str], key: str, most: int) -> int:
+        cell = cells.get(key, "")
+        if not cell:
+            return 0
+        if not (cell.isascii() and cell.isdigit() and 1 <= int(cell[:6]) <= most):
+            self.wrong(line, key, f"expected a number from 1 to {most}", f"应为1至{most}的数")
+            return 0
+        return int(cell)
+
+    def _not_taken(self, line: int, said: str) -> None:
+        """What the table would not take: msgspec says where."""
+        what, _, where = said.partition(" - at ")
+        field = where.strip("`").rpartition(".")[2]
+        self.wrong(line, field or None, f"the table takes no such text: {what}", "此内容机器不接受")
+
+
+_OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}
+_TWICE: Final = {
+    "table": Words("has a match in line {line} already", "该台在第{line}行已有对阵"),
+    "id": Words("is the id of line {line} already", "该编号已用于第{line}行"),
+    "pair": Words("this pair plays in line {line} already", "该队已在第{line}行"),
+    "player": Words("this player plays in line {line} already", "该选手已在第{line}行"),
+}
+
+
+def _once(laid: Laid) -> Iterator[tuple[str, str, str]]:
+    """Yield what may stand in a draw only once: its kind, its column, itself."""
+    yield "table", "table", laid.table
+    yield "id", "match_id", laid.args.match_id
+    for pair, column in ((laid.args.pairs.NS, "ns_id"), (laid.args.pairs.EW, "ew_id")):
+        yield "pair", column, pair.id
+        for seat, player in pair.players.items():
+            yield "player", _OF_SEAT[seat], player
+
+
+def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict[str, Any]:
+    players = {seat: cells[key] for seat, key in seats.items() if cells.get(key)}
+    return {
+        "id": cells.get(f"{side}_id", ""),
+        "name": cells.get(f"{side}_name", ""),
+        "players": players,
+    }
+
+
+def _by_number(tables: Sequence[str]) -> dict[str, str]:
+    """Return tables by what people write for them: the id, or its number without letters."""
+    by_number: dict[str, list[str]] = {}
+    for table in tables:
+        digits = "".join(sign for sign in table if sign.isdigit())
+        if digits:
+            by_number.setdefault(_number(digits), []).append(table)
+    alone = {number: found[0] for number, found in by_number.items() if len(found) == 1}
+    return alone | {_number(table): table for table in tables}
+
+
+def _number(cell: str) -> str:
+    """Return a table's number without zeros before it; anything else in small letters."""
+    return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
+
+
+def preview(draw: Draw) -> Iterator[dict[str, Any]]:
+    """Yield each match as a page shows it before anything is sent."""
+    for laid in draw.matches:
+        yield {
+            "line": laid.line,
+            "table": laid.table,
+            "order": laid.order_id,
+            **msgspec.to_builtins(laid.args),
+        }

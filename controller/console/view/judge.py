@@ -1,0 +1,110 @@
+"""A referee's questions that need no table: what is this play, and what should each seat hold.
+
+The combination judge is the rulebook's (controller/rules/combos): nobody at the table knows the
+hands, so cards come from who sees them. Numbers of cards are demanded by where the deal stands.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from controller.messages import Match, Seat
+from controller.rules.bigtwo.combos import KINDS as BIG_TWO_KINDS
+from controller.rules.combos.combo import KINDS, SEQUENCES
+from controller.rules.combos.judge import judge, judge_contained
+from controller.rules.combos.notation import parse_level
+from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.profile import BigTwoProfile, Profile
+from controller.rules.seats import ALL
+
+
+class Laid(msgspec.Struct, frozen=True, kw_only=True):
+    """One play as it was tapped or written; `declared`: what its player said that it is."""
+
+    cards: str
+    declared: str | None = None
+
+
+class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A question on combinations. `on`: what lies on the table, None for a lead.
+
+    `contained`: which kinds the play contains (seed 000 A16.3.1). `level`: 2 … A, None in Big Two.
+    """
+
+    profile: str
+    level: str | None = None
+    play: Laid
+    on: Laid | None = None
+    contained: bool = False
+
+
+class KindWords(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A kind of combination by its name."""
+
+    kind: str
+    en: str
+    zh: str
+    ranked: bool
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """How many cards a seat has to hold now; `or_one_less`: its tribute may be laid already."""
+
+    seat: Seat
+    cards: int
+    or_one_less: bool = False
+
+
+def answered(profile: Profile, asked: Question) -> Ruling | Containing:
+    """Return the ruling on a question. Raises Nonsense, one line."""
+    level = None if asked.level is None else parse_level(asked.level)
+    if asked.contained:
+        return judge_contained(profile, level, asked.play.cards)
+    on = asked.on
+    return judge(
+        profile,
+        level,
+        asked.play.cards,
+        None if on is None else on.cards,
+        asked.play.declared or None,
+        (on.declared or None) if on else None,
+    )
+
+
+def kinds(profile: Profile) -> list[KindWords]:
+    """Return the kinds of combination of a rulebook; `ranked`: a declared one names its ranks."""
+    if isinstance(profile, BigTwoProfile):
+        return [
+            KindWords(kind=kind, en=name.en, zh=name.zh, ranked=False)
+            for kind, name in BIG_TWO_KINDS.items()
+        ]
+    return [
+        KindWords(kind=kind, en=name.en, zh=name.zh, ranked=kind in SEQUENCES)
+        for kind, name in KINDS.items()
+    ]
+
+
+def counts_due(match: Match, hand: int) -> tuple[Counts, ...]:
+    """Return how many cards each seat has to hold before the first lead (seed 000 A5.2).
+
+    A whole hand; who has paid and was not given back one less, who has received one more. Until it
+    is known who pays whom a card on the table may be counted or not. `hand`: of the rulebook.
+    """
+    cards: dict[Seat, int] = dict.fromkeys(ALL, hand)
+    exchange = match.tribute
+    if exchange is None or exchange.anti:
+        return _as_due(cards, ())
+    for payment in exchange.payments:
+        cards[payment.giver] -= 1
+        cards[payment.to] += 1
+    for back in exchange.returns:
+        if back.giver in exchange.given:
+            cards[back.giver] -= 1
+            cards[back.to] += 1
+    return _as_due(cards, () if exchange.payments else exchange.laid)
+
+
+def _as_due(cards: dict[Seat, int], laid: Sequence[Seat]) -> tuple[Counts, ...]:
+    return tuple(
+        Counts(seat=seat, cards=number, or_one_less=seat in laid) for seat, number in cards.items()
+    )

@@ -1,0 +1,284 @@
+"""A score sheet (记分表) as a page and as a table file: the form of the table, read again.
+
+The page is drawn by the browser from the sheet as the table sent it (controller/sheet);
+here is what a browser cannot know, and the file that a spreadsheet opens.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from controller.faults import Language
+from controller.messages import Seat
+from controller.rules.keys import all_keys
+from controller.rules.seat_words import SIDES, SIGNERS
+from controller.rules.seats import ALL
+from controller.rules.words import Words
+from controller.sheet.form import BigTwoLine, DealLine, Passed, ScoreSheet
+from controller.sheet.words import LABELS
+
+HEAD_DIGITS: Final = 16
+"""Digits of a journal's head that a sheet shows."""
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet takes for the beginning of a formula."""
+_BOM: Final = "\ufeff"
+_SEAT: Final = {
+    "N": Words("N", "北"),
+    "W": Words("W", "西"),
+    "S": Words("S", "南"),
+    "E": Words("E", "东"),
+}
+
+
+class SheetView(msgspec.Struct, frozen=True, kw_only=True):
+    """A sheet and what belongs beside it.
+
+    `provisional`: what of its points no text has. `kept_ms`: when the console wrote this one down
+    (milliseconds since 1970), null for one that a table has told this moment. `kept`: the versions
+    that are kept, to be looked at.
+    """
+
+    sheet: ScoreSheet
+    provisional: list[Words] = []
+    kept_ms: int | None = None
+    kept: list["KeptVersion"] = []
+
+
+class KeptVersion(msgspec.Struct, frozen=True, kw_only=True):
+    """A version that is kept: at which table, with how many signatures, since when."""
+
+    table: str
+    version: int
+    signed: int
+    kept_ms: int
+
+
+def read_sheet(raw: Any) -> ScoreSheet:
+    """Return a sheet as a table sent it. Raises msgspec.ValidationError."""
+    return msgspec.convert(raw, ScoreSheet)
+
+
+def view(
+    sheet: ScoreSheet, kept: Sequence[KeptVersion] = (), kept_ms: int | None = None
+) -> SheetView:
+    """Return a sheet as a page shows it."""
+    return SheetView(sheet=sheet, provisional=_provisional(sheet), kept_ms=kept_ms, kept=list(kept))
+
+
+def _provisional(sheet: ScoreSheet) -> list[Words]:
+    """What of the points no text has; of a key that is not known here, its name."""
+    named = () if sheet.score is None else sheet.score.provisional
+    known = all_keys()
+    return [known[key].label if key in known else Words(key, key) for key in named]
+
+
+# -- the file -----------------------------------------------------------------------
+
+
+def sheet_csv(sheet: ScoreSheet, language: Language) -> str:
+    """Return the sheet for a spreadsheet: a row a deal, in a form that Excel reads as it is.
+
+    With the mark by which it knows UTF-8, lines ended as its own; no cell is a formula.
+    """
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    table = _Table(sheet, language)
+    writer.writerows([plain(cell) for cell in row] for row in table.rows())
+    return _BOM + out.getvalue()
+
+
+def plain(cell: object) -> str:
+    """Return a cell that a spreadsheet takes for what it is: numbers as they are, else text."""
+    if cell is None:
+        return ""
+    text = str(cell)
+    if isinstance(cell, int):
+        return text
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def file_name(sheet: ScoreSheet, suffix: str) -> str:
+    """Return a name for a sheet's file, of letters that any system takes."""
+    said = f"sheet-{sheet.match}-v{sheet.version}"
+    return (
+        "".join(
+            sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in said
+        )
+        + suffix
+    )
+
+
+class _Table:
+    """The rows of one sheet in one language."""
+
+    def __init__(self, sheet: ScoreSheet, language: Language) -> None:
+        self._sheet, self._language = sheet, language
+
+    def rows(self) -> Iterator[list[object]]:
+        """Yield the heading, then a row for each deal."""
+        big_two = self._sheet.game == "bigtwo"
+        yield [*map(self._, _MATCH), *(self._hand_heads() if big_two else map(self._, _DEAL))]
+        for hand in self._sheet.hands:
+            yield [*self._match(), *self._hand(hand)]
+        for line in self._sheet.deals:
+            yield [*self._match(), *self._deal(line)]
+
+    def _(self, label: str) -> str:
+        return self._in(_MORE.get(label) or LABELS[label]).strip(" :：")
+
+    def _in(self, words: Words) -> str:
+        return words.zh if self._language == "zh" else words.en
+
+    def _seat(self, seat: str | None) -> str | None:
+        return None if seat is None else self._in(_SEAT[seat])
+
+    def _yes(self, holds: bool) -> str | None:
+        return self._("yes") if holds else None
+
+    def _match(self) -> list[object]:
+        sheet = self._sheet
+        ns, ew = sheet.pairs["NS"], sheet.pairs["EW"]
+        return [
+            sheet.event,
+            sheet.round,
+            sheet.match_no,
+            sheet.table_no,
+            ns.id,
+            ns.name,
+            ew.id,
+            ew.name,
+            sheet.version,
+            self._("signed" if sheet.state == "signed" else "unsigned"),
+        ]
+
+    def _deal(self, line: DealLine) -> list[object]:
+        levels, points = line.levels or {}, line.points or {}
+        places = [self._seat(seat) for seat in line.outcome.order]
+        lost = line.outcome.forfeited_by
+        return [
+            line.deal,
+            line.level,
+            *places,
+            *[None] * (4 - len(places)),
+            None if lost is None else self._in(SIDES[lost]),
+            line.gain,
+            levels.get("NS"),
+            levels.get("EW"),
+            points.get("NS"),
+            points.get("EW"),
+            self._("anti") if line.anti else self._passed(line.tribute),
+            self._passed(line.returns),
+            self._seat(line.leader),
+            line.turned_up,
+            self._("uncut") if line.uncut else self._seat(line.cutter),
+            line.cut,
+            self._yes(not line.counts),
+            self._yes(line.corrected),
+            f"{line.written['NS']} / {line.written['EW']}" if line.written else None,
+            self._yes(line.by_hand),
+            self._yes(line.extra),
+            line.misdeals,
+            self._joined(self._penalties(line)),
+        ]
+
+    def _passed(self, cards: Sequence[Passed]) -> str:
+        return self._joined(
+            f"{self._seat(one.giver)}→{self._seat(one.to)} {one.card or self._('hidden')}"
+            for one in cards
+        )
+
+    def _penalties(self, line: DealLine) -> Iterator[str]:
+        for one in line.penalties:
+            who = self._in(SIGNERS[one.seat or one.side])
+            words = [who, self._in(Words(one.penalty_en, one.penalty_zh)), one.article or ""]
+            back = self._("overturned") if one.overturned else ""
+            yield " ".join(filter(None, [*words, back]))
+
+    def _joined(self, parts: Iterable[str]) -> str:
+        return ("；" if self._language == "zh" else "; ").join(parts)
+
+    def _hand_heads(self) -> list[str]:
+        seats = [self._in(_SEAT[seat]) for seat in ALL]
+        heads = [self._("deal"), self._("leader")]
+        for name in ("left", "score", "total"):
+            heads += [f"{seat} {self._(name)}" for seat in seats]
+        return [*heads, *map(self._, ("opened", "doubled", "by_hand", "misdeals"))]
+
+    def _hand(self, hand: BigTwoLine) -> list[object]:
+        numbers: Iterable[dict[Seat, int]] = (hand.left, hand.scores, hand.totals)
+        return [
+            hand.deal,
+            self._seat(hand.leader),
+            *(each[seat] for each in numbers for seat in ALL),
+            self._joined(self._in(_SEAT[seat]) for seat in hand.opened),
+            self._joined(self._in(_SEAT[seat]) for seat in hand.doubled),
+            self._yes(hand.by_hand),
+            hand.misdeals,
+        ]
+
+
+_MATCH: Final = (
+    "event",
+    "round",
+    "match",
+    "table",
+    "ns_id",
+    "ns_name",
+    "ew_id",
+    "ew_name",
+    "version",
+    "signature",
+)
+_DEAL: Final = (
+    "deal",
+    "level",
+    "up",
+    "second",
+    "third",
+    "last",
+    "forfeit",
+    "gain",
+    "ns_level",
+    "ew_level",
+    "ns_points",
+    "ew_points",
+    "tribute",
+    "returns",
+    "leader",
+    "turned_up",
+    "cutter",
+    "cut",
+    "void",
+    "corrected",
+    "written",
+    "by_hand",
+    "extra",
+    "misdeals",
+    "penalties",
+)
+_MORE: Final = {
+    "ns_id": Words("NS pair", "南北队号"),
+    "ns_name": Words("NS name", "南北队名"),
+    "ew_id": Words("EW pair", "东西队号"),
+    "ew_name": Words("EW name", "东西队名"),
+    "level": Words("Level played", "打几"),
+    "forfeit": Words("Forfeited by", "判负方"),
+    "gain": Words("Levels won", "升级"),
+    "ns_level": Words("NS level", "南北级数"),
+    "ew_level": Words("EW level", "东西级数"),
+    "ns_points": Words("NS points", "南北得分"),
+    "ew_points": Words("EW points", "东西得分"),
+    "leader": Words("Leader", "领出"),
+    "cutter": Words("Cut by", "切牌者"),
+    "cut": Words("Cut", "切牌数"),
+    "corrected": Words("Corrected", "已更正"),
+    "penalties": Words("Penalties", "判罚"),
+    "left": Words("cards left", "余牌"),
+    "score": Words("score", "得分"),
+    "unsigned": Words("not signed", "未签"),
+    "yes": Words("yes", "是"),
+}
+"""Words of the file that the printed sheet has otherwise, or not at all."""

@@ -1,0 +1,311 @@
+"""A public entry of a table's journal as one line of plain words, in English and Chinese.
+
+Pure. Entries are told in their order; what a line needs of those before is in `Before`.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.view import called, told_match
+from controller.console.view.called import by_words, of
+from controller.console.view.told_match import Before, Data, fault_words, with_lead
+from controller.faults import catalogue
+from controller.messages import Event
+from controller.rules.words import Words
+
+
+class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Entry `n` in words. `quiet`: a step that another line beside it says better.
+
+    `order`: the id of the command that it is of. `corrects`: the deal whose result it enters.
+    """
+
+    n: int
+    time: str
+    kind: str
+    deal: int | None
+    attempt: int | None
+    en: str
+    zh: str
+    quiet: bool = False
+    order: str | None = None
+    corrects: int | None = None
+
+
+_UNKNOWN: Final = (LookupError, TypeError, ValueError, AttributeError)
+"""An entry of a later version may hold anything: the line is its name then."""
+FIRST: Final = Before()
+"""Nothing was told yet: what needs an earlier entry leaves it out."""
+
+
+def told(event: Event, before: Before = FIRST) -> Told:
+    """Return one public entry in words; what nobody here knows, as it is called."""
+    try:
+        words = KINDS[event.kind](event.data, before)
+    except _UNKNOWN:
+        words = Words(event.kind, event.kind)
+    return Told(
+        n=event.n,
+        time=event.time,
+        kind=event.kind,
+        deal=event.deal,
+        attempt=event.attempt,
+        en=words.en,
+        zh=words.zh,
+        quiet=_is_quiet(event, before),
+        order=str(event.data.get("id")) if event.kind == "command" else None,
+        corrects=event.deal if event.data.get("event") in _RESULTS else None,
+    )
+
+
+def behind(event: Event, before: Before) -> Before:
+    """Return what the next entry's line may need of this one and those before."""
+    if event.kind in ("match", "match_told"):
+        try:
+            for data in _of_the_match(event):
+                before = told_match.after(data, before)
+        except _UNKNOWN:
+            return FIRST
+    elif event.kind == "released":
+        return Before(whole=True)
+    elif event.kind in _AFRESH:
+        return FIRST
+    return before
+
+
+def tell(events: Iterable[Event], before: Before = FIRST) -> tuple[Told, ...]:
+    """Return entries in words, oldest first, as they are given."""
+    lines = []
+    for event in events:
+        lines.append(told(event, before))
+        before = behind(event, before)
+    return tuple(lines)
+
+
+def _of_the_match(event: Event) -> Iterable[Data]:
+    if event.kind == "match":
+        return (event.data,)
+    return (one.get("event", {}) for one in event.data.get("told", ()))
+
+
+def _is_quiet(event: Event, before: Before) -> bool:
+    if event.kind == "match":
+        return told_match.is_quiet(event.data, before)
+    if event.kind == "verdict":
+        return event.data.get("outcome") == "ok"
+    if event.kind == "command":
+        return "refused" not in event.data and event.data.get("cmd") not in _NOTHING_ELSE
+    return event.kind in _STEPS
+
+
+_AFRESH: Final = frozenset({"meeting", "recalled", "transferred"})
+"""Behind these no place of a deal is taken: the next hands are not out yet."""
+_RESULTS: Final = frozenset({"ResultEntered", "Confirmed"})
+_STEPS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
+_NOTHING_ELSE: Final = frozenset(
+    {"selftest", "configure", "calibrate", "clear_jam", "tribute", "return", "start_deal"}
+)
+"""Commands of which no other entry tells."""
+
+Teller = Callable[[Data, Before], Words]
+
+
+def _plain(en: str, zh: str) -> Teller:
+    return lambda data, before: Words(en, zh)
+
+
+def _filled(en: str, zh: str, **tables: Mapping[str, Words]) -> Teller:
+    """Return a teller that fills a line with the data's fields, words of `tables` for theirs."""
+
+    def tell(data: Data, before: Before) -> Words:
+        named = {name: of(table, data.get(name)) for name, table in tables.items()}
+        named |= {"by": by_words(data["by"])} if "by" in data else {}
+        plain = {name: short(value) for name, value in data.items() if name not in named}
+        return Words(
+            en.format(**plain, **{name: words.en for name, words in named.items()}),
+            zh.format(**plain, **{name: words.zh for name, words in named.items()}),
+        )
+
+    return tell
+
+
+def short(value: Any) -> Any:
+    """Return a long hash by its beginning, anything else as it is."""
+    return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value
+
+
+def _cut(data: Data, before: Before) -> Words:
+    if "cut" not in data:
+        return Words("no cut is asked for", "本副不切牌")
+    cut, seat, why = data["cut"], data.get("seat"), data.get("reason")
+    if cut is None:
+        return Words(f"uncut: {why or ''}".rstrip(": "), f"本副未切牌：{why or ''}".rstrip("："))
+    if seat is None:
+        return Words(f"cut at {cut} cards", f"切牌{cut}张")
+    who = of(called.SEATS, seat)
+    return Words(f"{who.en} cut {cut} cards", f"{who.zh}切{cut}张")
+
+
+def _verdict(data: Data, before: Before) -> Words:
+    outcome = str(data.get("outcome"))
+    if outcome == "ok":
+        return Words("four right hands, 108 counted", "四手牌核对无误")
+    why, landed = fault_words(data.get("reasons", ())), data.get("landed") or {}
+    counts = "·".join(str(landed.get(seat, 0)) for seat in "NWSE")
+    told = Words("misdeal", "发牌有误") if outcome == "misdeal" else Words("given up", "作废")
+    return Words(
+        f"{told.en}: {why.en} (fed {data.get('fed')}, landed {counts})",
+        f"{told.zh}：{why.zh}（送出{data.get('fed')}张，落入{counts}）",
+    )
+
+
+def _released(data: Data, before: Before) -> Words:
+    out = Words("the hands are out", "手牌已放行")
+    return with_lead(out, data.get("leader"), data.get("turned_up"))
+
+
+def _reasons(en: str, zh: str) -> Teller:
+    """Return a teller with the causes of the faults that are its reasons."""
+
+    def tell(data: Data, before: Before) -> Words:
+        names = data.get("reasons") or ([data["reason"]] if "reason" in data else [])
+        why = fault_words(names)
+        return Words(f"{en}: {why.en}", f"{zh}：{why.zh}")
+
+    return tell
+
+
+def _meeting(data: Data, before: Before) -> Words:
+    said = data.get("meeting", {})
+    names = [pair.get("name", "") for pair in _pairs(said)]
+    return Words(
+        f"match {data.get('match')} is laid out: {' v '.join(names)} ({data.get('profile')})",
+        f"排定对阵{data.get('match')}：{'对'.join(names)}（{data.get('profile')}）",
+    )
+
+
+def _pairs(said: Data) -> Iterable[Data]:
+    pairs = said.get("pairs", {})
+    return [pairs[side] for side in ("NS", "EW") if side in pairs]
+
+
+def _match_told(data: Data, before: Before) -> Words:
+    lines = []
+    for one in data.get("told", ()):
+        event = one.get("event", {})
+        lines.append(told_match.match_words(event, before))
+        before = told_match.after(event, before)
+    return Words("; ".join(line.en for line in lines), "；".join(line.zh for line in lines))
+
+
+def _opened(data: Data, before: Before) -> Words:
+    release = data.get("release") or {}
+    version = release.get("version", data.get("version"))
+    return Words(f"the table's program began, version {version}", f"本台程序启动，版本{version}")
+
+
+def _command(data: Data, before: Before) -> Words:
+    what = of(called.COMMANDS, data.get("cmd"))
+    person, key, role = data.get("person"), data.get("who"), of(called.ROLES, data.get("role"))
+    end = _answer(data)
+    if not person and str(key) == data.get("role"):
+        return Words(f"{role.en}: {what.en}{end.en}", f"{role.zh}：{what.zh}{end.zh}")
+    who = f"{person} ({key})" if person else str(key)
+    return Words(f"{role.en} {who}: {what.en}{end.en}", f"{role.zh} {who}：{what.zh}{end.zh}")
+
+
+def _answer(data: Data) -> Words:
+    """Say what the order came to, where that is not what everybody expects."""
+    refused = data.get("refused")
+    if refused is not None:
+        why = fault_words([refused])
+        return Words(f": not carried out, {why.en}", f"：未能执行，{why.zh}")
+    right = (data.get("result") or {}).get("right")
+    if right is None:
+        return Words("", "")
+    return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
+
+
+def _call(data: Data, before: Before) -> Words:
+    who, reason = of(called.SEATS, data.get("seat")), data.get("reason")
+    why = "" if reason in (None, "", "button") else reason
+    return Words(
+        f"{who.en} calls the referee{': ' if why else ''}{why}",
+        f"{who.zh}召请裁判{'：' if why else ''}{why}",
+    )
+
+
+def _acknowledged(data: Data, before: Before) -> Words:
+    name = str(data.get("name"))
+    what = fault_words([name]) if name in catalogue() else Words(name, name)
+    by = by_words(data.get("by"))
+    return Words(f"seen to by {by.en}: {what.en}", f"{by.zh}已知悉：{what.zh}")
+
+
+def _fault(over: bool) -> Teller:
+    """Return a teller of a fault with its evidence: that it is there, or there no more."""
+
+    def tell(data: Data, before: Before) -> Words:
+        name, evidence = str(data.get("name")), data.get("evidence") or {}
+        row = catalogue().get(name)
+        words = (
+            Words(name, name)
+            if row is None
+            else Words(row.cause(evidence), row.cause(evidence, "zh"))
+        )
+        if over:
+            return Words(f"over: {words.en}", f"已解除：{words.zh}")
+        return Words(f"fault: {words.en}", f"告警：{words.zh}")
+
+    return tell
+
+
+KINDS: Final[Mapping[str, Teller]] = {
+    "opened": _opened,
+    "committed": _filled(
+        "dealing is sealed, set {set}: {commitment}", "发牌封存，{set}套牌：{commitment}"
+    ),
+    "cut": _cut,
+    "begun": _plain("the set is in the machine", "牌已入机"),
+    "shuffled": _filled("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
+    "dealt": _filled(
+        "all cards are dealt: fed {fed}, again {refed}", "发牌完毕：送出{fed}张，复送{refed}张"
+    ),
+    "held": _plain("the hands are ready and locked in", "牌已备好，待放行"),
+    "verdict": _verdict,
+    "released": _released,
+    "sealed_to_chief": _reasons("only the chief can open this attempt", "本次发牌仅裁判长可解封"),
+    "revealed": _plain("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
+    "withdrawn": _reasons("the hands ready will not go out", "备好的手牌不再放行"),
+    "record": _plain("the whole record of the attempt is open", "本次发牌完整记录已公开"),
+    "recalled": _reasons("hands that were out are dealt again", "已放行的手牌重新发"),
+    "meeting": _meeting,
+    "match": told_match.match_words,
+    "match_told": _match_told,
+    "transferred": _filled("match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"),
+    "taken_over": _filled(
+        "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
+    ),
+    "opened_hand": _filled(
+        "{by} looked at the hand of {seat}: {reason}",
+        "{by}开验{seat}手牌：{reason}",
+        seat=called.SEATS,
+    ),
+    "command": _command,
+    "call": _call,
+    "call_ended": _filled("{seat} took the call back", "{seat}取消召请", seat=called.SEATS),
+    "pause": _filled("stopped by {by}: {why}", "{by}暂停：{why}"),
+    "pause_ended": _filled("let go on by {by}", "{by}恢复"),
+    "acknowledged": _acknowledged,
+    "set_loaded": _filled(
+        "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
+    ),
+    "set_cleared": _filled(
+        "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"
+    ),
+    "fault": _fault(over=False),
+    "fault_cleared": _fault(over=True),
+}
+"""Every kind of public entry."""

@@ -1,0 +1,182 @@
+"""What a decision would do: the match after it, beside the match as it stands.
+
+Nothing is decided here and nothing written: the reducer itself is asked, and what it answers is
+thrown away. So nobody has to guess what a correction does to the levels before he makes it.
+"""
+
+from typing import Any
+
+import msgspec
+
+from controller.arguments import Args
+from controller.commands import BadArgs, parse_args
+from controller.machine import play as at_play
+from controller.machine.order.desk import OrderRefused, failure, failure_of
+from controller.machine.order.match_orders import events_of
+from controller.machine.order.who import Who
+from controller.machine.play import Play
+from controller.machine.public.next_step import next_words
+from controller.machine.public.result import by_side, public_verdict
+from controller.match.clocks import match_clock
+from controller.match.effects import Refused
+from controller.match.events import MatchEvent, RulingApproved, RulingProposed
+from controller.match.phase import WORDS
+from controller.match.refusals import RefusedError
+from controller.match.sheet import DealRow, StoppedRow, counting
+from controller.match.state import GuandanMatch, Match
+from controller.match_arguments import Foreseeing
+from controller.messages import Role, Side, Verdict
+from controller.rules.levels import grade_text
+from controller.rules.seats import SIDES
+from controller.rules.standing import level_due
+
+_ANYBODY = Who("foresight", Role.CHIEF)
+"""What would happen does not depend on who may order it; that is refused when it is ordered."""
+
+
+class Prospect(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a match stands, as far as a decision can move it; levels are texts."""
+
+    levels: dict[Side, str]
+    failures: dict[Side, int]
+    points: dict[Side, int]
+    level: str
+    owner: Side | None
+    deal: int
+    phase: str
+    phase_en: str
+    phase_zh: str
+    next_en: str
+    next_zh: str
+    verdict: Verdict | None
+
+
+class Foreseen(msgspec.Struct, frozen=True, kw_only=True):
+    """The match now, and as it would be then.
+
+    `void`: deals that would not count any more. `stopped`: the deal under way, if that would end
+    and not count.
+    """
+
+    now: Prospect
+    then: Prospect
+    void: tuple[int, ...] = ()
+    stopped: int | None = None
+
+
+class StopTime(msgspec.Struct, frozen=True, kw_only=True):
+    """One stop: why, how many seconds of the match it has cost, and whether it lasts."""
+
+    reason: str
+    seconds: int
+    lasts: bool
+
+
+class LostTime(msgspec.Struct, frozen=True, kw_only=True):
+    """The added time (补时) that a referee may still give for the stops of this table.
+
+    `needs`: whose word so much of it takes. 0 seconds: nothing is open.
+    """
+
+    seconds: int
+    needs: str
+    stops: tuple[StopTime, ...] = ()
+
+
+def foreseen(play: Play, said: Foreseeing, at_ms: int) -> dict[str, Any]:
+    """Return what a decision would do to the match at `at_ms`. Raises OrderRefused."""
+    args, match = _parsed(said), play.match
+    if not isinstance(match, GuandanMatch):
+        raise OrderRefused(failure("NO_MATCH"))
+    after = _after(play, match, said.cmd, args, at_ms).match
+    assert isinstance(after, GuandanMatch)  # it stays the match it was
+    found = Foreseen(
+        now=_prospect(match),
+        then=_prospect(after),
+        void=tuple(sorted(_deals(match) - _deals(after))),
+        stopped=_stopped(match, after),
+    )
+    return dict(msgspec.to_builtins(found))
+
+
+def lost_time(match: Match | None, at_ms: int) -> dict[str, Any]:
+    """Return the added time that is open. Raises OrderRefused."""
+    if match is None:
+        raise OrderRefused(failure("NO_MATCH"))
+    due = match_clock.added_time_due(match.clock, at_ms)
+    if due is None:
+        return dict(msgspec.to_builtins(LostTime(seconds=0, needs="referee")))
+    stops = tuple(
+        StopTime(
+            reason=stop.reason,
+            seconds=_seconds(match_clock.lost_ms(match.clock, stop, at_ms)),
+            lasts=stop.to_ms is None,
+        )
+        for stop in due.stops
+    )
+    found = LostTime(seconds=_seconds(due.add_ms), needs=due.needs, stops=stops)
+    return dict(msgspec.to_builtins(found))
+
+
+def _parsed(said: Foreseeing) -> Args:
+    """Return the arguments of the decision. Raises OrderRefused."""
+    try:
+        return parse_args(said.cmd, said.args)
+    except BadArgs as bad:
+        refused = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
+        raise OrderRefused(refused) from None
+
+
+def _after(play: Play, match: Match, cmd: str, args: Args, at_ms: int) -> Play:
+    """Return the match behind a decision that nobody has made. Raises OrderRefused."""
+    try:
+        wanted = events_of(cmd, args, _ANYBODY, match, at_ms)
+    except RefusedError as error:
+        raise OrderRefused(failure_of(error.refusal)) from None
+    for event in (*wanted, *_decided(wanted)):
+        _, effects = at_play.tried(play, event)
+        for effect in effects:
+            if isinstance(effect, Refused):
+                raise OrderRefused(failure_of(effect.refusal))
+        play = at_play.happened(play, event)
+    return play
+
+
+def _decided(wanted: tuple[MatchEvent, ...]) -> tuple[MatchEvent, ...]:
+    """Return the word that puts a proposed ruling in force: by itself it does nothing."""
+    if len(wanted) != 1 or not isinstance(wanted[0], RulingProposed):
+        return ()
+    said = wanted[0]
+    return (RulingApproved(at_ms=said.at_ms, id=said.id, by=said.by, role=Role.CHIEF),)
+
+
+def _prospect(match: GuandanMatch) -> Prospect:
+    standing, words, soon = match.standing, WORDS[match.phase], next_words(match)
+    level = match.level if match.deal else level_due(match.profile, standing)
+    return Prospect(
+        levels={side: grade_text(standing.levels.of(side)) for side in SIDES},
+        failures=by_side(standing.failures) or {},
+        points=by_side(standing.points) or {},
+        level=grade_text(level),
+        owner=match.owner,
+        deal=match.deal,
+        phase=match.phase.value,
+        phase_en=words[0],
+        phase_zh=words[1],
+        next_en=soon.en,
+        next_zh=soon.zh,
+        verdict=None if match.verdict is None else public_verdict(match.verdict),
+    )
+
+
+def _deals(match: GuandanMatch) -> set[int]:
+    return {row.deal for row in counting(match.sheet) if isinstance(row, DealRow)}
+
+
+def _stopped(before: GuandanMatch, after: GuandanMatch) -> int | None:
+    rows = after.sheet[len(before.sheet) :]
+    return next((row.deal for row in rows if isinstance(row, StoppedRow)), None)
+
+
+def _seconds(ms: int) -> int:
+    return -(-ms // 1000)

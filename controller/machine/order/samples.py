@@ -1,0 +1,223 @@
+"""What people say with a command when they mean it: samples, of which one that is taken is enough.
+
+They decide nothing. Where a command names something that the table has (a ruling, a set, a fault,
+who signs), the samples name what is there; where it says a card, counts or an order of seats, any
+right form will do, and `OF_A_VALUE` says which refusals mean the form and not the moment.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+
+from controller.arguments import Args
+from controller.commands import COMMANDS, parse_args
+from controller.match.closing import signers
+from controller.match.sheet import last_deal
+from controller.match.state import GuandanMatch, Match
+from controller.match_arguments import ByWord
+from controller.messages import Seat
+from controller.rules.seats import ALL
+
+OF_A_VALUE: Final[Mapping[str, frozenset[str]]] = {
+    "add_time": frozenset({"MUCH_TIME"}),
+    "adjust": frozenset({"NO_FINISH_ORDER"}),
+    "approve": frozenset({"NOT_BEGUN", "NO_FINISH_ORDER"}),
+    "hands_dealt": frozenset({"TURNED_TO_MISSING", "TURN_AGAIN"}),
+    "left": frozenset({"NO_FINISH_ORDER"}),
+    "result": frozenset({"NO_FINISH_ORDER"}),
+    "tribute": frozenset({"VALUES_MISSING"}),
+}
+"""Refusals that another word would not have met: another card, another order, another penalty."""
+
+_WHY: Final = "why it has to be"
+_DIGEST: Final = "0" * 64
+_MATCH: Final = {
+    "match_id": "M1",
+    "event": "Cup",
+    "round": 1,
+    "match_no": 1,
+    "table_no": "1",
+    "stage": "swiss",
+    "pairs": {
+        "NS": {"id": "P1", "name": "Plum", "players": {}},
+        "EW": {"id": "P2", "name": "Pine", "players": {}},
+    },
+}
+_DOCUMENT: Final = {"digest": _DIGEST, "verify": _DIGEST, "sig": "0" * 128} | {
+    "part": 1,
+    "parts": 1,
+    "text": "eNq",
+}
+
+
+class Known(msgspec.Struct, frozen=True, kw_only=True):
+    """What a table has that a command may name. `cut`: a legal one; `cards`: those of a set.
+
+    `up`: faults that are latched, by name and board; `needs`: what the match called a referee for.
+    """
+
+    match: Match | None
+    sets: tuple[str, ...]
+    cards: int
+    cut: int
+    up: tuple[tuple[str, str], ...]
+    needs: tuple[str, ...]
+
+
+class Sample(msgspec.Struct, frozen=True):
+    """A command's arguments, and the seat that they name where the command names one."""
+
+    args: Args
+    seat: Seat | None = None
+
+
+def samples(cmd: str, known: Known) -> Iterator[Sample]:
+    """Yield what could be said with a command at this table; at least one."""
+    if cmd in _SEATED:
+        return iter(_at_seats(cmd))
+    making = _BY_TABLE.get(cmd)
+    if making is not None:
+        return making(cmd, known)
+    return iter(_always(cmd))
+
+
+def by_word(sample: Sample) -> Sample | None:
+    """Return the same as the word of the chief, which a referee enters; None: it has no word."""
+    if not isinstance(sample.args, ByWord):
+        return None
+    return Sample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
+
+
+def _sample(cmd: str, said: Mapping[str, Any], seat: Seat | None = None) -> Sample:
+    return Sample(parse_args(cmd, said), seat)
+
+
+_SEATED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "seat": {},
+    "out": {},
+    "call": {},
+    "claim_count": {},
+    "answer": {"yes": True},
+    "choose": {},
+    "tribute": {"card": "SA", "other": "SA"},
+    "return": {"card": "S5"},
+    "withdraw_out": {},
+    "name_leader": {},
+    "call_clock": {},
+    "warn": {},
+    "shuffled": {},
+    "open_hand": {"reason": _WHY},
+}
+"""Commands that name a seat, and what else they say."""
+
+_SAID: Final[Mapping[str, tuple[Mapping[str, Any], ...]]] = {
+    "set_match": (_MATCH,),
+    "start_deal": ({"uncut": True, "reason": _WHY},),
+    "hold": ({"reason": _WHY},),
+    "anti": ({"stands": False}, {"stands": True}),
+    "result": ({"order": ["N", "W", "S"]},),
+    "left": ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}},),
+    "stop_deal": ({"reason": _WHY},),
+    "add_time": ({"seconds": 0},),
+    "propose": ({"offence": "other", "side": "NS"},),
+    "extra_deal": ({"reason": _WHY},),
+    "redeal": ({"reason": _WHY},),
+    "dealt_by_hand": ({"reason": _WHY},),
+    "turned_up": ({"card": "S5"},),
+    "hands_dealt": ({"turned_to": "N", "turned_up": "S5"},),
+    "transfer": ({"table": "another table"},),
+    "take_over": (_DOCUMENT,),
+    "forfeit": ({"side": "NS", "reason": _WHY}, {"side": "EW", "reason": _WHY}),
+    "void": ({"reason": _WHY},),
+    "configure": ({"board": "dealer", "settings": {}},),
+    "calibrate": ({"board": "dealer"},),
+}
+"""What the others say, where that does not depend on the table."""
+
+
+@cache
+def _at_seats(cmd: str) -> tuple[Sample, ...]:
+    name = "payer" if cmd == "choose" else "seat"
+    return tuple(_sample(cmd, {name: seat, **_SEATED[cmd]}, seat) for seat in ALL)
+
+
+@cache
+def _always(cmd: str) -> tuple[Sample, ...]:
+    return tuple(_sample(cmd, said) for said in _SAID.get(cmd, ({},)))
+
+
+@cache
+def _may_name_seat(cmd: str, said: tuple[tuple[str, int], ...]) -> tuple[Sample, ...]:
+    """Return a command for each seat, and without one."""
+    named = dict(said)
+    without = {} if cmd == "cut_by_hand" else named  # a set that goes on uncut has no number
+    return (*(_sample(cmd, {"seat": at, **named}, at) for at in ALL), _sample(cmd, without))
+
+
+def _seats_or_none(cmd: str, known: Known) -> Iterator[Sample]:
+    said = (("n", known.cut),) if cmd in ("cut", "cut_by_hand") else ()
+    return iter(_may_name_seat(cmd, said))
+
+
+def _counts(cmd: str, known: Known) -> Iterator[Sample]:
+    yield _sample(cmd, {"counts": dict.fromkeys(ALL, known.cards // len(ALL))})
+
+
+def _of_sets(cmd: str, known: Known) -> Iterator[Sample]:
+    for name in known.sets or ("A1",):
+        yield _sample(cmd, {"set": name, "cards": known.cards})
+
+
+def _loaded(cmd: str, known: Known) -> Iterator[Sample]:
+    """Yield the sets of the table, and one that was never here."""
+    for name in known.sets:
+        yield _sample(cmd, {"set": name, "back": "A"})
+    yield _sample(cmd, {"set": "another set", "back": "A"})
+
+
+def _rulings(cmd: str, known: Known) -> Iterator[Sample]:
+    """Yield the rulings of the match, the newest first; those that wait are among the last."""
+    rulings = () if known.match is None else known.match.rulings
+    for name in [ruling.id for ruling in reversed(rulings)] or ["R1"]:
+        yield _sample(cmd, {"ruling": name})
+
+
+def _last_deal(cmd: str, known: Known) -> Iterator[Sample]:
+    """Yield the deal that was written last: whoever may correct one may correct that."""
+    last = last_deal(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
+    said = {"order": ["N", "W", "S"], "reason": _WHY}
+    yield _sample(cmd, {"deal": 1 if last is None else last.deal, **said})
+
+
+def _signers(cmd: str, known: Known) -> Iterator[Sample]:
+    for signer in ("referee",) if known.match is None else signers(known.match):
+        yield _sample(cmd, {"signer": signer, "person": "Li Na"})
+
+
+def _waiting(cmd: str, known: Known) -> Iterator[Sample]:
+    """Yield what is up and what a referee was called for."""
+    found: Iterable[tuple[str, str]] = (*known.up, *((why.upper(), "") for why in known.needs))
+    for name, board in found or (("JAM", ""),):
+        yield _sample(cmd, {"code": name, **({"board": board} if board else {})})
+
+
+_BY_TABLE: Final[Mapping[str, Callable[[str, Known], Iterator[Sample]]]] = {
+    "attend": _seats_or_none,
+    "confirm": _seats_or_none,
+    "cut": _seats_or_none,
+    "cut_by_hand": _seats_or_none,
+    "recount": _counts,
+    "clear_set": _of_sets,
+    "replace_set": _loaded,
+    "approve": _rulings,
+    "reject": _rulings,
+    "confirm_verbal": _rulings,
+    "adjust": _last_deal,
+    "sign": _signers,
+    "acknowledge": _waiting,
+}
+
+ORDERS: Final = tuple(cmd for cmd, order in COMMANDS.items() if order.signed)
+"""Commands that change something; the others anybody may give at any time."""

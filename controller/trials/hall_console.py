@@ -1,0 +1,191 @@
+"""A referees' console over simulated tables, as a process of its own.
+
+What `demo`, `bench console` and the tests in a browser have in common. It keeps what it knows in
+one folder, so that it can be killed and started again upon it.
+"""
+
+import asyncio
+import json
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from nacl.utils import random as entropy
+
+from controller.cli.wall import wall_ms
+from controller.client.endpoints import Endpoints
+from controller.messages import Role
+from controller.roster import CLIENTS
+from controller.trials.hall import HallError, RunningTable, end_program, start_program
+
+if TYPE_CHECKING:
+    from controller.console.people import People
+
+Result = TypeVar("Result")
+_UP_S: Final = 20.0
+_OF_AN_AREA: Final = 8
+
+
+def area_of(number: int) -> str:
+    """Return the area of table `number` (0, 1, …): eight of a letter, as A, B, … Z, A2, …"""
+    place, letter = divmod(number // _OF_AN_AREA, 26)
+    return chr(ord("A") + letter) + (str(place + 1) if place else "")
+
+
+class RunningConsole:
+    """A console: where it is, and its process."""
+
+    def __init__(self, config: Path) -> None:
+        self.config = config
+        self.url = ""
+        self.process: asyncio.subprocess.Process | None = None
+
+    @property
+    def folder(self) -> Path:
+        """Where its configuration, its database and its log lie."""
+        return self.config.parent
+
+    @property
+    def log(self) -> Path:
+        """What it says."""
+        return self.folder / "console.log"
+
+    async def start(self) -> None:
+        """Start it, and wait until it answers. Raises HallError."""
+        with self.log.open("ab") as file:
+            self.process = await start_program(
+                *("console", "--config", str(self.config)),
+                stdout=asyncio.subprocess.PIPE,
+                stderr=file,
+            )
+        assert self.process.stdout is not None
+        try:
+            async with asyncio.timeout(_UP_S):
+                line = (await self.process.stdout.readline()).decode()
+        except TimeoutError:
+            line = ""
+        url = next((word for word in line.split() if word.startswith("http")), None)
+        if url is None:
+            await self.stop()
+            raise HallError(f"the console did not open; see {self.log}")
+        self.url = url
+
+    async def stop(self) -> int | None:
+        """End it as Ctrl-C does; return its exit status, None where none was started."""
+        return None if self.process is None else await end_program(self.process)
+
+    async def kill(self) -> None:
+        """End it as a power cut does."""
+        assert self.process is not None
+        self.process.kill()
+        await self.process.wait()
+
+    async def invite(
+        self, name: str, role: Role, table: str | None = None, language: str = "zh"
+    ) -> str:
+        """Write somebody into its database, also while it runs; return his code."""
+        return await self.aside(lambda: _invited(self.folder, name, role, table, language))
+
+    async def accept(self, code: str, pin: str) -> None:
+        """Let whoever was invited set his PIN, as he would in his browser. Raises HallError."""
+        await self.aside(lambda: self._post("/api/accept", {"code": code, "pin": pin}))
+
+    async def aside(self, call: Callable[[], Result]) -> Result:
+        """Run what blocks aside, and return what it gives."""
+        return await asyncio.get_running_loop().run_in_executor(None, call)
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
+        asked = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), headers, method="POST"
+        )
+        try:
+            with urllib.request.urlopen(asked, timeout=_UP_S) as answer:
+                return json.load(answer)
+        except OSError as error:
+            raise HallError(f"{self.url}{path}: {error}") from error
+
+
+@asynccontextmanager
+async def console(
+    tables: Sequence[RunningTable],
+    folder: Path,
+    *,
+    port: int | None = None,
+    store: str | None = None,
+    areas: Callable[[str], str] | None = None,
+    people: Sequence[tuple[str, Role, str]] = (),
+) -> AsyncIterator[RunningConsole]:
+    """Run a console over the tables of a hall for the block. Raises HallError.
+
+    `port`: None takes a free one. `store`: its database, SQLite's in `folder` where none is said.
+    `areas` gives a table's area by its id. `people` may log in from the start: name, role, PIN.
+    """
+    lines = [
+        _line(table.endpoints, table.state_dir / CLIENTS, area)
+        for table, area in (
+            (table, area_of(number) if areas is None else areas(table.id))
+            for number, table in enumerate(tables)
+        )
+    ]
+    running = RunningConsole(folder / "console.toml")
+    keys = (tables[0].state_dir if tables else folder) / CLIENTS
+    _write(running.config, _text(port, store, keys, lines))
+    if people:
+        await running.aside(lambda: _with_pins(folder, people))
+    try:
+        await running.start()
+        yield running
+    finally:
+        await running.stop()
+
+
+def _write(config: Path, text: str) -> None:
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text, encoding="utf-8")
+
+
+def _text(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
+    own = f'[console]\nname = "demo"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
+    if store is not None:
+        own += f'store = "{store}"\n'
+    return "\n".join([own, *lines])
+
+
+def _line(where: Endpoints, keys: Path, area: str) -> str:
+    return (
+        f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
+        f'commands = "{where.commands}"\nserver_key = \'{where.server_key}\'\nkeys = "{keys}"\n'
+    )
+
+
+@contextmanager
+def _people(folder: Path) -> Iterator["People"]:
+    """Give the people of a console's database for the block, whether it runs or not."""
+    from controller.console.config import load
+    from controller.console.people import People
+    from controller.console.store.archive import open_engine
+
+    engine = open_engine(load(folder / "console.toml").console.store)
+    try:
+        yield People(engine, wall_ms, entropy)
+    finally:
+        engine.dispose()
+
+
+def _invited(folder: Path, name: str, role: Role, table: str | None, language: str) -> str:
+    from controller.console.people import Person
+
+    person = Person(name=name, role=role, table=table, language="en" if language == "en" else "zh")
+    with _people(folder) as people:
+        return people.invite(person)
+
+
+def _with_pins(folder: Path, known: Sequence[tuple[str, Role, str]]) -> None:
+    from controller.console.people import Person
+
+    with _people(folder) as people:
+        for name, role, pin in known:
+            people.accept(people.invite(Person(name=name, role=role)), pin)

@@ -1,0 +1,89 @@
+"""People with tablets: each a browser of his own, logged in at the console."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from playwright.async_api import Browser, Locator, Page, expect
+
+from controller.faults import Language
+from controller.messages import Role
+from controller.trials.hall_console import RunningConsole
+from tests.browser.watched import Watched
+
+PIN = "2468"
+PHONE, TABLET, WALL = (390, 844), (1024, 768), (1920, 1080)
+SOON_MS = 15_000
+
+
+@dataclass
+class Person:
+    """Somebody at his tablet."""
+
+    name: str
+    role: Role
+    page: Page
+    screens: Path
+    url: str
+
+    async def opens(self, path: str) -> None:
+        """Open a page of the console."""
+        await self.page.goto(self.url + path)
+
+    async def sees(self, text: str) -> Locator:
+        """Wait until a text stands on the page."""
+        found = self.page.get_by_text(text).first
+        await expect(found).to_be_visible(timeout=SOON_MS)
+        return found
+
+    async def shot(self, name: str) -> None:
+        """Keep what he sees."""
+        self.screens.mkdir(parents=True, exist_ok=True)
+        await self.page.screenshot(path=self.screens / f"{name}.png")
+
+
+class People:
+    """All who are logged in at one console."""
+
+    def __init__(
+        self, console: RunningConsole, browser: Browser, screens: Path, watched: Watched
+    ) -> None:
+        self._console, self._browser = console, browser
+        self._screens, self.watched = screens, watched
+
+    async def comes(
+        self,
+        name: str,
+        role: Role,
+        *,
+        language: Language = "zh",
+        size: tuple[int, int] = TABLET,
+        table: str | None = None,
+        dark: bool = False,
+    ) -> Person:
+        """Invite a person, and let him log in by the login page."""
+        code = await self._console.invite(name, role, table=table, language=language)
+        await self._console.accept(code, PIN)
+        person = await self.stranger(name, role, size=size, dark=dark)
+        await person.opens("/login")
+        await person.page.locator("input[name=name]").fill(name)
+        await person.page.locator("input[name=pin]").fill(PIN)
+        await person.page.locator("#enter").click()
+        await person.page.wait_for_url(lambda url: "/login" not in url, timeout=SOON_MS)
+        return person
+
+    async def stranger(
+        self,
+        name: str = "stranger",
+        role: Role = Role.OBSERVER,
+        *,
+        size: tuple[int, int] = TABLET,
+        dark: bool = False,
+    ) -> Person:
+        """Open a browser in which nobody is logged in."""
+        context = await self._browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            color_scheme="dark" if dark else "light",
+        )
+        self.watched.over(context)
+        page = await context.new_page()
+        return Person(name, role, page, self._screens, self._console.url)

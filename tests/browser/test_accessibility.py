@@ -1,0 +1,77 @@
+"""No page has a serious fault for who sees, hears or moves otherwise: axe-core finds none."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Browser, Page
+
+from controller.messages import Role
+from tests.browser.people import PHONE, SOON_MS, TABLET
+from tests.browser.scripted import PIN, WHO, scripted
+
+PAGES = {
+    "/": Role.REFEREE,
+    "/wall": Role.REFEREE,
+    "/chief": Role.CHIEF,
+    "/table/T03": Role.REFEREE,
+    "/table/T04": Role.TECHNICIAN,
+    "/table/T07": Role.CHIEF,
+    "/table/T07/rulings": Role.CHIEF,
+    "/table/T07/sheet": Role.REFEREE,
+    "/history": Role.CHIEF,
+    "/draw": Role.CHIEF,
+    "/proof/T01/1": None,
+    "/display/T06": Role.CHIEF,
+    "/setup": Role.TECHNICIAN,
+    "/login": None,
+    "/invited": None,
+}
+GRAVE = frozenset({"serious", "critical"})
+
+
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    async with scripted() as url:
+        yield url
+
+
+@pytest.mark.parametrize(("dark", "size"), [(False, TABLET), (True, PHONE)], ids=["light", "dark"])
+async def test_axe_finds_no_serious_fault_on_any_page(
+    url: str, browser: Browser, dark: bool, size: tuple[int, int]
+) -> None:
+    faults: list[str] = []
+    pages = {
+        role: await _at_tablet(browser, url, role, dark, size) for role in {*PAGES.values()}
+    }
+    for path, role in PAGES.items():
+        page = pages[role]
+        await page.goto(url + path)
+        await page.wait_for_selector("main", timeout=SOON_MS)
+        await page.wait_for_timeout(400)  # its first parts have come
+        found = await Axe().run(page)
+        faults += [
+            f"{path}: {one['id']} ({one['impact']}): {one['nodes'][0]['html'][:200]}"
+            for one in found.response["violations"]
+            if one["impact"] in GRAVE
+        ]
+    assert faults == []
+
+
+async def _at_tablet(
+    browser: Browser, url: str, role: Role | None, dark: bool, size: tuple[int, int]
+) -> Page:
+    """Open a browser; logged in, where somebody has to be."""
+    context = await browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme="dark" if dark else "light"
+    )
+    page = await context.new_page()
+    if role is not None:
+        said = {"name": WHO[role], "pin": PIN}
+        answer = await page.request.post(
+            f"{url}/api/login", data=said, headers={"X-Dealtable": "1"}
+        )
+        assert answer.ok
+    return page
+
+

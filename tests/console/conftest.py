@@ -1,0 +1,42 @@
+"""Databases for the console's store: SQLite in a file, PostgreSQL in a cluster of our own."""
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import create_engine, text
+
+from tests.console.postgres import Cluster, cluster
+
+NewStore = Callable[[], str]
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Cluster]:
+    """A PostgreSQL that runs, for tests that may stop it and start it again."""
+    with cluster() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def _numbers() -> Iterator[int]:
+    return itertools.count(1)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path, _numbers: Iterator[int]) -> str:
+    """An empty database of either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'console.db'}"
+    running: Cluster = request.getfixturevalue("postgres")
+    return new_database(running, f"test{next(_numbers)}")
+
+
+def new_database(running: Cluster, name: str) -> str:
+    """Make an empty database in a cluster; return its URL."""
+    server = create_engine(running.url, isolation_level="AUTOCOMMIT")
+    with server.connect() as base:
+        base.execute(text(f"CREATE DATABASE {name}"))
+    server.dispose()
+    return running.url.replace("/postgres?", f"/{name}?")

@@ -1,0 +1,139 @@
+"""Score sheets of matches that were played, and a console that has them."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.client.refused import refusal
+from controller.console.console import Console
+from controller.console.keeping import SheetKeeper
+from controller.console.store.archive import Archive, Kept
+from controller.console.store.sheets import Sheets
+from controller.console.view.sheet import read_sheet
+from controller.machine.sheet.view import sheet
+from controller.match import events
+from controller.messages import Command, Event, Reply, State
+from controller.sheet.form import ScoreSheet
+from tests.console.fake import Scripted, ScriptedLine, fake
+from tests.console.states import state
+from tests.match.table import Table, from_level
+
+TABLE = "T10"
+HEAD = "ab" * 32
+MADE_UP = "ef" * 32
+
+
+def played() -> Table:
+    """A match with all that a sheet can show, to its last deal."""
+    table = Table(from_level("8")).started().cut().happens(events.Misdealt, reasons=("JAM",))
+    table.played("NS").valued(16, 14).returned(5, 9).out("WNE")
+    table.does(events.Confirmed, by="NS").does(events.Confirmed, by="EW")
+    table.ruled("EW", "violation").corrected(2, "WNS")
+    table.ruled("EW", "foul").named("N")
+    table.does(events.DealtByHand, reason="jammed").played("WNE")
+    table.counted().does(events.AntiAnswered, stands=True).out("ENW")
+    return table.does(events.Confirmed, by="referee").played("NS", "NS")
+
+
+def long(deals: int = 20) -> Table:
+    """A match of many deals: nobody passes A."""
+    table = Table().started()
+    for number in range(deals):
+        table.played("NWE" if number % 2 else "WNS")
+    return table
+
+
+def a_sheet(table: Table, name: str = TABLE, **changes: Any) -> ScoreSheet:
+    """Return the sheet of a match as a table sends it."""
+    raw = sheet(
+        table.state,
+        table=name,
+        head=HEAD,
+        wall=lambda at_ms: f"2027-01-01T{14 + at_ms // 3_600_000:02}:00:00+08:00",
+    )
+    return read_sheet(msgspec.json.decode(msgspec.json.encode(raw | changes)))
+
+
+def shown_as(of: ScoreSheet) -> State:
+    """Return the state of a table whose match has this sheet."""
+    pairs = {side: msgspec.to_builtins(pair) for side, pair in of.pairs.items()}
+    unsigned = [one.signer for one in of.signatures if one.person is None]
+    signed = [{"signer": one.signer, "person": one.person} for one in of.signatures if one.person]
+    verdict = None if of.verdict is None else msgspec.to_builtins(of.verdict)
+    return state(
+        table=of.table,
+        match={
+            "match": of.match,
+            "event": of.event,
+            "round": of.round,
+            "match_no": of.match_no,
+            "table_no": of.table_no,
+            "stage": of.stage,
+            "pairs": pairs,
+            "start_ms": of.start_ms,
+            "verdict": verdict,
+            "version": of.version,
+            "signed": signed,
+            "signers": unsigned,
+            "phase": "over" if unsigned else "signed",
+            "levels": of.levels,
+        },
+    )
+
+
+class Signing(Scripted):
+    """The twelve tables; one of them has a sheet, which can be signed."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self.table = table
+        self.tell_state()
+
+    @property
+    def sheet(self) -> ScoreSheet:
+        """The sheet as it stands."""
+        return a_sheet(self.table)
+
+    def tell_state(self) -> None:
+        """Let the table publish its state."""
+        self.say(TABLE, shown_as(self.sheet))
+
+
+class SigningLine(ScriptedLine):
+    """What answers for the table with the sheet; `away`: nothing does."""
+
+    def __init__(self, tables: Signing, table: str) -> None:
+        super().__init__(tables, table)
+        self._signing, self._name = tables, table
+
+    async def send(self, command: Command) -> Reply:
+        """Answer as the table would."""
+        if self._name == TABLE and command.cmd == "sheet":
+            raw = msgspec.to_builtins(self._signing.sheet)
+            return Reply(id=command.id, ok=True, result=raw)
+        if self._name == TABLE and command.cmd == "sign":
+            args = command.args
+            self._signing.table.happens(events.Signed, signer=args["signer"], person=args["person"])
+            refused = self._signing.table.refused
+            if refused is not None:
+                return refusal(command.id, refused, signer=args["signer"])
+            self._signing.tell_state()
+        return await super().send(command)
+
+
+def console_with(folder: Path, tables: Signing, port: int = 0) -> Console:
+    """Return a console with a table that has a sheet, and what keeps it."""
+    console = fake(folder, port, tables)
+    console.desk._lines = lambda table, role: SigningLine(tables, table)
+    sheets = Sheets(console.engine, console.now_ms)
+    keeper = SheetKeeper(console.tables, console.desk, sheets, console.write)
+    console.keepers = [one for one in console.keepers if not isinstance(one, SheetKeeper)]
+    console.keepers.append(keeper)
+    return console
+
+
+def archived(console: Console, rows: list[dict[str, Any]]) -> None:
+    """Put events into the console's archive."""
+    told = [msgspec.convert(row, Event) for row in rows]
+    Archive(console.engine).keep([Kept(event, msgspec.json.encode(event)) for event in told])

@@ -1,0 +1,310 @@
+"""Tables of the fake console at which matches are really played: `python -m tests.console.played`.
+
+No machine and no wire, but the match itself: what is ordered becomes events of the reducer, and
+those are entries and states as a table publishes them. So the ruling desk can be looked at, and
+tried, in a second.
+"""
+
+import asyncio
+import itertools
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.commands import COMMANDS, BadArgs, parse_args
+from controller.console.app import make_app
+from controller.console.console import Console
+from controller.console.serving import serve
+from controller.console.store.archive import Kept
+from controller.machine.order.desk import OrderRefused, failure, failure_of
+from controller.machine.order.foresight import foreseen, lost_time
+from controller.machine.order.match_desk import meeting_data
+from controller.machine.order.match_orders import EVENTS, events_of
+from controller.machine.order.ruling_orders import choices
+from controller.machine.order.samples import ORDERS, Known, by_word, samples
+from controller.machine.order.who import Who
+from controller.machine.play import Play, happened, tried
+from controller.machine.public.calls import public_calls
+from controller.machine.public.match import public_match
+from controller.machine.sheet.view import sheet
+from controller.match import events
+from controller.match.effects import Refused
+from controller.match.events import MatchEvent, data_of
+from controller.match.phase import BEFORE_RELEASE
+from controller.match.reducer import match_of
+from controller.match.refusals import RefusedError
+from controller.messages import Call, Command, Failure, Reply, Role, Seat, State
+from controller.rules.penalties.records import Entry
+from tests.console import fake
+from tests.console.states import state
+from tests.match.people import charge_of
+from tests.match.table import BIG_TWO, INTL, B, N, Table, timed
+
+Told = dict[str, Any]
+
+
+class Played:
+    """One table with its match: `do` gives it a command, `state` is what it says."""
+
+    def __init__(self, tables: fake.Scripted, name: str, script: Table, record: Any = ()) -> None:
+        self._tables, self.name = tables, name
+        self._numbers = itertools.count(1)
+        self._began = fake.wall_ms() - script.at_ms
+        self.profile = script.profile
+        first = match_of(self.profile, script.state.meeting, record)
+        self.play = Play(match=first)
+        self.kept: list[Kept] = []
+        self.calls: tuple[Call, ...] = ()
+        self._write("meeting", dict(meeting_data(self.profile, first.meeting, record)))
+        for event in script.happened:
+            self._happens(event)
+
+    @property
+    def at_ms(self) -> int:
+        """The table's clock."""
+        return fake.wall_ms() - self._began
+
+    def state(self) -> State:
+        """What the table publishes."""
+        play, match = self.play, self.play.match
+        assert match is not None
+        shown = public_match(
+            play,
+            profile=self.profile.name,
+            now_ms=self.at_ms,
+            deal=match.deal,
+            leader=None,
+            turned_up=None,
+        )
+        held = match.phase in BEFORE_RELEASE
+        calls = public_calls(self.calls, play.needs)
+        bare = state(
+            table=self.name,
+            boot="played01",
+            time=fake.stamp(),
+            machine={"phase": "committed" if held else "released", "deal": match.deal},
+            seq=next(self._numbers),
+        )
+        return msgspec.structs.replace(bare, match=shown, calls=calls)
+
+    def tick(self) -> None:
+        """Let time do what it does, and publish."""
+        self._happens(events.Ticked(at_ms=self.at_ms), quiet=True)
+        self._tables.say(self.name, self.state())
+
+    def calls_referee(self, seat: Seat) -> None:
+        """Press a red button."""
+        self.calls = (*self.calls, Call(seat=seat, reason="button", since=fake.stamp(30)))
+
+    def do(self, command: Command, role: Role) -> Reply:
+        """Give a command."""
+        try:
+            args = parse_args(command.cmd, command.args)
+            result = self._asked(command.cmd, args)
+            if result is None:
+                result = self._ordered(command, args, role)
+        except BadArgs as bad:
+            refused = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
+            return Reply(id=command.id, ok=False, error=refused)
+        except OrderRefused as why:
+            return Reply(id=command.id, ok=False, error=why.failure)
+        except RefusedError as error:
+            return Reply(id=command.id, ok=False, error=failure_of(error.refusal))
+        return Reply(id=command.id, ok=True, result=result)
+
+    def _asked(self, cmd: str, args: Any) -> Told | None:
+        match = self.play.match
+        assert match is not None
+        reading: dict[str, Callable[[], Told]] = {
+            "rulings": lambda: {
+                "proposals": msgspec.to_builtins(list(choices(match, args, self.at_ms)))
+            },
+            "foresee": lambda: foreseen(self.play, args, self.at_ms),
+            "lost_time": lambda: lost_time(match, self.at_ms),
+            "sheet": lambda: sheet(match, table=self.name, head="00" * 32),
+            "offers": lambda: {"offers": self._offers(args.role)},
+        }
+        return reading[cmd]() if cmd in reading else None
+
+    def _ordered(self, command: Command, args: Any, role: Role) -> Told:
+        match = self.play.match
+        assert match is not None
+        if command.cmd not in EVENTS:
+            raise OrderRefused(failure("WRONG_PHASE", found="played", expected="a machine"))
+        who = Who(role.value, role, command.person)
+        wanted = events_of(command.cmd, args, who, match, self.at_ms)
+        why = self._refused(wanted)
+        if why is not None:
+            raise OrderRefused(why)
+        for event in wanted:
+            self._happens(event)
+        self._write("command", {"id": command.id, "cmd": command.cmd, "key": "k", "who": who.by})
+        self._tables.say(self.name, self.state())
+        ruled = [event for event in wanted if isinstance(event, events.RulingProposed)]
+        assert self.play.match is not None
+        told: Told = {"phase": self.play.match.phase.value}
+        for event in ruled:
+            told |= {"ruling": event.id, "penalty": event.proposal.penalty}
+        return told
+
+    def _refused(self, wanted: tuple[MatchEvent, ...]) -> Failure | None:
+        play = self.play
+        for event in wanted:
+            _, effects = tried(play, event)
+            for effect in effects:
+                if isinstance(effect, Refused):
+                    return failure_of(effect.refusal)
+            play = happened(play, event)
+        return None
+
+    def _offers(self, role: Role) -> list[Told]:
+        match = self.play.match
+        known = Known(match=match, sets=("S1", "S2"), cards=108, cut=40, up=(), needs=())
+        found = []
+        for cmd in ORDERS:
+            if role not in COMMANDS[cmd].roles or cmd not in EVENTS:
+                continue
+            seats: list[str] = []
+            refused: Failure | None = None
+            taken, named = False, False
+            for sample in samples(cmd, known):
+                why = self._tried(cmd, sample.args, role)
+                word = by_word(sample)
+                if why is not None and why.code == "NEEDS_CHIEF" and word is not None:
+                    why = self._tried(cmd, word.args, role)
+                named = named or sample.seat is not None
+                taken = taken or why is None
+                if why is None and sample.seat is not None:
+                    seats.append(sample.seat)
+                refused = refused or why
+            said = None if taken else msgspec.to_builtins(refused)
+            found.append({"cmd": cmd, "seats": seats if named else None, "refused": said})
+        return found
+
+    def _tried(self, cmd: str, args: Any, role: Role) -> Failure | None:
+        assert self.play.match is not None
+        try:
+            wanted = events_of(cmd, args, Who(role.value, role), self.play.match, self.at_ms)
+        except RefusedError as error:
+            return failure_of(error.refusal)
+        why = self._refused(wanted)
+        return None if why is not None and why.code == "NO_FINISH_ORDER" else why
+
+    def _happens(self, event: MatchEvent, *, quiet: bool = False) -> None:
+        self.play = happened(self.play, event, fake.stamp())
+        if not quiet:
+            self._write("match", data_of(event))
+
+    def _write(self, kind: str, data: Told) -> None:
+        event = fake.an_event(self.name, next(self._numbers) + 10, kind, data)
+        self.kept.append(Kept(event, msgspec.json.encode(event)))
+        self._tables.heard(event)
+
+
+class PlayedTables(fake.Scripted):
+    """The twelve of the fake, some of them with a match that is played."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.played: dict[str, Played] = {}
+        self.archive: Any = None
+        for name, (script, record) in scripts().items():
+            self.played[name] = Played(self, name, script, record)
+            self.say(name, self.played[name].state())
+        self.played["T01"].calls_referee("N")
+
+    def heard(self, event: Any) -> None:
+        """Keep an entry, and tell who listens."""
+        if self.archive is not None:
+            self.archive.keep([Kept(event, msgspec.json.encode(event))])
+        for told in self._events[:]:
+            told(event)
+
+    async def play(self) -> None:
+        """Go on for ever."""
+        while True:
+            await asyncio.sleep(1)
+            for one in self.played.values():
+                one.tick()
+
+
+class PlayedLine(fake.ScriptedLine):
+    """What answers: the match itself, where one is played."""
+
+    def __init__(self, tables: PlayedTables, table: str, role: Role) -> None:
+        super().__init__(tables, table)
+        self._played, self._role = tables.played.get(table), role
+
+    async def send(self, command: Command) -> Reply:
+        """Answer as a table would."""
+        if self._played is None:
+            return await super().send(command)
+        return self._played.do(command, self._role)
+
+
+def scripts() -> dict[str, tuple[Table, Any]]:
+    """Return the matches, and what their pairs bring."""
+    rich = Table().started().played("NS", "NWS", "ENW").in_play()
+    rich.ruled("NS", "warning").ruled("EW", "violation").charged("E", "foul", name="R3")
+    claimed = Table().started().played("NS").laid().does(events.CountClaimed, seat="W")
+    wild = Table(N).started().played("NS", "EW").in_play()
+    clocked = Table(timed()).started().played("NS").in_play().does(events.Led)
+    clocked.does(events.Suspended, reason="long ruling").tick(minutes=2).does(events.Resumed)
+    clocked.does(events.PlayCalled, seat="S").tick(ms=22_000)
+    over = Table(timed()).started().played("NS", "NWE").at_minute(61)
+    big = Table(BIG_TWO).started()
+    bcta = Table(B).started().played("NWS", "EW").in_play()
+    return {
+        "T01": (rich, _brought(rich)),
+        "T02": (claimed, ()),
+        "T03": (wild, ()),
+        "T04": (big, ()),
+        "T05": (clocked, ()),
+        "T06": (over, ()),
+        "T07": (bcta, ()),
+        "T08": (Table(INTL).seated(), ()),
+    }
+
+
+def _brought(table: Table) -> tuple[Entry, ...]:
+    """Return what the pair of East and West did an hour ago."""
+    charge = charge_of(table.state, "E", "disturbance")
+    said = {
+        name: getattr(charge, name) for name in Entry.__struct_fields__ if hasattr(charge, name)
+    }
+    return (Entry(**said | {"match": "M0", "deal": 4}, penalty="warning", article="A15.3.1"),)
+
+
+def console_of(folder: Path, port: int = 0) -> tuple[Console, PlayedTables]:
+    """Return a console over these tables."""
+    tables = PlayedTables()
+    console = fake.fake(folder, port, tables, lambda table, role: PlayedLine(tables, table, role))
+    for one in tables.played.values():
+        console.archive.keep(one.kept)
+    tables.archive = console.archive
+    return console, tables
+
+
+async def _serve(port: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="played-") as folder:
+        console, tables = console_of(Path(folder), port)
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        playing = asyncio.create_task(tables.play())
+        await console.start()
+        try:
+            await serve(console, stop, lambda url: sys.stderr.write(f"{url}\n"), make_app(console))
+        finally:
+            playing.cancel()
+            await console.close()
+            console.engine.dispose()
+
+
+if __name__ == "__main__":
+    asyncio.run(_serve(int(sys.argv[1]) if len(sys.argv) > 1 else 8126))

@@ -1,0 +1,112 @@
+"""A table with a real gateway and a scripted machine that has a journal."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from controller.bridge import SOCKET_NAME, CommandMessage, HelloMessage
+from controller.cli.wall import wall
+from controller.client.client import Identity
+from controller.client.endpoints import Endpoints
+from controller.config import TableConfig
+from controller.console.config import TableLine
+from controller.gateway.certificates import create_keys
+from controller.gateway.gateway import open_gateway
+from controller.messages import Reply, State
+from controller.roster import KEYS, TABLE, read_certificate
+from tests.console.journal import Journal
+from tests.console.states import state
+from tests.gateway.scripted import ScriptedMachine, identity
+
+
+class RealTable:
+    """Its gateway can be opened and closed again at the same addresses."""
+
+    def __init__(self, folder: Path, runtime_dir: Path, name: str = "T01") -> None:
+        self.name = name
+        self.folder = folder
+        create_keys(folder)
+        self.journal = Journal(name)
+        self.seq = 0
+        self.machine = ScriptedMachine(runtime_dir / SOCKET_NAME, self.state())
+        self.machine.hello = HelloMessage(name, simulated=True)
+        self.machine.script = self._answer
+        self.config = _config(folder, runtime_dir, name)
+        self.endpoints: Endpoints | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[TableLine]:
+        """Let its gateway serve for the block, where it served before."""
+        if self.endpoints is not None:
+            gateway = msgspec.structs.replace(
+                self.config.gateway, feed=self.endpoints.feed, commands=self.endpoints.commands
+            )
+            self.config = msgspec.structs.replace(self.config, gateway=gateway)
+        async with open_gateway(self.config, wall) as self.endpoints:
+            await self.machine.connected.wait()
+            yield self.line
+
+    @property
+    def line(self) -> TableLine:
+        """What a console's configuration says of it."""
+        assert self.endpoints is not None
+        verify = read_certificate(self.folder / KEYS / f"{TABLE}.key").verify
+        return TableLine(
+            id=self.name,
+            feed=self.endpoints.feed,
+            commands=self.endpoints.commands,
+            server_key=self.endpoints.server_key,
+            verify=verify.hex(),
+        )
+
+    def observer(self) -> Identity:
+        """Who may hear it."""
+        return identity(self.folder, "observer")
+
+    def state(self, **more: Any) -> State:
+        """Its state, with a new number."""
+        self.seq += 1
+        own = {"table": self.name, "seq": self.seq, "head": self.journal.head, "signed": None}
+        return state(None, **own | more)
+
+    def say(self, **more: Any) -> State:
+        """Say its state."""
+        said = self.machine.state = self.state(**more)
+        self.machine.publish(said)
+        return said
+
+    def happens(self, say: Callable[[Any], None] | None = None, **data: Any) -> None:
+        """Write a public entry and tell it."""
+        (say or self.machine.publish)(self.journal.happens(**data))
+
+    def _answer(self, message: CommandMessage) -> list[Reply]:
+        command = message.body
+        result: dict[str, Any] = {}
+        if command.cmd == "events":
+            events = self.journal.events(command.args["since"])
+            result = {"events": msgspec.to_builtins(events)}
+        return [Reply(id=command.id, ok=True, result=result)]
+
+
+def _config(folder: Path, runtime_dir: Path, name: str) -> TableConfig:
+    return msgspec.convert(
+        {
+            "table": {
+                "id": name,
+                "profile": "international-000",
+                "backend": "sim",
+                "state_dir": str(folder),
+                "runtime_dir": str(runtime_dir),
+            },
+            "dealer": {"port": "/dev/null", "id": "00000000000000d1"},
+            "reader": {"port": "/dev/zero", "id": "00000000000000e1"},
+            "panel": {"pins": "mock"},
+            "card_set": [{"id": "S1", "back": "A"}],
+            "gateway": {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"},
+        },
+        TableConfig,
+        dec_hook=lambda kind, value: kind(value),
+    )

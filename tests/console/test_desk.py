@@ -1,0 +1,340 @@
+"""The console's desk: written before it is sent, never twice by itself, its fate always told."""
+
+import asyncio
+import base64
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import msgspec
+import pytest
+from nacl.public import PublicKey, SealedBox
+from sqlalchemy import Engine
+
+from controller import signing
+from controller.client.client import NoAnswer
+from controller.client.refused import refusal
+from controller.console.desk import Desk, OrderView, Told, Wish
+from controller.console.people import Person
+from controller.console.routing import Wrong
+from controller.console.store.archive import open_engine
+from controller.console.store.orders import Orders
+from controller.gateway.certificates import create_client
+from controller.messages import Command, Reply, Role
+from controller.roster import read_certificate
+from tests.console.fake import Scripted, an_event, now
+
+pytestmark = pytest.mark.virtual
+
+TABLE_KEY = "k" * 40
+LI = Person(name="Li Na", role=Role.REFEREE)
+WU = Person(name="Wu Jun", role=Role.REFEREE)
+CHEN = Person(name="Chen", role=Role.CHIEF)
+HOLD = Wish(id="order-0001", cmd="hold", args={"reason": "smoke"})
+OPEN = Wish(id="order-0002", cmd="open_hand", args={"seat": "N", "reason": "claim"})
+
+
+class Wire:
+    """A table behind the wire. `says` answers; whatever it is sent stands in `sent`."""
+
+    def __init__(self) -> None:
+        self.sent: list[Command] = []
+        self.says: Callable[[Command], Reply] = lambda command: Reply(
+            id=command.id, ok=True, result={"phase": "play"}
+        )
+        self.takes_s = 0.0
+        self.before: Callable[[], None] = lambda: None
+
+    async def send(self, command: Command) -> Reply:
+        self.before()
+        self.sent.append(command)
+        await asyncio.sleep(self.takes_s)
+        return self.says(command)
+
+
+def silent(command: Command) -> Reply:
+    raise NoAnswer("no answer in 8 s")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A console's database."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def wire() -> Wire:
+    """A table that does what it is told."""
+    return Wire()
+
+
+@pytest.fixture
+def tables() -> Scripted:
+    """Twelve tables that stand still."""
+    return Scripted()
+
+
+@pytest.fixture
+def new_desk(
+    engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path
+) -> Callable[[], Desk]:
+    """Open a desk over what was kept, as a console's start does."""
+    for role in Role:
+        create_client(tmp_path, role.value, role)
+    numbers = count(1)
+    return lambda: Desk(
+        tables,
+        Orders(engine),
+        now,
+        lambda table, role: wire,
+        table_key=lambda table: TABLE_KEY,
+        keys=lambda table: tmp_path / "clients",
+        ids=lambda: f"own-{next(numbers)}",
+        now_ms=lambda: next(numbers),
+    )
+
+
+@pytest.fixture
+def desk(new_desk: Callable[[], Desk]) -> Desk:
+    """A desk."""
+    return new_desk()
+
+
+async def fates(desk: Desk, table: str = "T01") -> dict[str, str]:
+    return {one.id: one.fate for one in await desk.orders(table)}
+
+
+async def test_an_order_goes_out_with_the_roles_key_the_persons_name_and_the_tables_run(
+    desk: Desk, wire: Wire, tables: Scripted, tmp_path: Path
+) -> None:
+    told = await desk.do(LI, "T02", msgspec.structs.replace(HOLD, deal=2, attempt=1))
+    (sent,) = wire.sent
+    signing.check(sent, TABLE_KEY)
+    state = tables.seen("T02").state
+    assert state is not None
+    assert (sent.person, sent.boot, sent.deal, sent.attempt) == ("Li Na", state.boot, 2, 1)
+    own = read_certificate(tmp_path / "clients" / "referee.key")
+    assert sent.key == own.verify.hex()
+    assert told == Told(Reply(id=HOLD.id, ok=True, result={"phase": "play"}))
+
+
+async def test_it_is_written_down_before_it_is_sent(
+    desk: Desk, wire: Wire, engine: Engine
+) -> None:
+    kept: list[bool] = []
+
+    def look() -> None:
+        found = Orders(engine).find(HOLD.id)
+        kept.append(found is not None and found.reply is None)
+
+    wire.before = look
+    await desk.do(LI, "T01", HOLD)
+    assert kept == [True]
+
+
+async def test_the_same_id_acts_once_and_is_answered_alike(desk: Desk, wire: Wire) -> None:
+    wire.takes_s = 1.0
+    both = await asyncio.gather(desk.do(LI, "T01", HOLD), desk.do(LI, "T01", HOLD))
+    assert both[0] == both[1] == await desk.do(LI, "T01", HOLD)
+    assert len(wire.sent) == 1
+
+
+async def test_what_a_table_refuses_stays_refused_in_its_words(desk: Desk, wire: Wire) -> None:
+    wire.says = lambda command: refusal(command.id, "WRONG_PHASE", found="held", expected="empty")
+    first = await desk.do(LI, "T01", HOLD)
+    assert await desk.do(LI, "T01", HOLD) == first
+    assert len(wire.sent) == 1
+    (view,) = await desk.orders("T01")
+    assert view.fate == "refused"
+    assert view.error is not None
+    assert view.error.message_zh
+
+
+async def test_without_an_answer_it_is_unknown_and_asked_again_with_the_same_bytes(
+    desk: Desk, wire: Wire
+) -> None:
+    wire.says = silent
+    told = await desk.do(LI, "T01", HOLD)
+    assert told.as_json() == {"unknown": True, "why": "no answer in 8 s"}
+    assert await fates(desk) == {HOLD.id: "unknown"}
+    assert len(wire.sent) == 1  # nothing is sent again by itself
+    wire.says = Wire().says
+    assert (await desk.do(LI, "T01", HOLD)).reply is not None
+    assert wire.sent[0] == wire.sent[1]
+    assert await fates(desk) == {HOLD.id: "done"}
+
+
+@pytest.mark.parametrize("code", ["MACHINE_AWAY", "MACHINE_LATE"])
+async def test_a_gateway_that_does_not_know_tells_no_fate(
+    desk: Desk, wire: Wire, code: str
+) -> None:
+    wire.says = lambda command: refusal(command.id, code)
+    assert (await desk.do(LI, "T01", HOLD)).reply is None
+    assert await fates(desk) == {HOLD.id: "unknown"}
+
+
+async def test_to_be_told_that_too_many_ask_is_no_fate_of_an_order_that_may_have_acted(
+    desk: Desk, wire: Wire
+) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+    wire.says = lambda command: refusal(command.id, "TOO_MANY", found="9", expected="8")
+    assert (await desk.do(LI, "T01", HOLD)).reply is None
+    assert await fates(desk) == {HOLD.id: "unknown"}
+    # … but the first time it is: nothing was begun
+    again = msgspec.structs.replace(HOLD, id="order-0009")
+    assert (await desk.do(LI, "T01", again)).reply is not None
+
+
+async def test_after_a_restart_what_has_no_answer_is_unknown_and_nothing_is_sent(
+    desk: Desk, new_desk: Callable[[], Desk], wire: Wire
+) -> None:
+    wire.takes_s = 3600.0
+    asking = asyncio.ensure_future(desk.do(LI, "T01", HOLD))
+    await asyncio.sleep(1)
+    assert await fates(desk) == {HOLD.id: "sent"}
+    await desk.close()
+    await asyncio.gather(asking, return_exceptions=True)
+    wire.takes_s = 0.0
+    later = new_desk()
+    await asyncio.sleep(60)
+    assert await fates(later) == {HOLD.id: "unknown"}
+    assert len(wire.sent) == 1
+    assert (await later.do(LI, "T01", HOLD)).reply is not None
+    assert wire.sent[0] == wire.sent[1]
+
+
+async def test_who_leaves_the_page_changes_nothing(desk: Desk, wire: Wire) -> None:
+    wire.takes_s = 5.0
+    asking = asyncio.ensure_future(desk.do(LI, "T01", HOLD))
+    await asyncio.sleep(1)
+    asking.cancel()
+    await asyncio.sleep(10)
+    assert await fates(desk) == {HOLD.id: "done"}
+
+
+@pytest.mark.parametrize(
+    ("person", "table", "wish"),
+    [
+        (WU, "T01", HOLD),
+        (LI, "T02", HOLD),
+        (LI, "T01", msgspec.structs.replace(HOLD, args={"reason": "other"})),
+        (LI, "T01", msgspec.structs.replace(HOLD, cmd="resume", args={})),
+        (LI, "T01", msgspec.structs.replace(HOLD, deal=7)),
+    ],
+)
+@pytest.mark.parametrize("during", [True, False])
+async def test_an_id_is_one_order_of_one_person(
+    desk: Desk, wire: Wire, person: Person, table: str, wish: Wish, during: bool
+) -> None:
+    wire.takes_s = 5.0
+    first = asyncio.ensure_future(desk.do(LI, "T01", HOLD))
+    await asyncio.sleep(1 if during else 10)
+    with pytest.raises(Wrong) as raised:
+        await desk.do(person, table, wish)
+    assert raised.value.status == 409
+    await first
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("person", "cmd", "status", "said"),
+    [
+        (LI, "open_hand", 403, "chief"),
+        (CHEN, "selftest", 403, "technician"),
+        (LI, "fly", 400, "fly"),
+        (LI, "sheet", 400, "orders nothing"),
+    ],
+)
+async def test_a_role_that_may_not_is_refused_before_anything_is_signed(
+    desk: Desk, wire: Wire, person: Person, cmd: str, status: int, said: str
+) -> None:
+    with pytest.raises(Wrong, match=said) as raised:
+        await desk.do(person, "T01", Wish(id="order-0003", cmd=cmd))
+    assert raised.value.status == status
+    assert raised.value.zh
+    assert wire.sent == []
+    assert await desk.orders("T01") == []
+
+
+async def test_a_table_that_is_not_here_is_not_found(desk: Desk) -> None:
+    with pytest.raises(Wrong, match="no table T99"):
+        await desk.do(LI, "T99", HOLD)
+
+
+async def test_a_role_without_a_key_is_told_so_and_nothing_is_kept(
+    desk: Desk, tmp_path: Path
+) -> None:
+    (tmp_path / "clients" / "referee.key_secret").unlink()
+    with pytest.raises(Wrong, match="no key for the role referee"):
+        await desk.do(LI, "T01", HOLD)
+    assert await desk.orders("T01") == []
+
+
+async def test_a_table_that_was_never_heard_is_asked_for_its_run_first(
+    desk: Desk, wire: Wire
+) -> None:
+    wire.says = lambda command: Reply(
+        id=command.id, ok=True, result={"boot": "fresh"} if command.cmd == "snapshot" else {}
+    )
+    await desk.do(LI, "T12", HOLD)
+    assert [(sent.cmd, sent.boot) for sent in wire.sent] == [("snapshot", None), ("hold", "fresh")]
+
+
+async def test_a_hand_is_opened_for_the_chief_who_ordered_it_and_kept_nowhere(
+    desk: Desk, wire: Wire, engine: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = read_certificate(tmp_path / "clients" / "chief.key")
+    assert own.seal is not None
+    hand = b"\xe2\x99\xa0A \xe2\x99\xa510 BJ"
+    box = base64.b64encode(SealedBox(PublicKey(own.seal)).encrypt(hand)).decode()
+    said = {"seat": "N", "reason": "claim", "by": "chief", "sealed": box}
+    wire.says = lambda command: Reply(id=command.id, ok=True, result=said)
+    for _ in range(2):  # the second time out of what was kept
+        told = await desk.do(CHEN, "T01", OPEN)
+        assert told.reply is not None
+        assert told.reply.result == {
+            "seat": "N",
+            "reason": "claim",
+            "by": "chief",
+            "hand": ["♠A", "♥10", "BJ"],
+        }
+    assert len(wire.sent) == 1
+    shown = msgspec.json.encode(await desk.orders("T01")).decode()
+    engine.dispose()
+    kept = b"".join(file.read_bytes() for file in tmp_path.glob("console.db*"))
+    for secret in ("♠A", "♥10"):
+        assert secret.encode() not in kept
+        assert secret not in shown + caplog.text
+
+
+async def test_a_box_for_another_key_stays_closed(desk: Desk, wire: Wire) -> None:
+    said = {"sealed": base64.b64encode(b"x" * 80).decode()}
+    wire.says = lambda command: Reply(id=command.id, ok=True, result=said)
+    told = await desk.do(CHEN, "T01", OPEN)
+    assert told.reply is not None
+    assert told.reply.result == said
+
+
+async def test_what_the_journal_tells_of_an_order_is_seen(desk: Desk) -> None:
+    changed: list[str] = []
+    desk.on_orders = changed.append
+    await desk.do(LI, "T01", HOLD)
+    desk.saw(an_event("T01", 77, "command", {"id": HOLD.id}))
+    desk.saw(an_event("T01", 78, "state", {"id": "order-0002"}))
+    (view,) = await desk.orders("T01")
+    assert isinstance(view, OrderView)
+    assert (view.seen, view.person, view.cmd) == (77, "Li Na", "hold")
+    assert set(changed) == {"T01"}
+
+
+async def test_a_question_that_nobody_answers_is_told_in_both_languages(
+    desk: Desk, wire: Wire
+) -> None:
+    wire.says = silent
+    with pytest.raises(Wrong) as raised:
+        await desk.read("T01", "sheet")
+    assert (raised.value.status, raised.value.zh) == (504, "T01没有应答")
+    assert wire.sent[0].sig is None

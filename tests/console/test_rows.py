@@ -1,0 +1,73 @@
+"""A table's row of the hall: it changes when something happens, not whenever time goes on."""
+
+import msgspec
+import pytest
+
+from controller.console.standing import Standing
+from controller.console.view.rows import Row, row
+from controller.console.view.waits import Wait, reasons, since_epoch_ms
+from controller.messages import State
+from tests.console.states import alert, call, state
+
+LIVE = Standing.LIVE, 0
+
+
+def _running(second: int, **match: object) -> State:
+    """A table's state so many seconds on, its clock running to second 3000 of its own."""
+    clock = {"left_s": 3000 - second, "running": True, "deadline_ms": 3_000_000}
+    return state(
+        time=f"2027-01-01T00:00:{second:02}.400+00:00",
+        match={"clock": clock, "at_ms": second * 1000} | match,
+    )
+
+
+def _row(said: State, wait: Wait | None = None, standing: tuple[Standing, int] = LIVE) -> Row:
+    return row("T01", "A", said, standing, wait)
+
+
+def test_a_running_clock_alone_is_no_news() -> None:
+    rows = {msgspec.json.encode(_row(_running(second))) for second in range(1, 60)}
+    assert len(rows) == 1
+
+
+def test_a_running_clock_is_told_by_its_end() -> None:
+    found = _row(_running(1))
+    assert found.ends_ms is not None
+    assert found.ends_ms % 1000 == 0
+    assert found.ends_ms - 1_798_761_600_000 == pytest.approx(3_000_000, abs=1000)
+    assert found.left_s is None
+
+
+def test_a_standing_clock_is_told_by_what_is_left() -> None:
+    clock = {"left_s": 77, "running": False, "deadline_ms": None}
+    found = _row(state(match={"clock": clock}))
+    assert (found.left_s, found.ends_ms) == (77, None)
+
+
+def test_a_table_that_was_never_heard_is_dark() -> None:
+    found = row("T01", "A", None, (Standing.CONNECTING, 5), None)
+    assert (found.light, found.since_ms, found.phase) == ("dark", 5, "")
+
+
+@pytest.mark.parametrize("how", [one for one in Standing if one is not Standing.LIVE])
+def test_what_is_not_live_is_dark_whatever_it_said_last(how: Standing) -> None:
+    assert _row(state(calls=[call("button")]), standing=(how, 9)).light == "dark"
+
+
+def test_a_standing_machine_comes_before_who_waits() -> None:
+    said = state(machine={"phase": "fault"}, alerts=[alert("LID_OPENED")])
+    wait = Wait(table="T01", reasons=reasons(said, Standing.LIVE, 0))
+    assert _row(said, wait).light == "stands"
+    assert _row(state(), wait).light == "waits"
+
+
+def test_only_a_running_match_is_busy() -> None:
+    assert _row(state()).light == "busy"
+    assert _row(state(match={"started": False})).light == "calm"
+
+
+def test_a_table_whose_wall_clock_is_wrong_ends_when_its_time_is_up() -> None:
+    said = _running(1)
+    heard_ms = since_epoch_ms(said.time) + 3_600_000
+    ends_ms = row("T01", "A", said, LIVE, None, heard_ms=heard_ms).ends_ms
+    assert ends_ms == pytest.approx(heard_ms + 2_999_000, abs=1000)

@@ -1,0 +1,169 @@
+"""The streams of the pages, over a real server: all first, then what changes, and their end."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.config import ConfigError
+from controller.console.console import Console
+from controller.console.serving import serve
+from controller.messages import Role
+from tests.console.fake import Scripted
+from tests.console.web import listening, served, standing, visitor
+
+HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
+
+
+@pytest.fixture
+async def hall(tmp_path: Path) -> AsyncIterator[tuple[Console, Scripted, str]]:
+    """A console that serves, its tables, and its address."""
+    async with standing(tmp_path) as (console, tables), served(console) as url:
+        yield console, tables, url
+
+
+Hall = tuple[Console, Scripted, str]
+
+
+async def test_the_hall_is_told_whole_and_then_what_changes(hall: Hall) -> None:
+    console, tables, url = hall
+    async with visitor(url, "ref") as client, listening(client, "/stream/hall") as events:
+        kind, said = await events.next()
+        assert kind == "all"
+        assert said["me"]["name"] == "ref"
+        assert abs(said["now_ms"] - console.now_ms()) < 60_000
+        assert {f"row/{table}" for table in tables.ids} <= said.keys()
+        assert [wait["table"] for wait in said["waits"]][:2] == ["T02", "T09"]
+        assert said["areas"]
+        assert "chief" not in said
+        state = tables.seen("T02").state
+        assert state is not None
+        tables.say("T02", msgspec.structs.replace(state, calls=[]))
+        changed = await events.until("some", "waits")
+        assert "T02" not in [wait["table"] for wait in changed["waits"]]
+
+
+async def test_what_is_the_chiefs_only_the_chief_is_told(hall: Hall) -> None:
+    _, _, url = hall
+    async with visitor(url, "chief") as client, listening(client, "/stream/hall") as events:
+        _, said = await events.next()
+        assert "chief" in said
+
+
+async def test_who_takes_a_table_is_shown_to_all_and_gone_with_what_it_waited_for(
+    hall: Hall,
+) -> None:
+    console, tables, url = hall
+    async with visitor(url, "ref") as client, listening(client, "/stream/hall") as events:
+        await events.next()
+        await client.post("/api/tables/T02/take", json={})
+        taken = await events.until("some", "row/T02")
+        assert taken["row/T02"]["taken_by"] == "ref"
+        state = tables.seen("T02").state
+        assert state is not None
+        tables.say("T02", msgspec.structs.replace(state, calls=[]))
+        while taken["row/T02"]["taken_by"] is not None:
+            taken = await events.until("some", "row/T02")
+        assert console.takes.who("T02") is None
+
+
+async def test_a_stream_beats_so_that_a_page_knows_that_it_lives(hall: Hall) -> None:
+    _, _, url = hall
+    async with visitor(url, "obs") as client, listening(client, "/stream/hall") as events:
+        first = (await events.next())[1]["now_ms"]
+        assert (await events.until("beat"))["now_ms"] > first
+
+
+async def test_a_table_is_told_as_it_published_itself_with_orders_and_words(hall: Hall) -> None:
+    _, tables, url = hall
+    async with visitor(url, "ref") as client, listening(client, "/stream/table/T01") as events:
+        _, said = await events.next()
+        body = tables.seen("T01").body
+        assert body is not None
+        assert said["state"] == msgspec.json.decode(body)
+        assert said["table"]["standing"] == "live"
+        assert [line["n"] for line in await events.part("told")] == [1, 2, 3]
+        assert await events.part("offers")
+        await client.post("/api/tables/T01/do", json=HOLD)
+        (order,) = await events.part("orders", lambda orders: orders and orders[0]["seen"])
+        assert (order["id"], order["fate"], order["person"]) == (HOLD["id"], "done", "ref")
+
+
+async def test_a_display_is_told_of_its_table_and_nothing_else(hall: Hall) -> None:
+    _, _, url = hall
+    async with visitor(url, "t01") as client, listening(client, "/stream/display/T01") as events:
+        _, said = await events.next()
+        assert said.keys() == {"now_ms", "me", "display"}
+
+
+@pytest.mark.parametrize("how", ["log out", "removed", "another role"])
+async def test_the_stream_of_a_session_that_is_over_ends(hall: Hall, how: str) -> None:
+    console, _, url = hall
+    async with visitor(url, "ref") as client, listening(client, "/stream/hall") as events:
+        await events.next()
+        if how == "log out":
+            async with visitor(url, "ref") as same:
+                same.cookies = client.cookies
+                await same.post("/api/logout")
+        elif how == "removed":
+            await console.sessions.remove("ref")
+        else:
+            (ref,) = [one for one in await console.sessions.all() if one.name == "ref"]
+            await console.sessions.invite(msgspec.structs.replace(ref, role=Role.OBSERVER))
+        await events.until("gone")
+        with pytest.raises(EOFError):
+            await events.next()
+
+
+async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
+    console, _, url = hall
+    async with visitor(url, "ref") as client:
+        async with listening(client, "/stream/table/T01") as events:
+            await events.next()
+            assert console.pages.open == 1
+        async with asyncio.timeout(10):
+            while console.pages.open:
+                await asyncio.sleep(0.02)
+
+
+async def test_a_console_ends_with_its_pages_still_open(tmp_path: Path) -> None:
+    async with standing(tmp_path) as (console, _):
+        async with served(console) as url:
+            client_ended = await _left_open(url)
+        await client_ended
+
+
+async def _left_open(url: str) -> asyncio.Task[Any]:
+    """Open three streams and hold them; return what ends with the last of them."""
+    opened = asyncio.Event()
+
+    async def hold() -> None:
+        async with (
+            visitor(url, "ref") as client,
+            listening(client, "/stream/hall") as hall,
+            listening(client, "/stream/table/T01") as table,
+        ):
+            await hall.next()
+            await table.next()
+            opened.set()
+            for events in (hall, table):
+                with pytest.raises(EOFError):
+                    while True:
+                        await events.next()
+
+    task = asyncio.ensure_future(hold())
+    await opened.wait()
+    return task
+
+
+async def test_a_port_that_is_taken_is_one_line(hall: Hall) -> None:
+    console, _, url = hall
+    own = msgspec.structs.replace(console.config.console, listen=url.removeprefix("http://"))
+    console.config = msgspec.structs.replace(console.config, console=own)
+    with pytest.raises(ConfigError, match="choose another port") as raised:
+        await serve(console, asyncio.Event(), lambda url: None)
+    assert "\n" not in str(raised.value)
+

@@ -1,0 +1,269 @@
+"""Many simulated tables: opened cheaply, drained whole, kept whole whatever the store does."""
+
+import asyncio
+import itertools
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+import zmq
+import zmq.asyncio
+
+from controller.client.client import Identity
+from controller.console.config import TableLine
+from controller.console.standing import Standing
+from controller.console.store.archive import Archive, open_engine
+from controller.console.store.aside import Aside
+from controller.console.tables import Tables
+from controller.trials.feeds import SimFeed, Template
+from tests.console.conftest import new_database
+from tests.console.journal import Journal
+from tests.console.postgres import Cluster
+from tests.console.states import state
+from tests.console.until import until
+
+PUBLIC, SECRET = (key.decode() for key in zmq.curve_keypair())
+ME = Identity("observer", PUBLIC, SECRET)
+Feeds = Callable[[int], "list[Sim]"]
+
+
+@asynccontextmanager
+async def opened(url: str, **more: Any) -> AsyncIterator[Tables]:
+    """A console's tables over a database."""
+    engine, writing = open_engine(url), Aside("writing")
+    numbers, loop = itertools.count(), asyncio.get_running_loop()
+    settings: dict[str, Any] = {"settle_s": 0.02, "audit_s": 0.05, "store_retry_s": 0.05} | more
+
+    def ids() -> str:
+        return f"id-{next(numbers)}"
+
+    async with Tables(
+        lambda line: ME,
+        Archive(engine),
+        writing.run,
+        lambda: int(loop.time() * 1000),
+        ids,
+        **settings,
+    ) as tables:
+        yield tables
+    writing.close()
+    engine.dispose()
+
+
+class Sim:
+    """A simulated feed with a journal."""
+
+    def __init__(self, context: zmq.asyncio.Context, name: str) -> None:
+        self.journal = Journal(name)
+        self.feed = SimFeed(context, state(table=name, head=self.journal.head, signed=None))
+        self.feed.events = lambda since: self.journal.events(since, most=50)
+        self.line = TableLine(**msgspec.structs.asdict(self.feed.at))
+
+    def happens(self, **data: Any) -> None:
+        self.feed.happened(self.journal.happens(**data))
+
+    def say(self) -> None:
+        self.feed.say("2027-01-01T00:00:00.000Z")
+
+
+@pytest.fixture
+async def feeds() -> AsyncIterator[Feeds]:
+    """Makes simulated tables that say their state all the time."""
+    context = zmq.asyncio.Context()
+    context.set(zmq.MAX_SOCKETS, 4_096)
+    made: list[Sim] = []
+    tasks: list[asyncio.Task[None]] = []
+
+    async def talk() -> None:
+        while True:
+            for sim in made:
+                sim.say()
+            await asyncio.sleep(0.2)
+
+    def make(count: int) -> list[Sim]:
+        new = [Sim(context, f"T{number:03}") for number in range(len(made), len(made) + count)]
+        made.extend(new)
+        tasks.extend(asyncio.create_task(sim.feed.answer()) for sim in new)
+        return new
+
+    tasks.append(asyncio.create_task(talk()))
+    yield make
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for sim in made:
+        sim.feed.close()
+    context.destroy(linger=0)
+
+
+def truth(sim: Sim) -> list[tuple[int, str]]:
+    return [(event.n, event.head) for event in sim.journal.public]
+
+
+async def kept(tables: Tables, sim: Sim) -> list[tuple[int, str]]:
+    events = await tables._write(lambda: list(tables._archive.events(sim.journal.table)))
+    return sorted((event.n, event.head) for event in events)
+
+
+async def all_kept(tables: Tables, sims: list[Sim], before: Sequence[tuple[int, str]] = ()) -> None:
+    """Return when the archive has all that the tables have, and what they had `before`."""
+    for sim in sims:
+        while await kept(tables, sim) != sorted([*before, *truth(sim)]):
+            await until(lambda: not tables.behind)
+            await asyncio.sleep(0.02)
+
+
+async def live(tables: Tables) -> None:
+    await until(lambda: all(tables.standing(one)[0] is Standing.LIVE for one in tables.ids))
+
+
+async def test_four_hundred_lines_need_no_thread_of_their_own_and_leave_nothing(
+    feeds: Feeds, tmp_path: Path
+) -> None:
+    sims = feeds(400)
+    files = len(os.listdir("/proc/self/fd"))
+    async with opened(f"sqlite:///{tmp_path / 'c.db'}") as tables:
+        tables.add(sims[0].line)  # with the first one ZeroMQ starts its own
+        await live(tables)
+        threads = len(os.listdir("/proc/self/task"))
+        for sim in sims[1:]:
+            tables.add(sim.line)
+        await live(tables)
+        await until(lambda: not tables.behind)
+        assert len(os.listdir("/proc/self/task")) == threads
+        for sim in sims:
+            sim.happens()
+        await all_kept(tables, sims)
+    await until(lambda: len(os.listdir("/proc/self/fd")) <= files)
+
+
+async def test_a_burst_of_one_table_is_taken_whole_and_the_others_are_heard_meanwhile(
+    feeds: Feeds, tmp_path: Path
+) -> None:
+    loud, *quiet = sims = feeds(4)
+    async with opened(f"sqlite:///{tmp_path / 'c.db'}") as tables:
+        for sim in sims:
+            tables.add(sim.line)
+        await live(tables)
+        for _ in range(450):
+            loud.happens()
+        for sim in quiet:
+            sim.happens()
+        await all_kept(tables, sims)
+
+
+async def test_junk_is_counted_and_the_table_goes_on(feeds: Feeds, tmp_path: Path) -> None:
+    (sim,) = feeds(1)
+    async with opened(f"sqlite:///{tmp_path / 'c.db'}") as tables:
+        tables.add(sim.line)
+        await live(tables)
+        name = sim.journal.table.encode()
+        sim.feed.send(b"event/" + name, b"{}")
+        sim.feed.send(b"event/" + name, b"\xff")
+        sim.feed.send(b"event/" + name)
+        sim.feed.send(b"event/" + name, b"{}", b"{}")
+        sim.feed.send(b"event/T99", msgspec.json.encode(Journal("T99").happens()))
+        other = msgspec.json.encode(msgspec.structs.replace(sim.journal.happens(), schema=9))
+        sim.feed.send(b"event/" + name, other)
+        await until(lambda: tables.counts(sim.journal.table).other_version)
+        counts = tables.counts(sim.journal.table)
+        assert (counts.junk, counts.other, counts.other_table) == (4, 1, "T99")
+        sim.feed.send(b"state/" + name, b"[]")
+        await until(lambda: tables.counts(sim.journal.table).junk == 5)
+        await live(tables)
+        sim.happens()  # behind the one that was not taken: there is a hole
+        await all_kept(tables, [sim])
+
+
+async def test_a_table_with_another_past_has_both_kept_side_by_side(
+    feeds: Feeds, tmp_path: Path
+) -> None:
+    (sim,) = feeds(1)
+    url = f"sqlite:///{tmp_path / 'c.db'}"
+    async with opened(url) as tables:
+        tables.add(sim.line)
+        await live(tables)
+        for _ in range(20):
+            sim.happens()
+        await all_kept(tables, [sim])
+    first = truth(sim)
+    sim.journal = Journal(sim.journal.table, past="another")
+    for _ in range(8):
+        sim.journal.happens()
+    async with opened(url) as tables:
+        tables.add(sim.line)
+        await live(tables)
+        sim.happens()
+        await all_kept(tables, [sim], before=first)
+        assert tables._archive.two_pasts(sim.journal.table) == list(range(1, 10))
+        sim.happens()  # and on with the new one
+        await all_kept(tables, [sim], before=first)
+
+
+async def test_a_listener_that_fails_keeps_nothing_from_the_others(
+    feeds: Feeds, tmp_path: Path
+) -> None:
+    (sim,) = feeds(1)
+    async with opened(f"sqlite:///{tmp_path / 'c.db'}") as tables:
+        told: list[object] = []
+        tables.on_change(_fails)
+        tables.on_event(_fails)
+        tables.on_change(told.append)
+        tables.on_event(told.append)
+        tables.add(sim.line)
+        await live(tables)
+        sim.happens()
+        await until(lambda: any(not isinstance(one, str) for one in told))
+
+
+@pytest.mark.parametrize("room", [10_000, 30])
+async def test_a_database_that_goes_away_loses_nothing_and_is_said_to_be_away(
+    feeds: Feeds, postgres: Cluster, room: int
+) -> None:
+    sims = feeds(3)
+    async with opened(new_database(postgres, f"away{room}"), most_waiting=room) as tables:
+        changes: list[bool] = []
+        tables.on_store(lambda: changes.append(tables.store_standing.away_since_ms is not None))
+        for sim in sims:
+            tables.add(sim.line)
+        await live(tables)
+        for sim in sims:
+            sim.happens()
+        await all_kept(tables, sims)
+        postgres.stop()
+        try:
+            for number in range(40):
+                for sim in sims:
+                    if number % 5 == 0:
+                        sim.journal.private()
+                    sim.happens()
+                if number == 0:
+                    await until(lambda: tables.store_standing.away_since_ms is not None)
+            standing = tables.store_standing
+            assert standing.why
+            assert "\n" not in standing.why
+            shown = tables.seen(tables.ids[0]).state
+            await until(lambda: tables.seen(tables.ids[0]).state != shown)  # people see on
+            await live(tables)
+            assert 3 <= tables.store_standing.waiting <= room
+        finally:
+            postgres.start()
+        await all_kept(tables, sims)
+        assert tables.store_standing.away_since_ms is None
+        assert (tables.store_standing.refused > 0) == (room == 30)
+        assert changes == [True, False]
+
+
+def _fails(told: object) -> None:
+    raise ZeroDivisionError(told)
+
+
+def test_a_template_says_what_is_set_anew_and_nothing_else_differs() -> None:
+    first = state()
+    said = msgspec.json.decode(Template(first).body(7, "now", 9), type=type(first))
+    machine = msgspec.structs.replace(first.machine, fed=9)
+    assert said == msgspec.structs.replace(first, seq=7, time="now", machine=machine)

@@ -1,0 +1,311 @@
+"""A console and a real gateway: what is heard, what is kept, how the line stands."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+import zmq
+
+from controller import heads
+from controller.client.client import Client, Identity
+from controller.client.line import BadAddress
+from controller.console.config import TableLine
+from controller.console.standing import Standing
+from controller.console.store.archive import Archive, open_engine
+from controller.console.store.aside import Aside
+from controller.console.tables import Tables
+from controller.gateway.enrolment import enrol
+from controller.messages import Role
+from controller.roster import KEYS, SIGN_FILE, Certificate, read_sign_file
+from tests.console.real_table import RealTable
+from tests.console.until import until
+
+Open = Callable[..., AbstractAsyncContextManager[Tables]]
+
+
+@pytest.fixture
+def table(tmp_path: Path, runtime_dir: Path) -> RealTable:
+    """A table that does not serve yet."""
+    folder = tmp_path / "T01"
+    folder.mkdir()
+    return RealTable(folder, runtime_dir)
+
+
+@pytest.fixture
+async def machine(table: RealTable) -> AsyncIterator[None]:
+    """Its machine runs."""
+    await table.machine.start()
+    yield
+    await table.machine.stop()
+
+
+@pytest.fixture
+def open_tables(table: RealTable, tmp_path: Path) -> Open:
+    """Opens a console's tables over one database, again and again."""
+    numbers = itertools.count()
+
+    @asynccontextmanager
+    async def open_(who: Identity | None = None) -> AsyncIterator[Tables]:
+        engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+        writing = Aside("writing")
+        loop = asyncio.get_running_loop()
+        async with Tables(
+            lambda line: who or table.observer(),
+            Archive(engine),
+            writing.run,
+            lambda: int(loop.time() * 1000),
+            lambda: f"id-{next(numbers)}",
+            retry_s=0.1,
+            settle_s=0.02,
+            audit_s=0.05,
+        ) as tables:
+            yield tables
+        writing.close()
+        engine.dispose()
+
+    return open_
+
+
+def archived(tmp_path: Path, table: str = "T01") -> list[msgspec.Raw]:
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    events = list(Archive(engine).events(table))
+    engine.dispose()
+    return [msgspec.Raw(msgspec.json.encode(event)) for event in events]
+
+
+def complete(tables: Tables, table: RealTable, tmp_path: Path) -> bool:
+    """Whether nothing is missing, by the console's own word and in truth."""
+    told = [msgspec.Raw(msgspec.json.encode(event)) for event in table.journal.public]
+    return not tables.behind and archived(tmp_path) == told
+
+
+pytestmark = pytest.mark.usefixtures("machine")
+
+
+async def test_the_last_state_is_shown_as_it_was_published_and_is_live(
+    table: RealTable, open_tables: Open
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        tables.add(line)
+        assert tables.standing("T01")[0] is Standing.CONNECTING
+        await until(lambda: tables.seen("T01").state)
+        said = table.say()
+        await until(lambda: tables.seen("T01").state == said)
+        assert tables.seen("T01").body == msgspec.json.encode(said)
+        assert tables.standing("T01")[0] is Standing.LIVE
+
+
+async def test_changes_are_told_and_come_together_where_they_come_fast(
+    table: RealTable, open_tables: Open
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        told: list[str] = []
+        undo = tables.on_change(told.append)
+        tables.add(line)
+        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+        told.clear()
+        for _ in range(200):
+            last = table.say()
+        await until(lambda: tables.seen("T01").state == last)
+        assert 1 <= len(told) < 20
+        undo()
+        undo()
+        told.clear()
+        last = table.say()
+        await until(lambda: tables.seen("T01").state == last)
+        assert told == []
+
+
+async def test_every_event_is_kept_as_it_came_and_told_once(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        told: list[int] = []
+        tables.on_event(lambda event: told.append(event.n))
+        tables.add(line)
+        await until(lambda: tables.seen("T01").state)
+        for number in range(30):
+            if number % 4 == 0:
+                table.journal.private()
+            table.happens(match="M1")
+        table.say()
+        await until(lambda: complete(tables, table, tmp_path))
+    assert sorted(told) == [event.n for event in table.journal.public]
+
+
+async def test_what_nobody_told_is_asked_for_until_nothing_is_missing(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        told: list[int] = []
+        tables.on_event(lambda event: told.append(event.n))
+        for _ in range(10):  # before anybody heard
+            table.happens()
+        tables.add(line)
+        await until(lambda: complete(tables, table, tmp_path))
+        for number in range(40):  # every third one gets lost on the way
+            table.happens((lambda event: None) if number % 3 == 0 else None)
+        await until(lambda: complete(tables, table, tmp_path))
+        table.happens(lambda event: None)  # and the last one, which only the state shows
+        table.say()
+        await until(lambda: complete(tables, table, tmp_path))
+    assert sorted(told) == [event.n for event in table.journal.public]
+
+
+async def test_a_console_that_starts_again_asks_behind_what_it_has(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with table.open() as line:
+        async with open_tables() as tables:
+            tables.add(line)
+            for _ in range(12):
+                table.happens()
+            await until(lambda: complete(tables, table, tmp_path))
+        for _ in range(12):
+            table.happens()
+        table.journal.asked.clear()
+        async with open_tables() as tables:
+            tables.add(line)
+            await until(lambda: complete(tables, table, tmp_path))
+        assert min(table.journal.asked) == 11
+
+
+async def test_a_console_that_was_stopped_with_a_hole_fills_it_when_it_starts_again(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with table.open() as line:
+        async with open_tables() as tables:
+            tables.add(line)
+            await until(lambda: tables.seen("T01").state and not tables.behind)
+            script, table.machine.script = table.machine.script, lambda message: []
+            for number in range(9):
+                table.happens((lambda event: None) if number in (0, 4) else None)
+            await until(lambda: len(archived(tmp_path)) == 7)
+        table.machine.script = script
+        async with open_tables() as tables:
+            tables.add(line)
+            await until(lambda: complete(tables, table, tmp_path))
+
+
+async def test_a_table_that_is_unplugged_is_silent_and_what_it_did_meanwhile_is_kept(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with open_tables() as tables:
+        async with table.open() as line:
+            tables.add(line)
+            await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+            table.happens()
+        await until(lambda: tables.standing("T01")[0] is Standing.SILENT)
+        shown = tables.seen("T01").state
+        for _ in range(15):
+            table.journal.happens()
+        table.machine.state = table.state()
+        async with table.open():
+            await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+            assert tables.seen("T01").state != shown
+            await until(lambda: complete(tables, table, tmp_path))
+
+
+async def test_a_key_that_is_not_admitted_is_said_so_until_it_is(
+    table: RealTable, open_tables: Open
+) -> None:
+    public, secret = (key.decode() for key in zmq.curve_keypair())
+    stranger = Identity("hall", public, secret)
+    hall = Certificate(name="hall", role=Role.OBSERVER, curve=public, verify=bytes(32), seal=None)
+    async with table.open() as line, open_tables(stranger) as tables:
+        tables.add(line)
+        await until(lambda: tables.standing("T01")[0] is Standing.KEY_REFUSED)
+        enrol(table.folder, hall)
+        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+
+
+async def test_a_table_with_another_key_is_said_so_and_not_shown(
+    table: RealTable, open_tables: Open
+) -> None:
+    other, _ = zmq.curve_keypair()
+    async with table.open() as line, open_tables() as tables:
+        tables.add(msgspec.structs.replace(line, server_key=other.decode()))
+        await until(lambda: tables.standing("T01")[0] is Standing.OTHER_KEY)
+        assert tables.seen("T01").state is None
+        tables.add(line)  # the right one, at set-up
+        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+
+
+async def test_another_tables_word_is_counted_and_never_taken(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        tables.add(msgspec.structs.replace(line, id="T09"))
+        await until(lambda: tables.counts("T09").other)
+        table.happens()
+        await until(lambda: tables.counts("T09").other > 1)
+        assert tables.counts("T09").other_table == "T01"
+        assert tables.seen("T09").state is None
+    assert archived(tmp_path) == archived(tmp_path, "T09") == []
+
+
+async def test_clients_are_handed_the_run_that_is_heard(
+    table: RealTable, open_tables: Open
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        tables.add(line)
+        assert table.endpoints is not None
+        async with Client(
+            table.endpoints, table.observer(), lambda: "1", context=tables.context
+        ) as client:
+            undo = tables.hand_boot("T01", client)
+            table.say(boot="first")
+            await until(lambda: client.boot == "first")
+            table.say(boot="second")
+            await until(lambda: client.boot == "second" == tables.boot("T01"))
+            undo()
+            table.say(boot="third")
+            await until(lambda: tables.boot("T01") == "third")
+            assert client.boot == "second"
+
+
+async def test_a_table_that_is_taken_out_is_heard_no_more_and_may_come_again(
+    table: RealTable, open_tables: Open
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        tables.add(line)
+        await until(lambda: tables.seen("T01").state)
+        tables.remove("T01")
+        assert tables.ids == ()
+        with pytest.raises(KeyError):
+            tables.seen("T01")
+        table.say()
+        tables.add(line)
+        await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+
+
+async def test_heads_that_the_table_signed_are_kept_and_others_counted(
+    table: RealTable, open_tables: Open, tmp_path: Path
+) -> None:
+    async with table.open() as line, open_tables() as tables:
+        tables.add(line)
+        secret = read_sign_file(table.folder / KEYS / SIGN_FILE)
+        good = heads.sign(line.server_key, 4, bytes(32), secret)
+        table.say(signed=good)
+        table.say(signed=good)
+        bad = heads.sign(line.server_key, 5, bytes(32), bytes(32))
+        table.say(signed=good)
+        await until(lambda: tables.seen("T01").state)
+        last = table.say(signed=bad)
+        await until(lambda: tables.seen("T01").state == last)
+        assert tables.counts("T01").heads == 1
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    assert [one.signed for one in Archive(engine).heads("T01")] == [good]
+    engine.dispose()
+
+
+async def test_an_address_that_is_none_is_refused_and_leaves_nothing(open_tables: Open) -> None:
+    line = TableLine(id="T01", feed="nowhere", commands="tcp://x:2", server_key="0" * 40)
+    async with open_tables() as tables:
+        with pytest.raises(BadAddress):
+            tables.add(line)
+        assert tables.ids == ()

@@ -1,0 +1,152 @@
+"""A journal's entry in plain words: every kind, every event of a match, both languages."""
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.commands import COMMANDS
+from controller.console.view import called
+from controller.console.view.told import FIRST, KINDS, tell, told
+from controller.console.view.told_match import MATCH, match_words
+from controller.journal.kinds import KINDS as JOURNAL
+from controller.match.events import MatchEvent
+from controller.messages import Event
+
+ROOT = Path(__file__).parents[2]
+_BLOCK = re.compile(r"```json\n(.*?)```", re.DOTALL)
+_PAGE = (ROOT / "controller" / "messages.md").read_text(encoding="utf-8")
+
+
+def examples(section: str) -> list[Any]:
+    """Return the examples of a section of messages.md."""
+    begin = _PAGE.index(f"<!-- example: {section} -->")
+    text = _PAGE[begin : _PAGE.index("<!-- end -->", begin)]
+    return [msgspec.json.decode(block[1]) for block in _BLOCK.finditer(text)]
+
+
+EVENTS = [msgspec.convert(raw, Event) for raw in examples("events")]
+MATCHES = examples("match events")
+
+
+def match_event(**data: Any) -> Event:
+    """Return an entry of a match."""
+    return msgspec.structs.replace(EVENTS[0], kind="match", deal=2, data={"at_ms": 1} | data)
+
+
+def test_every_public_kind_and_every_event_of_a_match_has_its_words() -> None:
+    assert set(KINDS) == {kind for kind, row in JOURNAL.items() if row.public}
+    assert set(MATCH) == {event.__name__ for event in get_args(MatchEvent)}
+    assert {event.kind for event in EVENTS} == set(KINDS)
+    assert {data["event"] for data in MATCHES} == set(MATCH)
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
+def test_an_entry_is_one_line_of_each_language(event: Event) -> None:
+    line = told(event)
+    assert line.en != event.kind
+    assert line.zh != event.kind
+    _reads_well(line.en, line.zh)
+
+
+@pytest.mark.parametrize("data", MATCHES, ids=lambda data: data["event"])
+def test_an_event_of_a_match_is_one_line_of_each_language(data: dict[str, Any]) -> None:
+    words = match_words(data, FIRST)
+    assert words.en != data["event"]
+    _reads_well(words.en, words.zh)
+
+
+def _reads_well(en: str, zh: str) -> None:
+    for text in (en, zh):
+        assert text.strip() == text
+        assert text
+        assert not re.search(r"[{}\n]|None|\['", text), text
+    assert re.search(r"[\u4e00-\u9fff]", zh), zh
+    assert not re.search(r"[\u4e00-\u9fff]", en), en
+
+
+def test_who_goes_out_is_told_with_his_place() -> None:
+    outs = ("N", "W", "S")
+    events = [match_event(event="Released"), *(match_event(event="Out", seat=s) for s in outs)]
+    lines = tell(events)[1:]
+    assert [line.en for line in lines] == [
+        "North is out, UP",
+        "West is out, 2ND",
+        "South is out, 3RD",
+    ]
+    assert lines[0].zh == "北家出完，第1名"
+    assert lines[2].zh == "南家出完，第3名"
+
+
+def test_hands_that_a_machine_let_out_begin_a_deal() -> None:
+    released = next(event for event in EVENTS if event.kind == "released")
+    lines = tell([released, match_event(event="Out", seat="E")])
+    assert not lines[0].quiet
+    assert lines[1].zh == "东家出完，第1名"
+
+
+def test_a_place_that_was_taken_back_is_free_again() -> None:
+    happened: list[tuple[str, dict[str, Any]]] = [
+        ("Released", {}),
+        ("Out", {"seat": "N"}),
+        ("OutWithdrawn", {"seat": "N"}),
+    ]
+    happened.append(("Out", {"seat": "E"}))
+    lines = tell(match_event(event=name, **data) for name, data in happened)
+    assert lines[-1].en == "East is out, UP"
+
+
+def test_without_the_beginning_of_a_deal_no_place_is_told() -> None:
+    assert tell([match_event(event="Out", seat="N")])[0].en == "North is out"
+
+
+def test_a_new_deal_counts_places_anew() -> None:
+    names = ["Released", "Out", "Released", "Out"]
+    lines = tell(match_event(event=name, seat="E") for name in names)
+    assert lines[-1].zh == "东家出完，第1名"
+
+
+def test_a_result_says_the_class_of_the_win() -> None:
+    double = match_words({"event": "ResultEntered", "order": ["N", "S"]}, FIRST)
+    assert double.zh == "录入名次：上游北家、二游南家（双下）"
+    three = match_words({"event": "ResultEntered", "order": ["N", "W", "S"]}, FIRST)
+    assert three.en.endswith("(R13)")
+
+
+def test_what_the_machine_tells_beside_it_is_quiet_but_not_by_hand() -> None:
+    cut: dict[str, Any] = {"event": "Cut", "seat": "N", "n": 40}
+    assert tell([match_event(**cut)])[0].quiet
+    by_hand = [match_event(event="DealtByHand", reason="no power"), match_event(**cut)]
+    assert not tell(by_hand)[1].quiet
+
+
+def test_a_kind_of_a_later_version_is_told_by_its_name() -> None:
+    event = msgspec.structs.replace(EVENTS[0], kind="weather", data={"rain": True})
+    assert told(event).en == "weather"
+    assert match_words({"event": "Weather"}, FIRST).zh == "Weather"
+
+
+@given(st.sampled_from(sorted(KINDS)), st.dictionaries(st.text(), st.integers() | st.none()))
+def test_nothing_that_an_entry_may_hold_stops_the_telling(kind: str, data: dict[str, Any]) -> None:
+    event = msgspec.structs.replace(EVENTS[0], kind=kind, data=data)
+    assert all(line.en is not None for line in tell([event, event]))
+
+
+def test_who_gave_an_order_is_told_with_his_role() -> None:
+    event = msgspec.structs.replace(
+        EVENTS[0], kind="pause", data={"reason": "referee", "by": "Li Na (referee)", "why": "call"}
+    )
+    assert told(event).zh == "Li Na（裁判员）暂停：call"
+
+
+def test_a_card_is_told_as_people_write_it() -> None:
+    assert match_words({"event": "TurnedUp", "card": "SK"}, FIRST).zh == "翻牌：♠K"
+    assert match_words({"event": "TurnedUp", "card": "BJ"}, FIRST).zh == "翻牌：大王"
+
+
+def test_every_command_has_words_for_its_button() -> None:
+    assert set(COMMANDS) <= set(called.COMMANDS)

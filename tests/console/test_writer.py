@@ -1,0 +1,169 @@
+"""What was heard is written in groups and in order, and waits while the database is away."""
+
+import asyncio
+import threading  # noqa: TID251 - the writer thread is held up here
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
+from controller.console.store.aside import Aside
+from controller.console.store.writer import Writer
+from tests.console.journal import Journal
+from tests.console.until import until
+
+
+class Disk(Archive):
+    """An archive that takes down what it is given, as long as it is there."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.away = False
+        self.go_on = threading.Event()
+        self.go_on.set()
+
+    def write(self, batches: Sequence[Batch]) -> Written:
+        self.go_on.wait()
+        if self.away:
+            raise StoreError("no such disk")
+        self.groups.append([one.event.n for batch in batches for one in batch.kept])
+        return Written(0, {}, ())
+
+
+def events(count: int) -> list[Kept]:
+    journal = Journal()
+    return [Kept(journal.happens(), b"{}") for _ in range(count)]
+
+
+@pytest.fixture
+async def aside() -> AsyncIterator[Aside]:
+    """A thread of the store."""
+    made = Aside("test")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def disk() -> Disk:
+    """An archive that can go away."""
+    return Disk()
+
+
+@pytest.fixture
+async def make(aside: Aside, disk: Disk) -> AsyncIterator[Callable[..., Writer]]:
+    """Makes writers that do not wait long."""
+    made: list[Writer] = []
+
+    def make(**more: int) -> Writer:
+        made.append(Writer(disk, aside.run, lambda: 77, retry_s=0.01, **more))  # type: ignore[arg-type]  # numbers alone
+        return made[-1]
+
+    yield make
+    disk.go_on.set()
+    disk.away = False
+    for writer in made:
+        await writer.close()
+
+
+async def test_what_comes_while_one_group_is_written_becomes_the_next_one(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    writer, kept = make(), events(6)
+    disk.go_on.clear()
+    first = writer.keep(kept[:1])
+    await asyncio.sleep(0.02)
+    later = [writer.keep([one]) for one in kept[1:]]
+    disk.go_on.set()
+    assert first is not None
+    await first
+    for done in later:
+        assert done is not None
+        await done
+    assert disk.groups == [[1], [2, 3, 4, 5, 6]]
+    assert writer.standing.waiting == 0
+
+
+async def test_while_the_database_is_away_events_wait_and_that_is_said(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    writer, kept = make(), events(3)
+    disk.away = True
+    done = [writer.keep([one]) for one in kept]
+    await until(lambda: writer.away)
+    assert writer.standing.away_since_ms == 77
+    assert writer.standing.why == "no such disk"
+    assert writer.standing.waiting == 3
+    disk.away = False
+    for one in done:
+        assert one is not None
+        await one
+    assert [n for group in disk.groups for n in group] == [1, 2, 3]
+    assert not writer.away
+
+
+async def test_what_finds_no_room_is_refused_and_counted(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    writer, kept = make(most_events=4), events(7)
+    disk.away = True
+    assert writer.keep(kept[:3]) is not None
+    assert writer.keep(kept[3:5]) is None
+    assert writer.keep(kept[5:6]) is not None
+    assert writer.standing.refused == 2
+    assert writer.standing.waiting == 4
+
+
+async def test_one_batch_larger_than_all_room_is_taken_where_nothing_waits(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    done = make(most_events=2).keep(events(5))
+    assert done is not None
+    await done
+    assert disk.groups == [[1, 2, 3, 4, 5]]
+
+
+async def test_who_closes_it_has_all_written_and_waits_for_no_database_that_is_away(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    writer = make()
+    writer.keep(events(2))
+    await writer.close()
+    assert disk.groups == [[1, 2]]
+    disk.away = True
+    other = make()
+    left = other.keep(events(1), {"T01": Mark(1, "0" * 64)})
+    await other.close()
+    assert left is not None
+    assert left.cancelled()
+
+
+async def test_calls_aside_run_in_their_order_and_what_they_raise_is_raised(aside: Aside) -> None:
+    seen: list[int] = []
+    await asyncio.gather(*(aside.run(lambda n=n: seen.append(n)) for n in range(20)))  # type: ignore[misc]  # the usual way to bind
+    assert seen == list(range(20))
+    with pytest.raises(ZeroDivisionError):
+        await aside.run(lambda: 1 // 0)
+
+    def fails() -> None:
+        raise OperationalError("select", {}, Exception("the server went\nand more"))
+
+    with pytest.raises(StoreError, match=r"^the server went$"):
+        await aside.run(fails)
+
+
+async def test_who_stops_waiting_stops_no_call(aside: Aside) -> None:
+    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+
+    def call() -> None:
+        begun.set()
+        go_on.wait()
+        over.set()
+
+    waiting = asyncio.ensure_future(aside.run(call))
+    await asyncio.sleep(0)
+    await until(begun.is_set)
+    waiting.cancel()
+    go_on.set()
+    await aside.run(lambda: None)
+    assert over.is_set()

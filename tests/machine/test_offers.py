@@ -1,0 +1,367 @@
+"""What a role may order now: as the table says it, and as it then answers who orders it."""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.commands import COMMANDS
+from controller.machine.order import match_desk
+from controller.machine.order.desk import OrderDesk
+from controller.machine.order.samples import ORDERS
+from controller.messages import Offer, Phase, Reply, Role, State
+from controller.trials.inproc import Trial
+from tests.machine.conftest import Tables
+from tests.machine.disturber import Args
+from tests.machine.stages import STAGES, deal_two_due, opened, ordered
+from tests.machine.test_walks import PROFILES
+from tests.machine.walk import Walk
+
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
+
+WALKS = 100
+REFEREE, CHIEF, TABLE = Role.REFEREE, Role.CHIEF, Role.TABLE
+
+
+async def offers(at: Trial, role: Role) -> dict[str, Offer]:
+    """Ask a table what a role may order."""
+    reply = await at.order(Role.OBSERVER, "offers", role=role.value)
+    assert reply.result is not None
+    return {one.cmd: one for one in msgspec.convert(reply.result["offers"], list[Offer])}
+
+
+def code(offer: Offer) -> str | None:
+    """Why a command cannot be given."""
+    return None if offer.refused is None else offer.refused.code
+
+
+# -- what is told ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("role", Role)
+async def test_a_role_is_told_of_every_order_that_is_its_own_and_of_no_other(
+    table: Tables, role: Role
+) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        told = await offers(at, role)
+        assert list(told) == [cmd for cmd in ORDERS if role in COMMANDS[cmd].roles]
+
+
+async def test_before_a_match_is_laid_out_there_is_practice_and_nothing_to_rule_on(
+    table: Tables,
+) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        told = await offers(at, REFEREE)
+        assert code(told["start_deal"]) is None
+        assert code(told["set_match"]) is None
+        assert code(told["approve"]) == code(told["result"]) == "NO_MATCH"
+        assert code(told["release"]) == "WRONG_PHASE"
+        assert code(told["clear_jam"]) == "NOT_LATCHED"
+        assert code((await offers(at, Role.TECHNICIAN))["selftest"]) is None
+
+
+async def test_what_is_refused_is_told_in_both_languages(table: Tables) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        told = (await offers(at, CHIEF))["start_match"].refused
+        assert told is not None
+        assert told.message
+        assert told.action
+        assert told.message_zh
+        assert told.action_zh
+
+
+async def test_a_seat_is_named_as_long_as_it_can_act(table: Tables) -> None:
+    async with table() as at:
+        await STAGES["count_check"](at)
+        assert (await offers(at, TABLE))["confirm"].seats == ["N", "W", "S", "E"]
+        await ordered(at, TABLE, "confirm", seat="W")
+        told = (await offers(at, TABLE))["confirm"]
+        assert told.seats == ["N", "S", "E"]
+        assert told.refused is None
+        assert told.seatless is False
+
+
+async def test_a_referee_confirms_for_both_sides_once_there_is_a_result(table: Tables) -> None:
+    async with table() as at:
+        await STAGES["result"](at)
+        told = (await offers(at, REFEREE))["confirm"]
+        assert (told.seats, told.seatless) == (["N", "W", "S", "E"], True)
+
+
+async def test_what_takes_the_chief_a_referee_is_offered_as_his_word(table: Tables) -> None:
+    async with table() as at:
+        await STAGES["play, before the first lead"](at)
+        told = await offers(at, REFEREE)
+        assert (code(told["redeal"]), told["redeal"].by_word) == (None, True)
+        assert told["hold"].by_word is False
+        assert (await offers(at, CHIEF))["redeal"].by_word is False
+
+
+async def test_a_ruling_is_offered_to_those_who_may_decide_it(table: Tables) -> None:
+    async with table() as at:
+        await STAGES["play, after the first lead"](at)
+        assert code((await offers(at, CHIEF))["approve"]) == "NO_SUCH_RULING"
+        await ordered(at, CHIEF, "propose", offence="other", seat="W", penalty="foul")
+        assert code((await offers(at, CHIEF))["approve"]) is None
+        told = (await offers(at, REFEREE))["approve"]
+        assert (code(told), told.by_word) == (None, True)
+
+
+async def test_a_player_who_calls_is_offered_to_whoever_can_go_there(table: Tables) -> None:
+    async with table() as at:
+        await STAGES["due"](at)
+        assert code((await offers(at, REFEREE))["attend"]) == "NOBODY_CALLS"
+        await ordered(at, TABLE, "call", seat="S")
+        told = (await offers(at, REFEREE))["attend"]
+        assert (told.seats, told.seatless) == (["S"], True)
+
+
+# -- it is only asked --------------------------------------------------------------
+
+
+def _secret(*args: object, **named: object) -> None:
+    raise AssertionError("the vault was asked")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_to_ask_changes_nothing_and_opens_no_vault(
+    table: Tables, stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with table() as at:
+        await STAGES[stage](at)
+        record = at.machine.record
+        before = record.play, record.state, record.journal.last
+        for name in ("tribute_is_right", "judge_return_card", "anti_stands", "required_values"):
+            monkeypatch.setattr(match_desk.exchange, name, _secret)
+        for role in Role:
+            at.machine.offers.told(role)
+        monkeypatch.undo()
+        assert (record.play, record.state, record.journal.last) == before
+
+
+@pytest.mark.parametrize("stage", ["committed", "dealing", "held", "count_check", "tribute"])
+async def test_other_cards_make_no_other_offers(table: Tables, stage: str) -> None:
+    told = []
+    for seed in (0, 1, 2):
+        async with table(seed=seed) as at:
+            await STAGES[stage](at)
+            told.append([await offers(at, role) for role in Role])
+    assert told[0] == told[1] == told[2]
+
+
+async def test_ten_who_ask_are_one_question_until_something_happens(
+    table: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+    real = OrderDesk.refused
+
+    def counted(desk: OrderDesk, order: Any) -> Any:
+        asked.append(order)
+        return real(desk, order)
+
+    monkeypatch.setattr(OrderDesk, "refused", counted)
+    async with table() as at:
+        await opened(at)
+        await offers(at, REFEREE)
+        first = len(asked)
+        for _ in range(9):
+            await offers(at, REFEREE)
+        assert len(asked) == first > 0
+        await ordered(at, TABLE, "call", seat="N")
+        await offers(at, REFEREE)
+        assert len(asked) > first
+
+
+# -- and it is so ------------------------------------------------------------------
+
+OF_A_VALUE = frozenset(
+    {
+        "BAD_COMMAND",
+        "ILLEGAL_CUT",
+        "MUCH_TIME",
+        "NOT_BEGUN",
+        "NOT_LEGAL",
+        "NO_FINISH_ORDER",
+        "NO_SUCH_CARD",
+        "NO_SUCH_DEAL",
+        "NO_SUCH_RULING",
+        "NO_SUCH_SET",
+        "NOT_LATCHED",
+        "NOT_OPEN",
+        "NOT_VERBAL",
+        "NO_SIGNER",
+        "OTHER_SIDE",
+        "IT_ENDED_A_DEAL",
+        "SET_NOT_WHOLE",
+        "SET_OUT",
+        "TURNED_TO_MISSING",
+        "TURN_AGAIN",
+        "TWICE",
+        "VALUES_MISSING",
+        "VALUE_NEEDED",
+        "WRONG_COUNTS",
+    }
+)
+"""What is refused for what was said: another ruling, set or deal, another card or order."""
+OF_A_SEAT = frozenset({"NOT_HIS_DUTY", "NOT_LAID", "NOT_A_REFEREE", "NO_CLOCK", "SEAT_TAKEN"})
+"""What is refused of one seat, or without one, where another seat has another reason."""
+OF_A_PERSON = frozenset({"OPENED_BY_YOU", "NEEDS_CHIEF"})
+"""What is refused for whom it is: he saw a hand, or this one of several is the chief's."""
+OF_A_BOARD = frozenset(
+    {"BOARD_AWAY", "BOARD_REFUSED", "SET_TOO_EARLY", "STILL_THERE", "LINE_LOST", "LID_OPENED"}
+)
+"""What only a board can say, or says meanwhile."""
+STEPS = ("start_deal", "cut", "release")
+
+
+class Asking(Walk):
+    """A walk in which somebody asks what he may order, and then orders it."""
+
+    def __init__(self, seed: int, folder: Path, runtime_dir: Path) -> None:
+        profile = PROFILES[seed % len(PROFILES)]()
+        chance = random.Random(f"asking {seed}")
+        super().__init__(
+            f"asking {seed}",
+            profile,
+            folder,
+            runtime_dir,
+            steps=400,
+            ahead=chance.random() < 0.4,
+            disturbed=0.2,
+            deaths=0.3 if chance.random() < 0.3 else 0.0,
+        )
+        self.compared: Counter[str] = Counter()
+
+    async def _step(self, at: Trial) -> None:
+        if self.chance.random() < 0.5:
+            await super()._step(at)
+            return
+        await self._settled()
+        await self._ask(at)
+
+    async def _ask(self, at: Trial) -> None:
+        role = self.chance.choice((TABLE, REFEREE, REFEREE, CHIEF, CHIEF, Role.TECHNICIAN))
+        told = msgspec.convert(at.machine.offers.told(role)["offers"], list[Offer])
+        open_ = [one for one in told if one.refused is None and one.cmd not in _ENDS]
+        shut = [one for one in told if one.refused is not None]
+        offer = self.chance.choice(open_ if self.chance.random() < 0.4 and open_ else shut or open_)
+        args, seat = self._said(offer, role, at.states[-1])
+        if args is None:
+            return
+        moment = _moments(at)
+        now = moment()
+        at_act: list[object] = []
+        _watch_act(at, lambda: at_act.append(moment()))
+        self.did.append(f"{role} asks for {offer.cmd} {args}: {code(offer)}")
+        present = at.machine.desk.present(offer.cmd)
+        giving = asyncio.ensure_future(self.give(role, offer.cmd, about=present, **args))
+        done, _ = await asyncio.wait({giving}, timeout=5)
+        if not done or any(then != now for then in at_act) or not at_act:
+            return  # a lift on its way, or something else happened in between
+        self._compare(offer, args, seat, giving.result())
+
+    def _said(self, offer: Offer, role: Role, state: State) -> tuple[Args | None, str | None]:
+        """Return what a sensible person says with a command, and the seat that he names."""
+        cmd = offer.cmd
+        args = {**self.disturber.args(cmd, state)}
+        for name in ("verbal", "by", "area", "choice", "ended_ms"):
+            args.pop(name, None)
+        if offer.by_word:
+            args |= {"verbal": True, "by": "Chen"}
+        if cmd == "start_deal":
+            args = {"uncut": True, "reason": "nobody may cut"}
+        if cmd == "open_hand" and role is CHIEF:
+            return None, None  # who has seen a hand may do less from then on
+        if "card" in args:
+            args["card"] = self.chance.choice(("SK", "D5"))
+        if "other" in args:
+            args["other"] = "SK"
+        if cmd in ("approve", "reject"):
+            args.pop("penalty", None)
+        if cmd == "propose":
+            args.pop("penalty", None)
+        if cmd == "transfer":
+            args["table"] = "T02"
+        return args, args.get("seat", args.get("payer"))
+
+    def _compare(self, offer: Offer, args: Args, seat: str | None, reply: Reply) -> None:
+        found = None if reply.error is None else reply.error.code
+        allowed = OF_A_VALUE | OF_A_PERSON | OF_A_BOARD
+        if offer.seats is not None:
+            could = seat in offer.seats if seat is not None else bool(offer.seatless)
+        else:
+            could = offer.refused is None
+        self.compared[f"{offer.cmd} {'open' if could else 'shut'}"] += 1
+        if could and found is not None and found not in allowed:
+            self.wrong.append(f"{offer.cmd} {args} was offered, and refused with {found}")
+        if not could and found is None and reply.result != {"missing": []}:
+            self.wrong.append(f"{offer.cmd} {args} was not offered ({code(offer)}), and taken")
+        allowed |= OF_A_SEAT if offer.seats is not None else frozenset()
+        if not could and offer.refused is not None and found not in {None, code(offer)} | allowed:
+            self.wrong.append(f"{offer.cmd} {args} is refused with {found}, not {code(offer)}")
+
+
+_ENDS = frozenset({"forfeit", "transfer", "sign", "take_over"})
+"""What would end the walk before it came anywhere."""
+
+
+def _moments(at: Trial) -> Callable[[], object]:
+    """Return what tells one moment of a table from another."""
+    machine = at.machine
+    record = machine.record
+
+    def moment() -> object:
+        return id(record.play), id(record.state), record.latched, machine._beside_the_journal()
+
+    return moment
+
+
+def _watch_act(at: Trial, seen: Callable[[], None]) -> None:
+    """Call `seen` in the moment in which the next order is looked at."""
+    acts = at.machine.desk.acts
+    real_act, real_veto = type(acts).act, type(acts).veto
+
+    def act(cmd: str) -> Any:
+        found = real_act(acts, cmd)  # type: ignore[arg-type]  # it is the table's own
+        if found is None:
+            return None
+
+        async def looked(order: Any) -> None:
+            seen()
+            await found(order)
+
+        return looked
+
+    def veto(cmd: str, args: Any) -> Any:
+        seen()
+        return real_veto(acts, cmd, args)
+
+    acts.act = act  # type: ignore[method-assign]
+    acts.veto = veto  # type: ignore[method-assign]
+
+
+async def test_what_is_offered_is_taken_and_what_is_not_is_refused_as_it_was_told(
+    scale: Callable[[int], int], tmp_path: Path, runtime_dir: Path
+) -> None:
+    compared: Counter[str] = Counter()
+    for seed in range(scale(WALKS)):
+        walk = Asking(seed, tmp_path / str(seed), runtime_dir)
+        await walk.run()
+        compared += walk.compared
+    assert sum(compared.values()) > 50 * scale(WALKS)
+    assert len([said for said in compared if said.endswith("open")]) > len(ORDERS) / 4
+
+
+async def test_a_match_is_opened_by_the_chief_and_by_nobody_twice(table: Tables) -> None:
+    async with table() as at:
+        await deal_two_due(at)
+        assert code((await offers(at, CHIEF))["start_match"]) == "WRONG_PHASE"
+        assert code((await offers(at, CHIEF))["set_match"]) == "MATCH_OPEN"
