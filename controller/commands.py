@@ -5,7 +5,7 @@ its phases a command means something: the phases here are the machine's, for wha
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -16,6 +16,8 @@ from controller import match_arguments as of_match
 from controller.arguments import Args
 from controller.messages import Failure, Phase, Role
 from controller.tomlwords import LONGEST, in_words, printable, short
+from controller.words import COMMANDS as CALLED
+from controller.words import PHASES, ROLES, named
 
 Bound = Literal["none", "machine", "match"]
 
@@ -210,21 +212,24 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
             message_zh=f"没有{cmd}这个命令",
             action_zh=f"可用的命令：{', '.join(sorted(COMMANDS))}",
         )
+    what = named([cmd], CALLED)
     if role not in order.roles:
+        who, those = named([role], ROLES), named(_of(Role, order.roles), ROLES)
         return Failure(
             code="WRONG_ROLE",
-            message=f"{cmd} is not for the role {role}",
-            action=f"ask one of: {names(Role, order.roles)}",
-            message_zh=f"{role}无权执行{cmd}",
-            action_zh=f"请由以下角色执行：{names(Role, order.roles)}",
+            message=f"{what.en} is not for the role {who.en}",
+            action=f"ask one of: {those.en}",
+            message_zh=f"{who.zh}无权执行{what.zh}",
+            action_zh=f"请由以下角色执行：{those.zh}",
         )
     if phase not in order.phases:
+        now, then = named([phase], PHASES), named(_of(Phase, order.phases), PHASES)
         return Failure(
             code="WRONG_PHASE",
-            message=f"{cmd} is not possible while the machine is {phase}",
-            action=f"possible while it is: {names(Phase, order.phases)}",
-            message_zh=f"机器处于{phase}阶段，不能执行{cmd}",
-            action_zh=f"可执行的阶段：{names(Phase, order.phases)}",
+            message=f"{what.en} is not possible while the machine is {now.en}",
+            action=f"possible while it is: {then.en}",
+            message_zh=f"发牌机处于{now.zh}，不能执行{what.zh}",
+            action_zh=f"发牌机处于以下阶段时可执行：{then.zh}",
         )
     return None
 
@@ -262,7 +267,13 @@ def usage(cmd: str) -> str:
 
 def names(kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]) -> str:
     """Return roles or phases as a list, in the order in which they are declared."""
-    return ", ".join(each.value for each in kind if each in chosen)
+    return ", ".join(_of(kind, chosen))
+
+
+def _of(
+    kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]
+) -> Iterator[str]:
+    return (each.value for each in kind if each in chosen)
 
 
 _EXPECTED: Final = re.compile(r"(?s)(.*)(?:[:,] expected|, did you mean) (.*)")

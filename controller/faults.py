@@ -9,8 +9,11 @@ from typing import Literal
 
 import msgspec
 
+from controller.words import Words
+
 Language = Literal["en", "zh"]
 Evidence = Mapping[str, object]
+"""What is known, by the placeholder it fills; Words are put in by language."""
 
 
 class Fault(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -80,11 +83,11 @@ _BY_DRIVER_ERROR = {
     "PanelLost": "PANEL_LOST",
 }
 
-Words = dict[Language, dict[str, dict[str, str]]]
+Parts = dict[Language, dict[str, dict[str, str]]]
 
 
 class _File(msgspec.Struct, frozen=True):
-    words: Words
+    words: Parts
     faults: dict[str, Fault]
 
 
@@ -93,7 +96,7 @@ def _file() -> _File:
     text = resources.files("controller").joinpath("faults.toml").read_text(encoding="utf-8")
     raw = tomllib.loads(text)
     rows = msgspec.convert(raw["fault"], list[Fault])
-    return _File(msgspec.convert(raw["words"], Words), {row.name: row for row in rows})
+    return _File(msgspec.convert(raw["words"], Parts), {row.name: row for row in rows})
 
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -105,7 +108,10 @@ def _rendered(text: str, evidence: Evidence, language: Language) -> str:
     words = _file().words[language]
 
     def word(match: re.Match[str]) -> str:
-        value = str(evidence[match[1]])
+        known = evidence[match[1]]
+        if isinstance(known, Words):
+            return known.zh if language == "zh" else known.en
+        value = str(known)
         return words.get(match[1], {}).get(value, value)
 
     def part(match: re.Match[str]) -> str:

@@ -3,13 +3,15 @@
 import click
 import msgspec
 
-from controller.trials.bench import Measured, figures, measure
+from controller.trials.bench import Measured, Watch, figures, measure, watch
 
 EPILOG = """\b
 Examples:
   dealtable bench                all figures: some minutes
   dealtable bench ruling frame   two of them
   dealtable bench --check        exit 1 where one costs too much
+  dealtable bench console pixels --seconds 1800
+                                 the console for half an hour, with its memory
 """
 
 
@@ -27,8 +29,16 @@ class _WithFigures(click.Command):
 @click.argument("names", nargs=-1, metavar="[FIGURE...]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
-def command(names: tuple[str, ...], as_json: bool, check: bool) -> None:
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=1),
+    default=Watch.seconds,
+    show_default=True,
+    help="How long `console` and `pixels` watch.",
+)
+def command(names: tuple[str, ...], as_json: bool, check: bool, seconds: float) -> None:
     """Measure each FIGURE, or all of them: its cost as a multiple of a floor."""
+    watch.seconds = seconds
     known = figures()
     for name in names:
         if name not in known:

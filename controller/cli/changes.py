@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
-from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
+from controller.cli.watch_words import OUTCOMES, SAID, WAYS
 from controller.client.line import LineState
 from controller.faults import Language
 from controller.messages import Alert, Call, Fairness, Machine, Match, State
 from controller.rules.seat_words import SEATS, SIDES
+from controller.words import PHASES, ROLES
 
 
 class Line(NamedTuple):
@@ -93,7 +94,7 @@ class Changes:
                 yield Line(self.say("hold_over", by=by, role=self._role(role)), GOOD)
 
     def _role(self, role: str) -> str:
-        return ROLES.get(role, role) if self._language == "zh" else role
+        return ROLES[role].zh if self._language == "zh" and role in ROLES else role
 
     def _match(self, match: Match) -> str:
         """Return where a match stands, and who is waited for."""
@@ -120,7 +121,7 @@ class Changes:
 
     def _machine(self, state: State) -> str:
         machine = state.machine
-        phase = PHASES[machine.phase] if self._language == "zh" else f"{machine.phase:<10}"
+        phase = PHASES[machine.phase].zh if self._language == "zh" else f"{machine.phase:<10}"
         words = [phase]
         if machine.deal is not None:
             words.append(self.say("attempt", deal=machine.deal, attempt=machine.attempt))

@@ -82,13 +82,12 @@ def _console(file: Path) -> str:
     """Return what a console.toml sets up, with the tables.toml beside it."""
     config = load_console(file)
     own, tables = config.console, config.tables
-    areas = len({table.area for table in tables})
     seals = "TLS" if own.tls_cert is not None else "plain HTTP"
     warns = ": PINs cross the network unsealed" if own.is_open_and_plain else ""
-    return (
-        f"console {own.name} at {own.listen}, {seals}{warns}, {len(tables)} "
-        f"{'table' if len(tables) == 1 else 'tables'} in {areas} {'area' if areas == 1 else 'areas'}"
-    )
+    noun = "table" if len(tables) == 1 else "tables"
+    areas = ", ".join(sorted({table.area for table in tables}))
+    where = f" in {areas}" if areas else ""
+    return f"console {own.name} at {own.listen}, {seals}{warns}, {len(tables)} {noun}{where}"
 
 
 def _boards(config: TableConfig) -> str:

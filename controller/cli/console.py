@@ -2,6 +2,7 @@
 
 import asyncio
 import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, get_args
@@ -10,12 +11,16 @@ import click
 from nacl.utils import random as entropy
 
 from controller.cli import LineError
+from controller.cli.console_keys import make_keys
 from controller.cli.ending import ending_signals
+from controller.cli.hardening import keep_to_oneself
 from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
+from controller.cli.release_files import read_key, read_manifest, read_signed
 from controller.cli.wall import wall_ms
-from controller.console.config import ConsoleConfig, load
+from controller.console.config import ConsoleConfig, Own, load
 from controller.faults import Language
 from controller.messages import Role
+from controller.release import BadRelease, Manifest
 
 EPILOG = """\b
 The first time:
@@ -89,9 +94,14 @@ def command(
     log_as_asked(level)
     describe(part="console")
     config = load(path)
+    os.umask(0o077)  # what it keeps is not everybody's on this computer
     if invite is not None and role is not None:
         _invite(config, invite, Role(role), language)
         return
+    keep_to_oneself(hidden=True)
+    if made := make_keys(config.console.keys, config.console.name):
+        roles = ", ".join(role.value for role in made)
+        click.echo(f"new keys ({roles}) in {config.console.keys}: to be admitted at every table")
     asyncio.run(_run(config, path))
 
 
@@ -117,7 +127,7 @@ def steady_ms() -> Callable[[], int]:
 
 async def _run(config: ConsoleConfig, path: Path) -> None:
     """Serve until a signal. Raises ConfigError, StoreError as LineError."""
-    from controller.console.serving import opened, serve
+    from controller.console.serving import ConsoleFailed, opened, serve
     from controller.console.store.archive import StoreError
 
     stop = asyncio.Event()
@@ -125,7 +135,9 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     own = config.console
     try:
-        async with opened(config, path, now_ms=steady_ms(), entropy=entropy) as console:
+        async with opened(
+            config, path, now_ms=steady_ms(), entropy=entropy, manifest=manifest_of(own)
+        ) as console:
             invited = await console.sessions.invite_first(FIRST)
 
             def up(url: str) -> None:
@@ -142,6 +154,20 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
             await serve(console, stop, up)
     except StoreError as error:
         raise LineError(str(error)) from error
+    except ConsoleFailed as error:
+        raise click.ClickException(str(error)) from error
+
+
+def manifest_of(own: Own) -> Manifest | None:
+    """Return the release that the tables should run; None where none is said. Raises LineError."""
+    if own.release is None:
+        return None
+    if own.release_key is None:
+        return read_manifest(own.release)
+    try:
+        return read_signed(own.release, read_key(own.release_key))
+    except BadRelease as wrong:
+        raise LineError(f"{own.release}: {wrong}") from None
 
 
 def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) -> None:

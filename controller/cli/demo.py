@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import sys
 import tempfile
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from controller.roster import CLIENTS
 from controller.trials.costs import costs as spent
 from controller.trials.costs import since
 from controller.trials.hall import HallError, HallPlan, RunningTable, fallen, hall
+from controller.trials.match_players import match_players
 from controller.trials.players import Dealt, players
 from sim.hall import refuse_host
 from sim.interpreters import find_micropython
@@ -32,7 +34,7 @@ from sim.workers import may_open_many_files
 
 EPILOG = """\b
 Examples:
-  dealtable demo                              a table dealing until Ctrl-C, live
+  dealtable demo                              a table and its console until Ctrl-C
   dealtable demo --once --deals 3 --speed 20  three quick deals and a summary
   dealtable demo --tables 4 --speed 5
   dealtable demo --tables 50 --once --deals 3 --json --costs
@@ -59,7 +61,7 @@ class _Wish:
 
 @click.command(epilog=EPILOG)
 @click.option("--tables", type=Whole(1, 100), default=1, show_default=True)
-@click.option("--deals", type=Whole(1), help="Deals a table; with --once, 1.")
+@click.option("--deals", type=Whole(1), help="Practice deals a table, no matches; with --once, 1.")
 @click.option("--once", is_flag=True, help="Deal, print a summary, end; fail if anything is wrong.")
 @click.option("--json", "as_json", is_flag=True, help="With --once: one JSON object, nothing else.")
 @click.option("--costs", is_flag=True, help="With --once: CPU and memory, by kind of process.")
@@ -110,8 +112,9 @@ def command(
 ) -> None:
     """Simulated tables: boards on ptys, the daemons, and the people at the tables.
 
-    Everything is as on a real table but the ends of the serial lines. Ctrl-C leaves
-    nothing running; the journal stays, for `dealtable verify`.
+    Everything is as on a real table but the ends of the serial lines. People play matches, much
+    quicker than people do, and sometimes call the referee: that is you, in the console. Ctrl-C
+    leaves nothing running; the journal stays, for `dealtable verify`.
     """
     if (as_json or costs) and not once:
         raise click.UsageError("--json and --costs go with --once")
@@ -192,6 +195,8 @@ async def _with_console(
         if wish.console:
             opening = demo_console(wish.plan.state_dir, tables, wish.console_port)
             about["console"] = await stack.enter_async_context(opening)
+            if about["console"] is not None and not sys.stdout.isatty():
+                click.echo(f"console {about['console']}")  # a terminal shows it below the tables
         return await _unless_fallen(_live(wish, tables, about), tables)
 
 
@@ -252,11 +257,13 @@ async def _live(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) 
 
         async def at(number: int, table: RunningTable) -> None:
             await asyncio.sleep(wish.plan.begins_s(number))
+            if wish.deals is None:
+                plan = wish.plan
+                async with match_players(table, number, plan.speed, board.saw, plan.seed) as four:
+                    await four.play()
             async with players(table, board.saw) as people:
-                left = wish.deals
-                while left is None or left > 0:
+                for _ in range(wish.deals or 0):
                     await people.deal()
-                    left = None if left is None else left - 1
 
         looking = asyncio.ensure_future(board.look())
         try:

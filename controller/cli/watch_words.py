@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from controller.client.line import LineState
-from controller.messages import Outcome, Phase, Role
+from controller.messages import Outcome
 from controller.rules.words import Words
 
 SAID: Final[Mapping[str, Words]] = {
@@ -43,33 +43,12 @@ SAID: Final[Mapping[str, Words]] = {
 }
 """Lines and their parts."""
 
-PHASES: Final[Mapping[Phase, str]] = {
-    Phase.FAULT: "故障",
-    Phase.EMPTY: "空闲",
-    Phase.COMMITTED: "待切牌",
-    Phase.CUT: "已切牌",
-    Phase.SHUFFLING: "洗牌中",
-    Phase.DEALING: "发牌中",
-    Phase.HELD: "待放行",
-    Phase.RELEASED: "已放行",
-}
-"""The machine's phases in Chinese; in English they are called what they are."""
-
 OUTCOMES: Final[Mapping[Outcome, str]] = {
     Outcome.OK: "发牌成功",
     Outcome.MISDEAL: "重新发牌",
     Outcome.VOID: "作废",
 }
 """How an attempt ended, in Chinese."""
-
-ROLES: Final[Mapping[str, str]] = {
-    Role.OBSERVER: "观察",
-    Role.TABLE: "本台",
-    Role.REFEREE: "裁判员",
-    Role.CHIEF: "裁判长",
-    Role.TECHNICIAN: "技术员",
-}
-"""Roles in Chinese."""
 
 WAYS: Final[Mapping[LineState, str]] = {
     LineState.CONNECTING: "正在连接",

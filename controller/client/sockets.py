@@ -1,6 +1,7 @@
 """What all the table's ZeroMQ sockets have in common."""
 
 import asyncio
+import resource
 from typing import Final
 
 import zmq
@@ -17,6 +18,17 @@ OPTIONS: Final = {
     zmq.HEARTBEAT_TTL: DEAD_AFTER_MS,
     zmq.HANDSHAKE_IVL: HANDSHAKE_MS,
 }
+
+
+def let_open_many_files() -> None:
+    """Let this process have as many open files as the system lets it have at most.
+
+    A process begins with leave for some thousand, as a rule; a line to a table takes four, and
+    libzmq aborts the process that has none left.
+    """
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def open_socket(

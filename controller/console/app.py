@@ -16,7 +16,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from controller import deal
 from controller.console import routes
 from controller.console.console import Console
 from controller.console.routing import HEADER, Wrong
@@ -43,7 +42,7 @@ def make_app(console: Console, mounted: Iterable[BaseRoute] | None = None) -> St
     app = Starlette(
         routes=[
             *(all_routes() if mounted is None else mounted),
-            Mount("/static/verify", _Modules(directory=Path(deal.__file__).parent)),
+            Mount("/static/verify", _Modules(directory=_HERE.parent / "deal")),
             Mount("/static", _Files(directory=_HERE / "static")),
         ],
         exception_handlers={HTTPException: _not_found, Exception: _failed},

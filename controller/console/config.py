@@ -70,6 +70,7 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     roles. `store` is a database as SQLAlchemy writes it; SQLite's file counts from the folder.
     `tls_cert`, `tls_key`: PEM files; without them it speaks plain HTTP. `public_url`: where
     players' telephones find it, for codes to scan. `events`: files of events' own regulations.
+    `release`: the manifest that tables are held against, `release_key` the key that signed it.
     """
 
     name: Text = "dealtable"
@@ -80,11 +81,15 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_key: Path | None = None
     public_url: Origin | None = None
     events: tuple[Path, ...] = ()
+    release: Path | None = None
+    release_key: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse half a pair, and a port that is none."""
         if (self.tls_cert is None) != (self.tls_key is None):
             raise ValueError("tls_cert and tls_key go together, expected both or neither")
+        if self.release is None and self.release_key is not None:
+            raise ValueError("release_key goes with release, expected the manifest it signed")
         if self.port > 0xFFFF:
             raise ValueError(f"listen: port {self.port}, expected one up to 65535")
 

@@ -23,6 +23,7 @@ from controller.console.keys import identity, opened
 from controller.console.people import Person
 from controller.console.routing import Wrong
 from controller.console.seen import Run, Tables
+from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
 from controller.messages import Command, Event, Failure, Phase, Reply, Role
 from controller.tomlwords import printable, short
@@ -128,7 +129,7 @@ class Desk:
         if known is None:
             task = asyncio.create_task(self._carried(person, table, wish))
             self._open[wish.id] = person, table, wish, task
-            task.add_done_callback(lambda _: self._open.pop(wish.id))
+            task.add_done_callback(lambda done: self._is_over(wish.id, done))
         elif known[:3] != (person, table, wish):
             raise _other(wish.id)
         else:
@@ -245,9 +246,17 @@ class Desk:
         untold = _NOT_OF_IT if again else _UNTOLD
         if reply.error is not None and reply.error.code in untold:
             return self._unknown(given, reply.error.message)
-        await self._run(lambda: self._orders.answered(order.id, reply))
+        try:
+            await self._run(lambda: self._orders.answered(order.id, reply))
+        except StoreError as failed:  # it is unknown again after a restart, and can be asked for
+            _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
         asyncio.get_running_loop().call_soon(self.on_orders, table)
         return Told(reply)
+
+    def _is_over(self, order: str, done: "asyncio.Task[Told]") -> None:
+        del self._open[order]
+        if not done.cancelled():
+            done.exception()  # whoever asked may be gone
 
     def _unknown(self, given: Given, why: str) -> Told:
         _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)

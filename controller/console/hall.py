@@ -9,21 +9,24 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+import structlog
 
 from controller.console.people import Person
-from controller.console.seen import Run, Seen, Tables, Undo
+from controller.console.seen import Begin, Run, Seen, Tables, Undo
 from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.store.takes import KeptTakes
 from controller.console.view.rows import row
 from controller.console.view.waits import Wait, queue, reasons, wait
-from controller.messages import Role
+from controller.messages import Role, State
 
 GATHER_S: Final = 0.1
 """News that come within so short a time are shown together."""
 TICK_S: Final = 0.5
 WHOLE_S: Final = 0.25
 """What is made of all tables at once is made at most so often."""
+
+_log = structlog.get_logger("console")
 
 OfAll = Callable[[Sequence[Seen], int], object]
 """A view of all tables together, at `now_ms`."""
@@ -68,7 +71,8 @@ class Takes:
 class Hall:
     """The parts of the hall's stream, one Shown a role.
 
-    `of_all`: parts made of all tables, each with the roles that see it.
+    `of_all`: parts made of all tables, each with the roles that see it. `begin` begins what runs
+    as long as the console does.
     """
 
     def __init__(
@@ -77,13 +81,16 @@ class Hall:
         takes: Takes,
         now_ms: Callable[[], int],
         of_all: Mapping[str, tuple[OfAll, frozenset[Role]]] | None = None,
+        begin: Begin = asyncio.create_task,
     ) -> None:
+        self._begin = begin
         self._tables, self._takes, self._now_ms = tables, takes, now_ms
         self._of_all = dict(of_all or {})
         self._shown = {role: Shown() for role in Role}
         self._due: set[str] = set()
         self._standing: dict[str, tuple[Standing, int]] = {}
         self._waits: dict[str, Wait] = {}
+        self._unshown: dict[str, int] = {}
         self._undo: list[Undo] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._news = asyncio.Event()
@@ -92,10 +99,11 @@ class Hall:
     def start(self) -> None:
         """Show what is known, and go on showing it."""
         self._due.update(self._tables.ids)
+        self._show_waits()
         self._show()
         self._undo.append(self._tables.on_change(self._changed))
         self._takes.on_change = self._changed
-        self._tasks = [asyncio.create_task(self._follow()), asyncio.create_task(self._tick())]
+        self._tasks = [self._begin(self._follow()), self._begin(self._tick())]
 
     async def close(self) -> None:
         """Stop."""
@@ -162,27 +170,45 @@ class Hall:
             if waits.get(table) != self._waits.get(table):
                 self.on_wait(table)
         if waits != self._waits:
-            for role, shown in self._shown.items():
-                shown.put("waits", queue(self._waits.values(), role))
+            self._show_waits()
+
+    def _show_waits(self) -> None:
+        for role, shown in self._shown.items():
+            shown.put("waits", queue(self._waits.values(), role))
 
     def _show_row(self, seen: Seen, now_ms: int) -> None:
+        """Show a table; one whose state no page can show is not shown as if it had none to say."""
         how, since_ms = seen.standing(now_ms)
         if how is Standing.LIVE:  # as long as it is heard; else every state would be news
             since_ms = self._live_since(seen.table, since_ms)
-        taken_by = self._takes.who(seen.table)
-        waits = wait(seen.table, reasons(seen.state, how, since_ms), taken_by, now_ms)
-        self._standing[seen.table] = how, since_ms
-        if waits is None:
-            self._waits.pop(seen.table, None)
-            if taken_by is not None and how is Standing.LIVE:  # whoever went there is done
-                self._takes.put(seen.table, None)
-                taken_by = None
-        else:
-            self._waits[seen.table] = waits
-        shown_as = row(seen.table, seen.area, seen.state, (how, since_ms), waits, taken_by)
+        try:
+            self._put_row(seen, seen.state, how, since_ms, now_ms)
+            self._unshown.pop(seen.table, None)
+        except Exception:
+            if seen.table not in self._unshown:
+                _log.exception("state not shown", table=seen.table)
+            since_ms = self._unshown.setdefault(seen.table, now_ms)
+            self._put_row(seen, None, Standing.STALE, since_ms, now_ms)
+
+    def _put_row(
+        self, seen: Seen, state: State | None, how: Standing, since_ms: int, now_ms: int
+    ) -> None:
+        table, taken_by = seen.table, self._takes.who(seen.table)
+        waits = wait(table, reasons(state, how, since_ms), taken_by, now_ms)
+        done = waits is None and how is Standing.LIVE  # whoever went there
+        going = None if done else taken_by
+        standing = how, since_ms
+        shown_as = row(table, seen.area, state, standing, waits, going, seen.heard.heard_ms)
         body = msgspec.json.encode(shown_as)
+        self._standing[table] = standing
+        if waits is None:
+            self._waits.pop(table, None)
+        else:
+            self._waits[table] = waits
+        if done:
+            self._takes.put(table, None)
         for shown in self._shown.values():
-            shown.put_body(f"row/{seen.table}", body)
+            shown.put_body(f"row/{table}", body)
 
     def _live_since(self, table: str, since_ms: int) -> int:
         known = self._standing.get(table)
@@ -197,7 +223,16 @@ class Hall:
     def _show_all(self, now_ms: int) -> None:
         seen = [self._tables.seen(table) for table in self._tables.ids]
         for name, (made, roles) in self._of_all.items():
-            body = msgspec.json.encode(made(seen, now_ms))
+            try:
+                body = msgspec.json.encode(made(seen, now_ms))
+            except Exception:
+                if name not in self._unshown:
+                    _log.exception("part not shown", part=name)
+                self._unshown[name] = now_ms
+                for role in roles:
+                    self._shown[role].drop(name)
+                continue
+            self._unshown.pop(name, None)
             for role in roles:
                 self._shown[role].put_body(name, body)
 

@@ -61,18 +61,19 @@ class SheetKeeper:
             return
         self._wanted[table] = mark
         if table not in self._tasks:
-            task = asyncio.create_task(self._keep(table))
-            self._tasks[table] = task
-            task.add_done_callback(lambda _: self._tasks.pop(table, None))
+            self._tasks[table] = asyncio.create_task(self._keep(table))
 
     async def _keep(self, table: str) -> None:
         """Ask until the sheet that is wanted is there."""
         kept: Mark | None = None
-        while kept != (mark := self._wanted.get(table)):
-            if await self._asked(table):
-                kept = mark
-            else:
-                await asyncio.sleep(RETRY_S)
+        try:
+            while kept != (mark := self._wanted.get(table)):
+                if await self._asked(table):
+                    kept = mark
+                else:
+                    await asyncio.sleep(RETRY_S)
+        finally:
+            del self._tasks[table]
 
     async def _asked(self, table: str) -> bool:
         """Ask for the sheet and write it down; tell whether there is no more to be had."""

@@ -5,11 +5,12 @@ Nothing is made for a table that nobody looks at.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import msgspec
+import structlog
 
 from controller.console.desk import Desk
 from controller.console.hall import Hall
@@ -17,9 +18,11 @@ from controller.console.routing import Wrong
 from controller.console.seen import Run, Seen, Tables
 from controller.console.shown import Shown
 from controller.console.standing import Standing
-from controller.console.store.archive import Archive
+from controller.console.store.archive import Archive, StoreError
 from controller.console.view.told import Told, tell
 from controller.messages import Event, Role, State
+
+_log = structlog.get_logger("console")
 
 OFFERS_S: Final = 1.0
 """A table is asked for its offers at most so often, for one role."""
@@ -41,12 +44,13 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Page:
-    """One table for one role, as long as somebody looks."""
+    """One table for one role, as long as somebody looks. `failed`: it cannot go on."""
 
     def __init__(self) -> None:
         self.shown = Shown()
         self.lookers = 0
         self.news = asyncio.Event()
+        self.failed = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
 
 
@@ -93,8 +97,11 @@ class TablePages:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     @asynccontextmanager
-    async def looking(self, table: str, role: Role) -> AsyncIterator[Shown]:
-        """Give the parts of a table's page for the block. Raises Wrong for an unknown table."""
+    async def looking(self, table: str, role: Role) -> AsyncIterator[tuple[Shown, asyncio.Event]]:
+        """Give the parts of a table's page for the block, and what is set once it cannot go on.
+
+        Raises Wrong for an unknown table.
+        """
         try:
             self._tables.seen(table)
         except KeyError:
@@ -108,11 +115,11 @@ class TablePages:
         try:
             if not page.tasks:
                 page.tasks = [
-                    asyncio.create_task(self._keep_offers(table, role, page)),
-                    asyncio.create_task(self._fill(table, page)),
-                    asyncio.create_task(self._tick(table, page)),
+                    asyncio.create_task(_or_fail(page, self._keep_offers(table, role, page))),
+                    asyncio.create_task(_or_fail(page, self._fill(table, page))),
+                    asyncio.create_task(_or_fail(page, self._tick(table, page))),
                 ]
-            yield page.shown
+            yield page.shown, page.failed
         finally:
             page.lookers -= 1
             if not page.lookers:
@@ -163,18 +170,18 @@ class TablePages:
 
     async def _fill(self, table: str, page: _Page) -> None:
         """Show the newest orders and events."""
-        page.shown.put("orders", await self._desk.orders(table))
+        await self._show_orders(table)
         if table not in self._told:
             self._told[table] = deque(maxlen=BEHIND)
-            kept = await self._run(lambda: self._newest(table))
+            try:
+                kept = await self._run(lambda: self._archive.newest(table, BEHIND))
+            except StoreError as failed:
+                _log.warning("events not read", table=table, why=str(failed))
+                kept = []
             fresh = {event.n for event in kept}
             later = [event for event in self._told.get(table, ()) if event.n not in fresh]
             self._told[table] = deque([*kept, *later], maxlen=BEHIND)
         self._tell(table)
-
-    def _newest(self, table: str) -> list[Event]:
-        since = max(0, self._archive.last(table) - BEHIND)
-        return list(self._archive.events(table, since))
 
     def _heard(self, event: Event) -> None:
         if event.table in self._told:
@@ -182,7 +189,13 @@ class TablePages:
             self._tell(event.table)
 
     def _tell(self, table: str) -> None:
-        lines = _newest_lines(tell(self._told.get(table, ())))
+        try:
+            lines = _newest_lines(tell(self._told.get(table, ())))
+        except Exception:
+            _log.exception("events not told", table=table)
+            for page in self._of(table):
+                page.failed.set()
+            return
         for page in self._of(table):
             page.shown.put("told", lines)
 
@@ -193,7 +206,11 @@ class TablePages:
             _ENDED.add(task)
 
     async def _show_orders(self, table: str) -> None:
-        orders = await self._desk.orders(table)
+        try:
+            orders = await self._desk.orders(table)
+        except StoreError as failed:
+            _log.warning("orders not read", table=table, why=str(failed))
+            return
         for page in self._of(table):
             page.shown.put("orders", orders)
 
@@ -202,8 +219,8 @@ class TablePages:
         asked: tuple[Any, ...] | None = None
         while True:
             page.news.clear()
-            seen = self._tables.seen(table)
-            now = None if seen.state is None else _turning_point(seen.state)
+            state = self._state(table)
+            now = None if state is None else _turning_point(state)
             if now is None or now == asked:
                 await page.news.wait()
                 continue
@@ -211,16 +228,31 @@ class TablePages:
             await self._ask_offers(table, role, page)
             await asyncio.sleep(OFFERS_S)
 
+    def _state(self, table: str) -> State | None:
+        try:
+            return self._tables.seen(table).state
+        except KeyError:  # it is not the console's any more
+            return None
+
     async def _ask_offers(self, table: str, role: Role, page: _Page) -> None:
         try:
             reply = await self._desk.read(table, "offers", {"role": role.value}, role)
-        except Wrong:
+        except (Wrong, KeyError):  # silent, or not the console's any more
             page.shown.drop("offers")
             return
         if reply.result is None:  # a table of an older version: all is offered
             page.shown.drop("offers")
         else:
             page.shown.put("offers", reply.result.get("offers", []))
+
+
+async def _or_fail(page: _Page, running: Coroutine[Any, Any, None]) -> None:
+    """Run what keeps a page true; where it fails, the page ends rather than to stand still."""
+    try:
+        await running
+    except Exception:
+        _log.exception("page not kept")
+        page.failed.set()
 
 
 _ENDED: Final[set[asyncio.Task[None]]] = set()

@@ -22,6 +22,8 @@ SESSION_MS: Final = 16 * 3_600_000
 FREE_GUESSES: Final = 5
 FIRST_WAIT_MS: Final = 30_000
 LONGEST_WAIT_MS: Final = 15 * 60_000
+_MOST_GUESSED: Final = 10_000
+"""Names whose wrong PINs are remembered."""
 SHORTEST_PIN, LONGEST_PIN = 4, 12
 _CODE_LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Without what is taken for another: 0 O, 1 I L."""
@@ -191,7 +193,9 @@ class People:
             )
 
     def _guessed(self, name: str) -> None:
-        wrong = self._guesses.get(name, (0, 0))[0] + 1
+        wrong = self._guesses.pop(name, (0, 0))[0] + 1
+        if len(self._guesses) >= _MOST_GUESSED:
+            del self._guesses[next(iter(self._guesses))]  # whose last wrong PIN is longest ago
         doubled = FIRST_WAIT_MS << min(max(wrong - FREE_GUESSES, 0), 10)
         self._guesses[name] = wrong, self._now_ms() + min(doubled, LONGEST_WAIT_MS)
 

@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from controller.console.people import NotAllowed, Person
+from controller.console.store.archive import StoreError
 from controller.messages import Role
 
 if TYPE_CHECKING:
@@ -129,6 +130,8 @@ def route(
             return wrong.response()
         except NotAllowed as refused:
             return Wrong(403, refused.en, refused.zh).response()
+        except StoreError as failed:
+            return Wrong(503, f"the console's database: {failed}", "控制台数据库不可用").response()
         return answered if isinstance(answered, Response) else answer(answered)
 
     return Route(path, endpoint, methods=list(methods))

@@ -1,7 +1,8 @@
 """What the console knows of a table at this moment, and who tells it so."""
 
-from collections.abc import Callable
-from typing import Protocol, TypeVar
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -14,6 +15,13 @@ Undo = Callable[[], None]
 
 
 Result = TypeVar("Result")
+
+
+class Begin(Protocol):
+    """Begins something that runs until it is cancelled."""
+
+    def __call__(self, running: Coroutine[Any, Any, None], /) -> "asyncio.Task[None]":
+        """Return its task."""
 
 
 class Run(Protocol):

@@ -21,11 +21,16 @@ from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import Aside
 from controller.console.tables import Tables
 from controller.messages import Role
+from controller.release import Manifest
 
 _LEAVE_S: Final = 1
 """Seconds for answers under way at the end; streams have ended before."""
 _WAITING: Final = 256
 """Connections that wait to be taken."""
+
+
+class ConsoleFailed(Exception):
+    """The console cannot go on, and would show the past as the present."""
 
 
 @asynccontextmanager
@@ -35,10 +40,11 @@ async def opened(
     *,
     now_ms: Callable[[], int],
     entropy: Callable[[int], bytes],
+    manifest: Manifest | None = None,
 ) -> AsyncIterator[Console]:
     """Open a console for the block: its database, its tables, its people. Raises StoreError.
 
-    `path`: of its console.toml.
+    `path`: of its console.toml. `manifest`: of the release that its tables should run.
     """
 
     def ids() -> str:
@@ -76,6 +82,8 @@ async def opened(
             now_ms=now_ms,
             entropy=entropy,
             path=path,
+            manifest=manifest,
+            unsigned_heads=lambda table: tables.counts(table).heads,
         )
         for line in config.tables:
             tables.add(line)
@@ -93,22 +101,25 @@ async def serve(
     """Serve a console until `stop` is set; `on_up` is told its address once it answers.
 
     Streams end at once, so that a browser that is left open keeps nobody waiting. Raises
-    ConfigError where it cannot listen.
+    ConfigError where it cannot listen, ConsoleFailed where it cannot go on.
     """
     own = console.config.console
     with _bound(own) as listening:
         server = _Server(_settings(own, app or make_app(console)))
         serving = asyncio.ensure_future(server.serve(sockets=[listening]))
-        stopping = asyncio.ensure_future(stop.wait())
+        ends = [asyncio.ensure_future(end.wait()) for end in (stop, console.ending)]
         try:
             await server.up.wait()
             on_up(address(own, listening.getsockname()[1]))
-            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({serving, *ends}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            stopping.cancel()
+            for end in ends:
+                end.cancel()
             console.ending.set()
             server.should_exit = True
             await serving
+    if console.failure is not None:
+        raise ConsoleFailed("the console failed and ended: see its log above") from console.failure
 
 
 def address(own: Own, port: int) -> str:

@@ -7,13 +7,15 @@ them. What was found out is trusted for a few seconds, but for whom this console
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from controller.console.people import People, Person
+from controller.console.people import NotAllowed, People, Person
 from controller.console.seen import Run
 from controller.faults import Language
 from controller.messages import Role
 
 TRUSTED_MS: Final = 5_000
 """Another process may remove somebody, as `dealtable console --invite` changes a role."""
+MOST_CHECKING: Final = 16
+"""PINs that wait to be checked: others who need the database are not kept waiting by more."""
 _MOST: Final = 4_096
 _LONGEST: Final = 200
 
@@ -25,6 +27,7 @@ class Sessions:
         self._people, self._run, self._now_ms = people, run, now_ms
         self._known: dict[str, tuple[int, Person]] = {}
         self._changes = 0
+        self._checking = 0
 
     async def whose(self, token: str) -> Person | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
@@ -45,7 +48,13 @@ class Sessions:
 
     async def log_in(self, name: str, pin: str) -> tuple[Person, str]:
         """Return who has that name and PIN, and what his browser shall show."""
-        return await self._run(lambda: self._people.log_in(name, pin))
+        if self._checking >= MOST_CHECKING:
+            raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")
+        self._checking += 1
+        try:
+            return await self._run(lambda: self._people.log_in(name, pin))
+        finally:
+            self._checking -= 1
 
     async def log_out(self, token: str) -> None:
         """End a session."""

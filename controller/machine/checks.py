@@ -20,8 +20,10 @@ from controller.machine.record import Record
 from controller.machine.table import Table
 from controller.machine.technical import Technical
 from controller.match.events import Cut, ReleaseOrdered
-from controller.match.phase import BEFORE_RELEASE
+from controller.match.phase import BEFORE_RELEASE, called
+from controller.match.refusals import Refusal
 from controller.messages import Failure, Phase, Role
+from controller.words import PHASES, ROLES, Words, named
 
 STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
@@ -105,7 +107,7 @@ class TableChecks:
     def _veto_start(self, args: Any) -> Failure | None:
         state, loaded = self._record.state, self._deals.loaded
         if state.pauses:
-            return failure("PAUSED", found=", ".join(sorted(state.pauses)))
+            return failure("PAUSED", found=named(sorted(state.pauses), ROLES))
         if state.phase is Phase.COMMITTED and self._table.run is not None:
             return None  # without its cut
         if self._deals.chief is None:
@@ -115,15 +117,15 @@ class TableChecks:
         if loaded.barred:
             return failure("SET_BARRED", found=loaded.id)
         match = self._record.play.match
-        where = {} if match is None else {"found": match.phase.value}
+        where = {} if match is None else {"found": called(match.phase)}
         return failure("NO_DEAL_DUE", **where)
 
     def _veto_cut(self, args: Cutting) -> Failure | None:
         cutters, pauses = self._deals.cutters(), self._record.state.pauses
         if pauses:
-            return failure("PAUSED", found=", ".join(sorted(pauses)))
+            return failure("PAUSED", found=named(sorted(pauses), ROLES))
         if cutters and args.seat is not None and args.seat not in cutters:
-            return failure("NOT_HIS_DUTY", found=" / ".join(cutters))
+            return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
         return None if self._deals.is_practice else self._refused_cut(args)
 
     def _refused_cut(self, args: Cutting) -> Failure | None:
@@ -137,7 +139,7 @@ class TableChecks:
     def _veto_release(self, args: Any) -> Failure | None:
         pauses, play = self._record.state.pauses, self._record.play
         if pauses:
-            return failure("PAUSED", found=", ".join(sorted(pauses)))
+            return failure("PAUSED", found=named(sorted(pauses), ROLES))
         if play.match is None or self._deals.is_practice:
             return None
         refused = self._match.refused(ReleaseOrdered(at_ms=self._record.clock()))
@@ -154,7 +156,7 @@ class TableChecks:
     def _attend(self, asked: Asked) -> None:
         seat = asked.args.seat
         if not calling(self._record, seat):
-            raise OrderRefused(failure("NOBODY_CALLS", **({"found": seat} if seat else {})))
+            raise OrderRefused(failure_of(Refusal("NOBODY_CALLS", seat or "")))
 
     def _confirm(self, asked: Asked) -> None:
         if not self.takes_back(asked):
@@ -201,7 +203,7 @@ class TableChecks:
         suspended = match is not None and match.suspended is not None
         claimed = match is not None and match.claimed is not None
         if not ended and pauses:
-            raise OrderRefused(failure("NOT_YOUR_PAUSE", found=", ".join(sorted(pauses))))
+            raise OrderRefused(failure("NOT_YOUR_PAUSE", found=named(sorted(pauses), ROLES)))
         if not ended and not suspended:
             raise OrderRefused(failure("NOT_SUSPENDED"))
         # A claimed count is ended by its own recount, whoever else lets the table go on.
@@ -229,8 +231,8 @@ class TableChecks:
     def _void(self, asked: Asked) -> None:
         run = self._table.run
         if run is None or run.released:
-            found = self._table.phase.value
-            expected = "an attempt whose hands are not out"
+            found = named([self._table.phase], PHASES)
+            expected = Words("an attempt whose hands are not out", "手牌尚未放行")
             raise OrderRefused(failure("WRONG_PHASE", found=found, expected=expected))
         if not self._deals.is_practice and not self._deals.is_ahead:
             self._opened.forbid(asked)

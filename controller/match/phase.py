@@ -2,6 +2,8 @@
 
 from enum import StrEnum
 
+from controller.words import Words, named
+
 
 class Phase(StrEnum):
     """What a match waits for. A suspension lies over a phase and leaves it as it is."""
@@ -37,26 +39,32 @@ class Phase(StrEnum):
     SIGNED = "signed"
 
 
-WORDS: dict[Phase, tuple[str, str]] = {
-    Phase.SETUP: ("players take their seats", "选手就位"),
-    Phase.SHUFFLE: ("shuffle by hand", "人工洗牌"),
-    Phase.CUT: ("cut", "请切牌"),
-    Phase.TURNUP: ("turn a card up", "翻牌"),
-    Phase.DEALING: ("dealing", "发牌中"),
-    Phase.HELD: ("hands ready to be taken", "牌已备好，待放行"),
-    Phase.COUNT_CHECK: ("count and sort", "清点理牌"),
-    Phase.ANTI_CHECK: ("anti-tribute is checked", "核对抗贡"),
-    Phase.TRIBUTE: ("tribute", "贡牌"),
-    Phase.RETURN: ("return", "还牌"),
-    Phase.CHOICES: ("open hand and doubling", "明牌与加倍"),
-    Phase.PLAY: ("play", "打牌中"),
-    Phase.RESULT: ("result to be confirmed", "成绩待确认"),
-    Phase.FORFEIT: ("deal forfeited: name a leader", "本副判负，请指定领出牌者"),
-    Phase.MATCH_CHECK: ("equal: an extra deal decides", "平级，待加打一副"),
-    Phase.OVER: ("score sheet to be signed", "记分表待签"),
-    Phase.SIGNED: ("signed", "已签名"),
+WORDS: dict[Phase, Words] = {
+    Phase.SETUP: Words("players take their seats", "选手就位"),
+    Phase.SHUFFLE: Words("shuffle by hand", "人工洗牌"),
+    Phase.CUT: Words("cut", "请切牌"),
+    Phase.TURNUP: Words("turn a card up", "翻牌"),
+    Phase.DEALING: Words("dealing", "发牌中"),
+    Phase.HELD: Words("hands ready to be taken", "牌已备好，待放行"),
+    Phase.COUNT_CHECK: Words("count and sort", "清点理牌"),
+    Phase.ANTI_CHECK: Words("anti-tribute is checked", "核对抗贡"),
+    Phase.TRIBUTE: Words("tribute", "贡牌"),
+    Phase.RETURN: Words("return", "还牌"),
+    Phase.CHOICES: Words("open hand and doubling", "明牌与加倍"),
+    Phase.PLAY: Words("play", "打牌中"),
+    Phase.RESULT: Words("result to be confirmed", "成绩待确认"),
+    Phase.FORFEIT: Words("deal forfeited: name a leader", "本副判负，请指定领出牌者"),
+    Phase.MATCH_CHECK: Words("equal: an extra deal decides", "平级，待加打一副"),
+    Phase.OVER: Words("score sheet to be signed", "记分表待签"),
+    Phase.SIGNED: Words("signed", "已签名"),
 }
 """Each phase in English and in Chinese."""
+
+
+def called(*phases: Phase) -> Words:
+    """Return phases as a refusal names them, in the order in which they are declared."""
+    return named([phase.value for phase in Phase if phase in phases], WORDS)
+
 
 BEFORE_RELEASE = frozenset({Phase.SHUFFLE, Phase.CUT, Phase.TURNUP, Phase.DEALING, Phase.HELD})
 """A deal is due and has not begun: a deal begins with the release of its hands."""

@@ -20,7 +20,7 @@ from controller.match.events import (
     Seated,
     TributeLaid,
 )
-from controller.match.phase import Phase
+from controller.match.phase import Phase, called
 from controller.match.refusals import refuse
 from controller.match.state import GuandanMatch, Match
 from controller.messages import Seat
@@ -48,7 +48,7 @@ def held(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
 
 def _meaning(table: dict[Phase, Meaning], match: Match) -> Meaning:
     if match.phase not in table:
-        refuse("WRONG_PHASE", match.phase, ", ".join(table))
+        refuse("WRONG_PHASE", called(match.phase), called(*table))
     return table[match.phase]
 
 

@@ -25,7 +25,7 @@ from controller.match.course import Stepped
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
-from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
+from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase, called
 from controller.match.refusals import RefusedError, refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.rules.penalties.records import Record
@@ -99,8 +99,7 @@ def _handled(match: Match, event: MatchEvent) -> Stepped:
     if not isinstance(match, rule.match):
         refuse("OTHER_RULES", match.profile.title_en)
     if match.phase not in rule.phases:
-        legal = ", ".join(phase for phase in Phase if phase in rule.phases)
-        refuse("WRONG_PHASE", match.phase, legal)
+        refuse("WRONG_PHASE", called(match.phase), called(*rule.phases))
     if match.suspended is not None and not rule.suspended:
         refuse("SUSPENDED")
     if isinstance(match, BigTwoMatch):

@@ -5,6 +5,8 @@ from typing import NoReturn
 import msgspec
 
 from controller.faults import Fault, Language, fault
+from controller.rules.seat_words import SIGNERS
+from controller.words import Words
 
 
 class Refusal(msgspec.Struct, frozen=True, gc=False):
@@ -14,18 +16,23 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
     """
 
     code: str
-    what: str = ""
-    legal: str = ""
+    what: str | Words = ""
+    legal: str | Words = ""
 
     @property
     def fault(self) -> Fault:
         """Return its row of the catalogue, with cause and action in both languages."""
         return fault(self.code)
 
+    @property
+    def evidence(self) -> dict[str, str | Words]:
+        """Return what is known, for the words of its row; seats and sides by their words."""
+        known = {"found": self.what, "expected": self.legal}
+        return {name: _words(value) for name, value in known.items() if value}
+
     def text(self, language: Language = "en") -> str:
         """Return it in one line: what is wrong, and what to do."""
-        evidence = {"found": self.what, "expected": self.legal}
-        known = {name: value for name, value in evidence.items() if value}
+        known = self.evidence
         stop = "。" if language == "zh" else ". "
         return stop.join([self.fault.cause(known, language), self.fault.action(known, language)])
 
@@ -39,6 +46,12 @@ class RefusedError(Exception):
         self.refusal = refusal
 
 
-def refuse(code: str, what: str = "", legal: str = "") -> NoReturn:
+def refuse(code: str, what: str | Words = "", legal: str | Words = "") -> NoReturn:
     """Refuse the event at hand. Raises RefusedError."""
     raise RefusedError(Refusal(code, what, legal))
+
+
+def _words(value: str | Words) -> str | Words:
+    if isinstance(value, Words) or not set(value.split(" / ")) <= SIGNERS.keys():
+        return value
+    return Words(value, "、".join(SIGNERS[name].zh for name in value.split(" / ")))

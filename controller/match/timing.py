@@ -22,11 +22,13 @@ from controller.match.events import (
 )
 from controller.match.exchanging import after_count
 from controller.match.judging import judged, no_more_deals, time_open
-from controller.match.phase import BEFORE_RELEASE, ENDED, Phase
+from controller.match.phase import BEFORE_RELEASE, ENDED, Phase, called
 from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.messages import Role
 from controller.rules.bigtwo.choices import elapsed, stood
+from controller.rules.seat_words import signers
+from controller.words import Words
 
 
 def caught_up(match: Match, at_ms: int) -> Stepped:
@@ -173,8 +175,7 @@ def time_added(match: Match, event: TimeAdded) -> Stepped:
     if add_ms and needs == "chief" and event.role is not Role.CHIEF:
         refuse("MUCH_TIME")
     if match.signatures:
-        names = " / ".join(signature.signer for signature in match.signatures)
-        refuse("WRONG_PHASE", f"{match.phase}, signed by {names}", "a sheet nobody has signed")
+        refuse("WRONG_PHASE", _signed(match), Words("a sheet nobody has signed", "无人签名"))
     clock = match_clock.table_goes_on(match.clock, event.at_ms)
     clock = match_clock.with_added_time(clock, add_ms, event.at_ms)
     match = changed(match, clock=clock, settled_stops=len(clock.stops))
@@ -187,6 +188,15 @@ def time_added(match: Match, event: TimeAdded) -> Stepped:
 
 _ENDED_BY_TIME = frozenset({Phase.MATCH_CHECK, Phase.OVER})
 """Where a match may stand that has time again."""
+
+
+def _signed(match: Match) -> Words:
+    """Return the phase, and who has signed the sheet by now."""
+    names = [signature.signer for signature in match.signatures]
+    phase = called(match.phase)
+    return Words(
+        f"{phase.en}, signed by {' / '.join(names)}", f"{phase.zh}，{signers(names).zh}已签名"
+    )
 
 
 def play_called(match: GuandanMatch, event: PlayCalled) -> Stepped:

@@ -1,10 +1,5 @@
 """Text for people, in both languages of a hall."""
 
-import msgspec
+from controller.words import Words
 
-
-class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
-    """The same in English and in Chinese; in a data file a list of the two."""
-
-    en: str
-    zh: str
+__all__ = ["Words"]

@@ -44,6 +44,15 @@ class Measured(msgspec.Struct, frozen=True):
     ok: bool
 
 
+class Watch:
+    """For how many seconds a figure watches that is about a time, as memory is."""
+
+    seconds = 20.0
+
+
+watch = Watch()
+"""What the command line sets."""
+
 _FIGURES: dict[str, Figure] = {}
 
 

@@ -1,17 +1,22 @@
 """Many simulated feeds from one process: what a console has to drain in a large hall.
 
 Each has a key of its own, says its whole state at a steady rate, with its number, time and count
-of cards growing, and answers on a socket for commands that it has no events. There are no
-machines behind. Everybody who knows a table's key may come in.
+of cards growing, has an event now and then, and answers who asks for its events. At some of them
+somebody calls for a referee and thinks better of it, again and again. There are no machines
+behind. Everybody who knows a table's key may come in.
 
     python -m controller.trials.feeds --count 400 --per-s 10
 
-prints one line of JSON, a list of `FeedAt`, and goes on until its input ends.
+prints one line of JSON, a list of `FeedAt`. With a line of its input nothing more happens at the
+tables, which only go on to say their states, and it prints what did, a `Said`; it ends with its
+input.
 """
 
 import asyncio
+import hashlib
 import re
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -23,16 +28,17 @@ import zmq.asyncio
 
 from controller.bridge import event_topic, state_topic
 from controller.cli.ending import ending_signals
-from controller.cli.wall import wall
-from controller.client.sockets import OPTIONS
-from controller.messages import Command, Event, Reply, State
+from controller.cli.wall import wall, wall_ms
+from controller.client.sockets import OPTIONS, let_open_many_files
+from controller.messages import Call, Command, Event, Reply, State
 
 STEP_S: Final = 0.005
 """What is due within so short a time goes out together."""
 DEAL: Final = 108
 _EXAMPLE: Final = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
-_SEQ, _FED, _TIME = 987_654_321, 123_454_321, "@time@"
+_SEQ, _FED, _TIME, _HEAD = 987_654_321, 123_454_321, "@time@", "@head@"
 _MOST_SOCKETS: Final = 16_384
+_KEPT, _AT_ONCE = 2_000, 200
 
 
 class FeedAt(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -44,22 +50,39 @@ class FeedAt(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     server_key: str
 
 
+class Called(msgspec.Struct, frozen=True, gc=False):
+    """From `at_ms` (the wall's clock) on the table `id` said that somebody calls, or no more."""
+
+    id: str
+    at_ms: float
+    calls: bool
+
+
+class Said(msgspec.Struct, frozen=True):
+    """What all feeds said in `seconds`: states, events by table, and who called when."""
+
+    seconds: float
+    states: int
+    events: dict[str, int]
+    called: list[Called]
+
+
 class Template:
-    """A state in which number, time and cards fed are set anew each time, at little cost."""
+    """A state in which number, time, cards fed and the journal's head are set anew each time."""
 
     def __init__(self, state: State) -> None:
         """Take what stays the same."""
         value = msgspec.to_builtins(state)
         value |= {"seq": _SEQ, "time": _TIME, "machine": value["machine"] | {"fed": _FED}}
-        text = msgspec.json.encode(value)
-        marks = [str(_SEQ).encode(), b'"%s"' % _TIME.encode(), str(_FED).encode()]
+        text = msgspec.json.encode(value | {"head": _HEAD})
+        marks = [mark.encode() for mark in (str(_SEQ), f'"{_TIME}"', str(_FED), f'"{_HEAD}"')]
         parts = re.split(b"(" + b"|".join(map(re.escape, marks)) + b")", text)
         self._fixed = parts[::2]
         self._which = [marks.index(part) for part in parts[1::2]]
 
-    def body(self, seq: int, time: str, fed: int) -> bytes:
+    def body(self, seq: int, time: str, fed: int, head: str) -> bytes:
         """Return the JSON of a state."""
-        said = (b"%d" % seq, b'"%s"' % time.encode(), b"%d" % fed)
+        said = (b"%d" % seq, b'"%s"' % time.encode(), b"%d" % fed, b'"%s"' % head.encode())
         between = [said[which] for which in self._which] + [b""]
         return b"".join(part for pair in zip(self._fixed, between, strict=True) for part in pair)
 
@@ -72,10 +95,46 @@ def example_state() -> State:
     return msgspec.json.decode(found[1], type=State)
 
 
+class Chain:
+    """A table's public entries, one behind the other; the newest can be asked for."""
+
+    def __init__(self, state: State) -> None:
+        """Begin behind nothing."""
+        self._state = state
+        self._newest: deque[Event] = deque(maxlen=_KEPT)
+        self.n, self.head = 0, "0" * 64
+
+    def grow(self, time: str) -> Event:
+        """Return the next entry."""
+        prev, state = self.head, self._state
+        self.n += 1
+        self.head = hashlib.sha256(f"{prev}{self.n}".encode()).hexdigest()
+        event = Event(
+            table=state.table,
+            boot=state.boot,
+            n=self.n,
+            time=time,
+            simulated=True,
+            kind="acknowledged",
+            deal=state.machine.deal,
+            attempt=state.machine.attempt,
+            data={"by": "bench"},
+            prev=prev,
+            head=self.head,
+        )
+        self._newest.append(event)
+        return event
+
+    def since(self, since: int) -> Sequence[Event]:
+        """Return the first entries behind a number, of those that are still there."""
+        return [event for event in self._newest if event.n > since][:_AT_ONCE]
+
+
 class SimFeed:
     """One table's two sockets, without a table behind. `at` says where they are.
 
-    `events` answers what is asked for: the public entries behind a number.
+    `head` gives the journal's, `events` answers what is asked for: the public entries behind a
+    number. `calls`: whether somebody waits for a referee there.
     """
 
     def __init__(
@@ -88,11 +147,19 @@ class SimFeed:
         """Bind at free ports of this computer, or at those. Raises ZMQError."""
         self.id = state.table
         public, secret = keys or zmq.curve_keypair()
-        self._template = Template(state)
+        self._calm = Template(msgspec.structs.replace(state, calls=[]))
+        call = Call(seat="N", reason="button", since=state.time)
+        self._calling = Template(msgspec.structs.replace(state, calls=[call]))
+        self.calls = bool(state.calls)
+        self.chain = Chain(state)
         self._topic = state_topic(state.table).encode()
         self.seq = state.seq
-        self.events: Callable[[int], Sequence[Event]] = lambda since: ()
-        self._feed = _bound(context, zmq.PUB, secret, ports and ports[0])
+        self.head: Callable[[], str] = lambda: self.chain.head
+        self.events: Callable[[int], Sequence[Event]] = self.chain.since
+        plain: zmq.Context[Any] = zmq.Context.shadow(
+            context.underlying
+        )  # asyncio's sockets send at a higher cost
+        self._feed = _bound(plain, zmq.PUB, secret, ports and ports[0])
         self._commands = _bound(context, zmq.ROUTER, secret, ports and ports[1])
         self.at = FeedAt(
             id=state.table,
@@ -104,7 +171,8 @@ class SimFeed:
     def say(self, time: str) -> None:
         """Say the state once more, with the next number."""
         self.seq += 1
-        self.send(self._topic, self._template.body(self.seq, time, self.seq % (DEAL + 1)))
+        template = self._calling if self.calls else self._calm
+        self.send(self._topic, template.body(self.seq, time, self.seq % (DEAL + 1), self.head()))
 
     def happened(self, event: Event) -> None:
         """Say an event."""
@@ -130,44 +198,83 @@ class SimFeed:
         self._commands.close(linger=0)
 
 
-async def publish(feeds: Sequence[SimFeed], per_s: float, now: Callable[[], str]) -> None:
-    """Let each feed say its state so many times a second, evenly spread, until cancelled."""
+async def spread(
+    feeds: Sequence[SimFeed], per_s: float, act: Callable[[SimFeed], None], step_s: float = STEP_S
+) -> None:
+    """Let each feed act so many times a second, evenly spread, until cancelled."""
     loop = asyncio.get_running_loop()
-    began, said = loop.time(), 0
+    began, done = loop.time(), 0
     while True:
         due = int((loop.time() - began) * per_s * len(feeds))
-        for number in range(said, due):
-            feeds[number % len(feeds)].say(now())
-        said = max(said, due)
-        await asyncio.sleep(STEP_S)
+        for number in range(done, due):
+            act(feeds[number % len(feeds)])
+        done = max(done, due)
+        await asyncio.sleep(step_s)
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """How often a feed says its state, has an event, and, at `callers` of them, calls or stops."""
+
+    per_s: float = 10.0
+    events_per_s: float = 0.2
+    callers: int = 0
+    calls_per_s: float = 2.0
 
 
 async def serve(
     ids: Iterable[str],
-    per_s: float,
+    pace: Pace,
     now: Callable[[], str],
+    now_ms: Callable[[], float],
     on_open: Callable[[list[FeedAt]], None],
+    quiet: asyncio.Event,
+    on_quiet: Callable[[Said], None] = lambda said: None,
 ) -> None:
-    """Open a feed for each id, say where, and serve them until cancelled."""
+    """Open a feed for each id, say where, and serve them until cancelled.
+
+    Once it is to be `quiet` nothing more happens but states, and it says what did.
+    """
+    let_open_many_files()
     context = zmq.asyncio.Context()
     context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
     state = example_state()
     feeds = [SimFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
-    answering = [asyncio.create_task(feed.answer()) for feed in feeds]
+    called: list[Called] = []
+
+    def call(feed: SimFeed) -> None:
+        feed.calls = not feed.calls
+        called.append(Called(feed.id, now_ms(), feed.calls))
+        feed.say(now())
+
+    def grow(feed: SimFeed) -> None:
+        feed.happened(feed.chain.grow(now()))
+
+    loop = asyncio.get_running_loop()
+    tasks = [loop.create_task(feed.answer()) for feed in feeds]
     try:
+        began_s, first = loop.time(), sum(feed.seq for feed in feeds)
         on_open([feed.at for feed in feeds])
-        await publish(feeds, per_s, now)
+        tasks.append(loop.create_task(spread(feeds, pace.per_s, lambda feed: feed.say(now()))))
+        growing = loop.create_task(spread(feeds, pace.events_per_s, grow))
+        calling = loop.create_task(spread(feeds[: pace.callers], pace.calls_per_s, call))
+        tasks += growing, calling
+        await quiet.wait()
+        growing.cancel()
+        calling.cancel()
+        states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
+        on_quiet(Said(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called))
+        await asyncio.Event().wait()
     finally:
-        for task in answering:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*answering, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         for feed in feeds:
             feed.close()
         context.destroy(linger=0)
 
 
 def _bound(
-    context: zmq.asyncio.Context, kind: zmq.SocketType, secret: bytes, port: int | None
+    context: "zmq.Context[Any]", kind: zmq.SocketType, secret: bytes, port: int | None
 ) -> Any:
     socket = context.socket(kind)
     for option, value in OPTIONS.items():
@@ -181,9 +288,15 @@ def _bound(
 @click.command()
 @click.option("--count", default=400, show_default=True, help="feeds")
 @click.option("--per-s", default=10.0, show_default=True, help="states of each in a second")
-def main(count: int, per_s: float) -> None:
+@click.option("--events-per-s", default=0.2, show_default=True, help="events of each in a second")
+@click.option("--callers", default=0, show_default=True, help="feeds at which somebody calls")
+@click.option("--calls-per-s", default=2.0, show_default=True, help="how often he does or stops")
+def main(count: int, **pace: float) -> None:
     """Publish simulated feeds until the input ends."""
     ids = [f"T{number:03}" for number in range(1, count + 1)]
+
+    def tell(what: object) -> None:
+        click.echo(msgspec.json.encode(what))
 
     async def run() -> None:
         loop = asyncio.get_running_loop()
@@ -191,9 +304,20 @@ def main(count: int, per_s: float) -> None:
         assert task is not None
         for number in ending_signals():
             loop.add_signal_handler(number, task.cancel)
-        loop.add_reader(sys.stdin, lambda: None if sys.stdin.readline() else task.cancel())
+
+        quiet = asyncio.Event()
+
+        def read() -> None:
+            if sys.stdin.readline():
+                quiet.set()
+            else:
+                loop.remove_reader(sys.stdin)
+                task.cancel()
+
+        loop.add_reader(sys.stdin, read)
+        at = msgspec.convert(pace, Pace, strict=False)
         try:
-            await serve(ids, per_s, wall, lambda at: click.echo(msgspec.json.encode(at)))
+            await serve(ids, at, wall, wall_ms, tell, quiet, tell)
         except asyncio.CancelledError:
             return
 

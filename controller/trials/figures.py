@@ -9,6 +9,9 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import click
+import msgspec
+
 from controller.cards import composition
 from controller.deal.sequence import sequence
 from controller.messages import Role
@@ -17,10 +20,12 @@ from controller.rules.combos.notation import parse_play
 from controller.rules.combos.recognise import contained, readings
 from controller.rules.order import natural
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench import figure
+from controller.trials.bench import figure, watch
+from controller.trials.console_load import Console, Load, Times, console_load
 from controller.trials.flood import flooded, reading
 from controller.trials.hall import HallPlan, RunningTable, hall
 from controller.trials.mechanical import mechanical_s
+from controller.trials.pixels import lacking
 from controller.trials.players import Dealt, players
 from controller.trials.waiting import waiting
 from drivers.firmware.codec import Decoder, encode
@@ -201,3 +206,47 @@ def _waits_for_the_machine() -> float:
 def wait_for_hands() -> float:
     """From a deal's being due to the order for its hands, with deal-ahead against without."""
     return waiting(_WAITING_DEALS, ahead=True).hands.median_s
+
+
+class _UnderLoad:
+    """One run of a console under the load of a large hall, for both of its figures."""
+
+    def __init__(self) -> None:
+        self._run: tuple[float, Console] | None = None
+
+    def __call__(self) -> Console:
+        """Return what it cost; it is measured once for as many seconds."""
+        if self._run is None or self._run[0] != watch.seconds:
+            load = Load(seconds=watch.seconds, browsers=0 if lacking() else Load().browsers)
+            self._run = watch.seconds, asyncio.run(console_load(load))
+            click.echo(msgspec.json.encode(self._run[1]), err=True)
+        return self._run[1]
+
+
+_under_load = _UnderLoad()
+
+
+def _bare_drain() -> float:
+    return _under_load().floor_cores
+
+
+@figure("console", floor=_bare_drain, most=12.0, rounds=1)
+def drain_feeds() -> float:
+    """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
+    return _under_load().cores_alone
+
+
+def _bare_pixels() -> float:
+    return _p95_s(_under_load().bare_pixels)
+
+
+@figure("pixels", floor=_bare_pixels, most=12.0, rounds=1)
+def until_drawn() -> float:
+    """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
+    return _p95_s(_under_load().pixels)
+
+
+def _p95_s(seen: Times | None) -> float:
+    if seen is None:
+        raise click.ClickException(f"pixels: {lacking() or 'no page has drawn anything'}")
+    return seen.p95_ms / 1000

@@ -17,7 +17,7 @@ from nacl.utils import random as entropy
 from controller.cli.wall import wall_ms
 from controller.client.endpoints import Endpoints
 from controller.messages import Role
-from controller.roster import CLIENTS
+from controller.roster import CLIENTS, KEYS, TABLE, read_certificate
 from controller.trials.hall import HallError, RunningTable, end_program, start_program
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ async def console(
     `areas` gives a table's area by its id. `people` may log in from the start: name, role, PIN.
     """
     lines = [
-        _line(table.endpoints, table.state_dir / CLIENTS, area)
+        _line(table.endpoints, table.state_dir, area)
         for table, area in (
             (table, area_of(number) if areas is None else areas(table.id))
             for number, table in enumerate(tables)
@@ -154,10 +154,12 @@ def _text(port: int | None, store: str | None, keys: Path, lines: Sequence[str])
     return "\n".join([own, *lines])
 
 
-def _line(where: Endpoints, keys: Path, area: str) -> str:
+def _line(where: Endpoints, state_dir: Path, area: str) -> str:
+    verify = read_certificate(state_dir / KEYS / f"{TABLE}.key").verify
     return (
         f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
-        f'commands = "{where.commands}"\nserver_key = \'{where.server_key}\'\nkeys = "{keys}"\n'
+        f"commands = \"{where.commands}\"\nserver_key = '{where.server_key}'\n"
+        f'verify = "{verify.hex()}"\nkeys = "{state_dir / CLIENTS}"\n'
     )
 
 

@@ -41,9 +41,7 @@ async def tables(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
 
 
 @pytest.fixture
-async def at_console(
-    tables: list[RunningTable], tmp_path: Path
-) -> AsyncIterator[RunningConsole]:
+async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
     """Run a console over them."""
     async with console(tables, tmp_path / "console") as running:
         yield running

@@ -41,9 +41,7 @@ async def test_axe_finds_no_serious_fault_on_any_page(
     url: str, browser: Browser, dark: bool, size: tuple[int, int]
 ) -> None:
     faults: list[str] = []
-    pages = {
-        role: await _at_tablet(browser, url, role, dark, size) for role in {*PAGES.values()}
-    }
+    pages = {role: await _at_tablet(browser, url, role, dark, size) for role in {*PAGES.values()}}
     for path, role in PAGES.items():
         page = pages[role]
         await page.goto(url + path)
@@ -73,5 +71,3 @@ async def _at_tablet(
         )
         assert answer.ok
     return page
-
-

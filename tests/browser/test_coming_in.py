@@ -9,7 +9,9 @@ from tests.browser.people import People
 
 
 @pytest.mark.parametrize(
-    ("language", "heading"), [("zh", "无人等待"), ("en", "Nobody waits")], ids=["chinese", "english"]
+    ("language", "heading"),
+    [("zh", "无人等待"), ("en", "Nobody waits")],
+    ids=["chinese", "english"],
 )
 async def test_a_referee_logs_in_and_sees_the_hall_in_his_language(
     people: People, language: Language, heading: str

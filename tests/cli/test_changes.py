@@ -6,8 +6,9 @@ from typing import Any
 import msgspec
 
 from controller.cli.changes import Changes
-from controller.cli.watch_words import OUTCOMES, PHASES, ROLES, SAID, WAYS
+from controller.cli.watch_words import OUTCOMES, SAID, WAYS
 from controller.client.line import LineState
+from controller.commands import COMMANDS
 from controller.faults import Language
 from controller.messages import (
     Alert,
@@ -21,6 +22,8 @@ from controller.messages import (
     Role,
     State,
 )
+from controller.words import COMMANDS as CALLED
+from controller.words import PHASES, ROLES
 
 MATCH = Match(
     profile="international-000",
@@ -141,6 +144,7 @@ def test_an_alert_and_an_outcome_are_told_in_the_language_that_was_asked_for() -
 
 def test_every_phase_outcome_role_and_way_has_its_chinese() -> None:
     assert set(PHASES) == set(Phase)
+    assert set(CALLED) == set(COMMANDS)
     assert set(OUTCOMES) == set(Outcome)
     assert set(ROLES) == set(Role)
     assert set(WAYS) == set(LineState)

@@ -192,6 +192,7 @@ class Scripted:
         self._changed: list[Callable[[str], None]] = []
         self._events: list[Callable[[Event], None]] = []
         self._numbers = itertools.count(1000)
+        self._cut_off: set[str] = set()
         for n, script in zip(range(1, count + 1), itertools.cycle(scripts()), strict=False):
             name = f"T{n:02}"
             said = dict(script)
@@ -199,12 +200,13 @@ class Scripted:
                 "match", {}
             )
             self.say(name, state(**said, table=name, boot=f"boot{n:04}", time=stamp()))
-        self._seen["T12"] = msgspec.structs.replace(
-            self._seen["T12"],
-            state=None,
-            body=None,
-            heard=Heard(contact=Contact.KEY_REFUSED, contact_ms=wall_ms() - 60_000),
-        )
+        if "T12" in self._seen:
+            self._seen["T12"] = msgspec.structs.replace(
+                self._seen["T12"],
+                state=None,
+                body=None,
+                heard=Heard(contact=Contact.KEY_REFUSED, contact_ms=wall_ms() - 60_000),
+            )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -247,6 +249,15 @@ class Scripted:
         for told in self._changed[:]:
             told(table)
 
+    def cut_off(self, table: str, contact: Contact, ago_s: float = 0) -> None:
+        """Let nothing be heard of a table any more, since so many seconds, and why."""
+        self._cut_off.add(table)
+        at_ms = wall_ms() - int(ago_s * 1000)
+        heard = Heard(contact=contact, contact_ms=at_ms, heard_ms=at_ms, news_ms=at_ms)
+        self._seen[table] = msgspec.structs.replace(self._seen[table], heard=heard)
+        for told in self._changed[:]:
+            told(table)
+
     def tell(self, table: str, kind: str, **data: Any) -> Event:
         """Let a table publish an event."""
         event = an_event(table, next(self._numbers), kind, data)
@@ -260,7 +271,7 @@ class Scripted:
             await asyncio.sleep(0.5)
             for table in self.ids:
                 seen = self._seen[table]
-                if seen.state is None or (table == "T04" and beat > 20):
+                if seen.state is None or table in self._cut_off or (table == "T04" and beat > 20):
                     continue
                 if table == "T03":
                     self.say(table, _dealt_on(seen.state))

@@ -1,5 +1,7 @@
 """Score sheets of matches that were played, and a console that has them."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +9,7 @@ import msgspec
 
 from controller.client.refused import refusal
 from controller.console.console import Console
-from controller.console.keeping import SheetKeeper
 from controller.console.store.archive import Archive, Kept
-from controller.console.store.sheets import Sheets
 from controller.console.view.sheet import read_sheet
 from controller.machine.sheet.view import sheet
 from controller.match import events
@@ -122,14 +122,23 @@ class SigningLine(ScriptedLine):
         return await super().send(command)
 
 
+@asynccontextmanager
+async def standing_with(folder: Path, table: Table) -> AsyncIterator[tuple[Console, Signing]]:
+    """Give a console that was started, over a table whose match has a sheet."""
+    tables = Signing(table)
+    console = console_with(folder, tables)
+    await console.start()
+    try:
+        yield console, tables
+    finally:
+        await console.close()
+        console.engine.dispose()
+
+
 def console_with(folder: Path, tables: Signing, port: int = 0) -> Console:
     """Return a console with a table that has a sheet, and what keeps it."""
     console = fake(folder, port, tables)
     console.desk._lines = lambda table, role: SigningLine(tables, table)
-    sheets = Sheets(console.engine, console.now_ms)
-    keeper = SheetKeeper(console.tables, console.desk, sheets, console.write)
-    console.keepers = [one for one in console.keepers if not isinstance(one, SheetKeeper)]
-    console.keepers.append(keeper)
     return console
 
 

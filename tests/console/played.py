@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from controller.cli.wall import wall_ms
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.console.app import make_app
 from controller.console.console import Console
@@ -39,7 +40,7 @@ from controller.match.phase import BEFORE_RELEASE
 from controller.match.reducer import match_of
 from controller.match.refusals import RefusedError
 from controller.messages import Call, Command, Failure, Reply, Role, Seat, State
-from controller.rules.penalties.records import Entry
+from controller.rules.penalties.records import Entry, Incident
 from tests.console import fake
 from tests.console.states import state
 from tests.match.people import charge_of
@@ -51,10 +52,10 @@ Told = dict[str, Any]
 class Played:
     """One table with its match: `do` gives it a command, `state` is what it says."""
 
-    def __init__(self, tables: fake.Scripted, name: str, script: Table, record: Any = ()) -> None:
+    def __init__(self, tables: "PlayedTables", name: str, script: Table, record: Any = ()) -> None:
         self._tables, self.name = tables, name
         self._numbers = itertools.count(1)
-        self._began = fake.wall_ms() - script.at_ms
+        self._began = wall_ms() - script.at_ms
         self.profile = script.profile
         first = match_of(self.profile, script.state.meeting, record)
         self.play = Play(match=first)
@@ -67,7 +68,7 @@ class Played:
     @property
     def at_ms(self) -> int:
         """The table's clock."""
-        return fake.wall_ms() - self._began
+        return wall_ms() - self._began
 
     def state(self) -> State:
         """What the table publishes."""
@@ -274,9 +275,7 @@ def scripts() -> dict[str, tuple[Table, Any]]:
 def _brought(table: Table) -> tuple[Entry, ...]:
     """Return what the pair of East and West did an hour ago."""
     charge = charge_of(table.state, "E", "disturbance")
-    said = {
-        name: getattr(charge, name) for name in Entry.__struct_fields__ if hasattr(charge, name)
-    }
+    said = {name: getattr(charge, name) for name in Incident.__struct_fields__}
     return (Entry(**said | {"match": "M0", "deal": 4}, penalty="warning", article="A15.3.1"),)
 
 
@@ -290,6 +289,10 @@ def console_of(folder: Path, port: int = 0) -> tuple[Console, PlayedTables]:
     return console, tables
 
 
+def _say_where(url: str) -> None:
+    sys.stderr.write(f"{url}/login\n")
+
+
 async def _serve(port: int) -> None:
     with tempfile.TemporaryDirectory(prefix="played-") as folder:
         console, tables = console_of(Path(folder), port)
@@ -299,7 +302,7 @@ async def _serve(port: int) -> None:
         playing = asyncio.create_task(tables.play())
         await console.start()
         try:
-            await serve(console, stop, lambda url: sys.stderr.write(f"{url}\n"), make_app(console))
+            await serve(console, stop, _say_where, make_app(console))
         finally:
             playing.cancel()
             await console.close()

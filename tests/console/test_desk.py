@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from nacl.public import PublicKey, SealedBox
 from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
 
 from controller import signing
 from controller.client.client import NoAnswer
@@ -17,7 +18,7 @@ from controller.client.refused import refusal
 from controller.console.desk import Desk, OrderView, Told, Wish
 from controller.console.people import Person
 from controller.console.routing import Wrong
-from controller.console.store.archive import open_engine
+from controller.console.store.archive import StoreError, open_engine
 from controller.console.store.orders import Orders
 from controller.gateway.certificates import create_client
 from controller.messages import Command, Reply, Role
@@ -56,6 +57,11 @@ def silent(command: Command) -> Reply:
     raise NoAnswer("no answer in 8 s")
 
 
+def all_kept(folder: Path) -> bytes:
+    """Return every byte of a console's database."""
+    return b"".join(file.read_bytes() for file in folder.glob("console.db*"))
+
+
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     """A console's database."""
@@ -77,9 +83,7 @@ def tables() -> Scripted:
 
 
 @pytest.fixture
-def new_desk(
-    engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path
-) -> Callable[[], Desk]:
+def new_desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Callable[[], Desk]:
     """Open a desk over what was kept, as a console's start does."""
     for role in Role:
         create_client(tmp_path, role.value, role)
@@ -120,9 +124,7 @@ async def test_an_order_goes_out_with_the_roles_key_the_persons_name_and_the_tab
     assert told == Told(Reply(id=HOLD.id, ok=True, result={"phase": "play"}))
 
 
-async def test_it_is_written_down_before_it_is_sent(
-    desk: Desk, wire: Wire, engine: Engine
-) -> None:
+async def test_it_is_written_down_before_it_is_sent(desk: Desk, wire: Wire, engine: Engine) -> None:
     kept: list[bool] = []
 
     def look() -> None:
@@ -304,7 +306,7 @@ async def test_a_hand_is_opened_for_the_chief_who_ordered_it_and_kept_nowhere(
     assert len(wire.sent) == 1
     shown = msgspec.json.encode(await desk.orders("T01")).decode()
     engine.dispose()
-    kept = b"".join(file.read_bytes() for file in tmp_path.glob("console.db*"))
+    kept = all_kept(tmp_path)
     for secret in ("♠A", "♥10"):
         assert secret.encode() not in kept
         assert secret not in shown + caplog.text
@@ -318,12 +320,33 @@ async def test_a_box_for_another_key_stays_closed(desk: Desk, wire: Wire) -> Non
     assert told.reply.result == said
 
 
+async def test_nothing_is_sent_that_could_not_be_written_down(
+    desk: Desk, wire: Wire, engine: Engine
+) -> None:
+    with engine.begin() as base:
+        base.exec_driver_sql("ALTER TABLE orders RENAME TO elsewhere")
+    with pytest.raises(SQLAlchemyError):
+        await desk.do(LI, "T01", HOLD)
+    assert wire.sent == []
+
+
+async def test_an_answer_that_cannot_be_kept_is_told_all_the_same(
+    desk: Desk, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(orders: Orders, order: str, reply: Reply) -> None:
+        raise StoreError("disk full")
+
+    monkeypatch.setattr(Orders, "answered", full)
+    assert (await desk.do(LI, "T01", HOLD)).reply is not None
+    assert await fates(desk) == {HOLD.id: "unknown"}  # the next one asks the table again
+
+
 async def test_what_the_journal_tells_of_an_order_is_seen(desk: Desk) -> None:
     changed: list[str] = []
     desk.on_orders = changed.append
     await desk.do(LI, "T01", HOLD)
     desk.saw(an_event("T01", 77, "command", {"id": HOLD.id}))
-    desk.saw(an_event("T01", 78, "state", {"id": "order-0002"}))
+    desk.saw(an_event("T01", 78, "answer", {"id": HOLD.id}))
     (view,) = await desk.orders("T01")
     assert isinstance(view, OrderView)
     assert (view.seen, view.person, view.cmd) == (77, "Li Na", "hold")

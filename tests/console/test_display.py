@@ -12,7 +12,8 @@ from msgspec import inspect
 
 from controller.commands import COMMANDS
 from controller.console.standing import Standing
-from controller.console.view.display import COMMANDS_SHOWN, SHOWN, Button, DisplayView, display
+from controller.console.view.display import SHOWN, DisplayView, display
+from controller.console.view.touches import COMMANDS_SHOWN, Button
 from controller.match.phase import Phase as Stage
 from controller.messages import Match, Phase, Role, Seat, State
 from controller.rules.seats import ALL

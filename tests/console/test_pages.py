@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.console.web import logged_in, standing
+
 ROOT = Path(__file__).parents[2] / "controller" / "console"
 STATIC = ROOT / "static"
 PAGES = sorted((ROOT / "pages").glob("*.html"))
@@ -149,3 +151,11 @@ def test_a_script_counts_time_by_the_console(script: Path) -> None:
     if script.stem in ("time", "stream"):
         return
     assert "Date.now" not in script.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("who", "status"), [("chief", 200), ("ref", 303), ("obs", 303)])
+async def test_the_chiefs_page_is_the_chiefs(tmp_path: Path, who: str, status: int) -> None:
+    async with standing(tmp_path) as (console, _), logged_in(console, who) as client:
+        assert (await client.get("/chief")).status_code == status
+        assert (await client.get("/")).status_code == 200
+        assert (await client.get("/wall")).status_code == 200

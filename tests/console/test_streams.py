@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from controller.config import ConfigError
+from controller.console import one_table
 from controller.console.console import Console
-from controller.console.serving import serve
-from controller.messages import Role
+from controller.console.serving import ConsoleFailed, serve
+from controller.messages import Role, State
 from tests.console.fake import Scripted
 from tests.console.web import listening, served, standing, visitor
 
@@ -114,8 +115,7 @@ async def test_the_stream_of_a_session_that_is_over_ends(hall: Hall, how: str) -
             (ref,) = [one for one in await console.sessions.all() if one.name == "ref"]
             await console.sessions.invite(msgspec.structs.replace(ref, role=Role.OBSERVER))
         await events.until("gone")
-        with pytest.raises(EOFError):
-            await events.next()
+        await events.end()
 
 
 async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
@@ -125,8 +125,10 @@ async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
             await events.next()
             assert console.pages.open == 1
         async with asyncio.timeout(10):
-            while console.pages.open:
+            left = console.pages.open
+            while left:
                 await asyncio.sleep(0.02)
+                left = console.pages.open
 
 
 async def test_a_console_ends_with_its_pages_still_open(tmp_path: Path) -> None:
@@ -150,13 +152,54 @@ async def _left_open(url: str) -> asyncio.Task[Any]:
             await table.next()
             opened.set()
             for events in (hall, table):
-                with pytest.raises(EOFError):
-                    while True:
-                        await events.next()
+                await events.end()
 
     task = asyncio.ensure_future(hold())
     await opened.wait()
     return task
+
+
+async def test_a_console_whose_hall_cannot_go_on_ends_rather_than_to_stand_still(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with standing(tmp_path) as (console, tables):
+        up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
+        async with visitor(await up, "ref") as client, listening(client, "/stream/hall") as events:
+            await events.next()
+            monkeypatch.setattr(console.hall, "_show", lambda: 1 / 0)
+            tables.say("T01", seen_state(tables, "T01"))
+            await events.end()
+        with pytest.raises(ConsoleFailed):
+            await serving
+
+
+@pytest.mark.parametrize("what", ["tell", "orders"])
+async def test_a_tables_page_that_cannot_be_kept_ends_rather_than_to_stand_still(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    console, _, url = hall
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    if what == "tell":
+        monkeypatch.setattr(one_table, "tell", broken)
+    else:
+        monkeypatch.setattr(console.desk, "orders", broken)
+    async with (
+        visitor(url, "ref") as client,
+        listening(client, "/stream/table/T01") as events,
+    ):
+        await events.end()
+    async with visitor(url, "ref") as client, listening(client, "/stream/hall") as others:
+        assert (await others.next())[0] == "all"
+
+
+def seen_state(tables: Scripted, table: str) -> State:
+    found = tables.seen(table).state
+    assert found is not None
+    return found
 
 
 async def test_a_port_that_is_taken_is_one_line(hall: Hall) -> None:
@@ -166,4 +209,3 @@ async def test_a_port_that_is_taken_is_one_line(hall: Hall) -> None:
     with pytest.raises(ConfigError, match="choose another port") as raised:
         await serve(console, asyncio.Event(), lambda url: None)
     assert "\n" not in str(raised.value)
-

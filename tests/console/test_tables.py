@@ -60,6 +60,7 @@ class Sim:
     def __init__(self, context: zmq.asyncio.Context, name: str) -> None:
         self.journal = Journal(name)
         self.feed = SimFeed(context, state(table=name, head=self.journal.head, signed=None))
+        self.feed.head = lambda: self.journal.head
         self.feed.events = lambda since: self.journal.events(since, most=50)
         self.line = TableLine(**msgspec.structs.asdict(self.feed.at))
 
@@ -264,6 +265,6 @@ def _fails(told: object) -> None:
 
 def test_a_template_says_what_is_set_anew_and_nothing_else_differs() -> None:
     first = state()
-    said = msgspec.json.decode(Template(first).body(7, "now", 9), type=type(first))
+    said = msgspec.json.decode(Template(first).body(7, "now", 9, "f"), type=type(first))
     machine = msgspec.structs.replace(first.machine, fed=9)
-    assert said == msgspec.structs.replace(first, seq=7, time="now", machine=machine)
+    assert said == msgspec.structs.replace(first, seq=7, time="now", head="f", machine=machine)

@@ -49,7 +49,7 @@ def open_tables(table: RealTable, tmp_path: Path) -> Open:
     numbers = itertools.count()
 
     @asynccontextmanager
-    async def open_(who: Identity | None = None) -> AsyncIterator[Tables]:
+    async def open_(who: Identity | None = None, audit_s: float = 0.05) -> AsyncIterator[Tables]:
         engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
         writing = Aside("writing")
         loop = asyncio.get_running_loop()
@@ -61,7 +61,7 @@ def open_tables(table: RealTable, tmp_path: Path) -> Open:
             lambda: f"id-{next(numbers)}",
             retry_s=0.1,
             settle_s=0.02,
-            audit_s=0.05,
+            audit_s=audit_s,
         ) as tables:
             yield tables
         writing.close()
@@ -150,6 +150,7 @@ async def test_what_nobody_told_is_asked_for_until_nothing_is_missing(
         for number in range(40):  # every third one gets lost on the way
             table.happens((lambda event: None) if number % 3 == 0 else None)
         await until(lambda: complete(tables, table, tmp_path))
+        await asyncio.sleep(0.2)  # nobody means to ask any more
         table.happens(lambda event: None)  # and the last one, which only the state shows
         table.say()
         await until(lambda: complete(tables, table, tmp_path))
@@ -194,10 +195,11 @@ async def test_a_console_that_was_stopped_with_a_hole_fills_it_when_it_starts_ag
 async def test_a_table_that_is_unplugged_is_silent_and_what_it_did_meanwhile_is_kept(
     table: RealTable, open_tables: Open, tmp_path: Path
 ) -> None:
-    async with open_tables() as tables:
+    async with open_tables(audit_s=3_600) as tables:
         async with table.open() as line:
             tables.add(line)
             await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
+            await until(lambda: not tables.behind)
             table.happens()
         await until(lambda: tables.standing("T01")[0] is Standing.SILENT)
         shown = tables.seen("T01").state

@@ -105,7 +105,13 @@ async def test_what_is_not_there_is_said_in_both_languages(
 
 def paths() -> list[tuple[str, str]]:
     """Every route below /api and /stream, but the few that are meant for everybody."""
-    public = {"/api/login", "/api/logout", "/api/accept", "/api/tables/{id}/proof/{attempt}"}
+    public = {
+        "/api/login",
+        "/api/logout",
+        "/api/accept",
+        "/api/tables/{id}/proof/{attempt}",
+        "/api/proof/rulebooks",
+    }
     return [
         (method, route.path)
         for route in all_routes()
@@ -119,7 +125,7 @@ def paths() -> list[tuple[str, str]]:
 async def test_nothing_is_told_to_who_is_not_logged_in(
     stranger: AsyncClient, method: str, path: str
 ) -> None:
-    for name in ("id", "area", "act", "match", "attempt", "table"):
+    for name in ("id", "area", "act", "match", "attempt", "table", "profile"):
         path = path.replace("{" + name + "}", "T01")
     assert refused(await stranger.request(method, path))[0] == 401
 
@@ -178,9 +184,7 @@ async def test_an_order_without_an_answer_is_unknown(console: Console) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b'{"id": "x"}', b'{"id": "order-0001", "cmd": "hold", "sig": "1"}']
 )
-async def test_what_is_not_understood_is_refused_in_one_line(
-    console: Console, body: bytes
-) -> None:
+async def test_what_is_not_understood_is_refused_in_one_line(console: Console, body: bytes) -> None:
     async with logged_in(console, "ref") as client:
         status, said = refused(await client.post("/api/tables/T01/do", content=body))
         assert status == 400

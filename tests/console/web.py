@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +63,7 @@ async def served(console: Console) -> AsyncIterator[str]:
     stop = asyncio.Event()
     serving = asyncio.ensure_future(serve(console, stop, up.set_result))
     try:
-        await asyncio.wait({up, serving}, return_when=asyncio.FIRST_COMPLETED)
-        yield up.result()
+        yield await up
     finally:
         stop.set()
         await serving
@@ -89,6 +88,12 @@ class Events:
                 self.parts |= said
                 return kind, said
         raise EOFError
+
+    async def end(self) -> None:
+        """Read to the end that the console makes."""
+        with suppress(EOFError):
+            while True:
+                await self.next()
 
     async def part(self, name: str, fits: Callable[[Any], object] = bool) -> Any:
         """Return a part as soon as the page knows it, and it fits."""

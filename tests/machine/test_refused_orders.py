@@ -4,6 +4,7 @@ Each refusal says what would have been right, and leaves nothing behind in the j
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -27,6 +28,7 @@ MOMENTS = 1000
 LINE_MS = 20.0
 """What a byte takes to a board: long enough to ask while the board has not answered."""
 ELSEWHERE = "U" * 40
+NAME = re.compile("[A-Za-z]")
 
 
 def giver(cmd: str) -> Role:
@@ -141,6 +143,7 @@ async def test_a_role_that_may_not_is_told_which_may_for_every_command(table: Ta
                 assert error.code == "WRONG_ROLE", (cmd, role)
                 assert f"{cmd} is not for the role {role}" == error.message
                 assert named(error) == {each.value for each in order.roles}, (cmd, role)
+                assert not NAME.search(error.message_zh + error.action_zh)
 
 
 @pytest.mark.parametrize("phase", Phase)
@@ -156,6 +159,7 @@ async def test_a_phase_that_may_not_is_named_with_those_that_may(
                 assert error.code == "WRONG_PHASE", (cmd, role)
                 assert f"{cmd} is not possible while the machine is {phase}" == error.message
                 assert named(error) == {each.value for each in order.phases}, (cmd, role)
+                assert not NAME.search(error.message_zh + error.action_zh)
 
 
 async def test_what_may_not_for_its_role_is_not_told_of_the_phase(table: Tables) -> None:

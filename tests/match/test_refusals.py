@@ -23,6 +23,7 @@ from controller.match.timing import caught_up
 from controller.messages import Role
 from controller.rules.penalties.proposals import by_discretion
 from controller.rules.seats import ALL
+from controller.words import Words
 
 from .people import charge_of
 from .table import INTL, N, Table, choosing, timed
@@ -211,7 +212,15 @@ EVIDENCE = {
 def test_a_refusal_names_what_it_is_about(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table().happens(asked.kind, **asked.said)
-    assert EVIDENCE[code] in table.effect(Refused).refusal.what
+    what = table.effect(Refused).refusal.what
+    assert EVIDENCE[code] in (what.en if isinstance(what, Words) else what)
+
+
+@pytest.mark.parametrize("code", ["WRONG_PHASE", "SEAT_TAKEN", "NOT_HIS_DUTY", "TWICE", "NOT_LAID"])
+def test_a_refusal_has_the_chinese_words_of_phases_and_seats(code: str) -> None:
+    asked = REFUSED[code]
+    table = asked.table().happens(asked.kind, **asked.said)
+    assert not re.search("[A-Za-z]", table.effect(Refused).refusal.text("zh"))
 
 
 def test_who_has_done_it_already_is_named() -> None:

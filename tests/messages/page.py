@@ -72,6 +72,18 @@ def _answered(cmd: str, ok: bool, which: int) -> Callable[[Mapping[str, Said]], 
     return example
 
 
+def _offers(said: Mapping[str, Said]) -> str:
+    """Return the answer to `offers` with a few of them: one that is open, one not, one by word."""
+    found = (pair[1] for pair in said["a match"].answered if pair[0].cmd == "offers")
+    reply = next(found)
+    assert reply.result is not None
+    some = [one for one in reply.result["offers"] if one["cmd"] in _SOME_OFFERS]
+    return _json(msgspec.structs.replace(reply, result={"offers": some}))
+
+
+_SOME_OFFERS = frozenset({"out", "release", "redeal"})
+
+
 def _commands(said: Mapping[str, Said]) -> str:
     rows = [_row(cmd, order) for cmd, order in COMMANDS.items()]
     return "\n".join(
@@ -124,6 +136,7 @@ _EXAMPLES: Mapping[str, Callable[[Mapping[str, Said]], str]] = {
     "reply": _answered("result", True, 1),
     "refused command": _answered("claim_count", False, 0),
     "refusal": _answered("claim_count", False, 1),
+    "offers": _offers,
     "commands": _commands,
     "events": _events,
     "match events": _match_events,

@@ -126,7 +126,7 @@ async def _in_play(at: Trial) -> None:
     await ordered(at, TABLE, "call", seat="W")
     await ordered(at, TABLE, "call", seat="E", reason="a card lies on the floor")
     await at.press("W", "green")
-    await at.press("E", "green")
+    await ordered(at, REFEREE, "attend", seat="E")
     leader = match_at(at).leader
     assert leader is not None
     await all_press(at, leader)

@@ -72,7 +72,7 @@ async def test_a_role_is_refused_in_chinese(table: RunningTable, dealtable: Deal
     words = ("send", "redeal", "reason=x", "--as", "observer", "--language", "zh")
     refused = await dealtable(*words, "--state-dir", table.state_dir)
     assert refused.code == 1
-    assert "observer无权执行redeal" in refused.err
+    assert "“观摩”无权执行“重新发牌”" in refused.err
 
 
 async def test_watch_with_another_tables_key_connects_to_nobody(

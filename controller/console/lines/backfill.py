@@ -116,14 +116,14 @@ class Backfill:
         if table in self._looks:
             self._ask_in(table, self._settle_s)
             return
+        if not self._doubts(table) and not self._intake.hides(table, self._head(table)):
+            return  # what was only late has come
         task = self._looks[table] = self._loop.create_task(self._look(table))
         task.add_done_callback(lambda done: self._ended(table, done))
 
     def _ended(self, table: str, task: asyncio.Task[None]) -> None:
         if self._looks.get(table) is task:
             del self._looks[table]
-        if not task.cancelled() and (error := task.exception()) is not None:
-            raise error
 
     def _cancel(self, table: str) -> None:
         timer = self._timers.pop(table, None)
@@ -148,6 +148,10 @@ class Backfill:
             except NoRoom:
                 self._intake.missed(table)
                 self._ask_in(table, FIRST_RETRY_S)
+            except Exception:  # a fault of ours is no reason to forget that something is missing
+                _log.exception("not asked what is missing", table=table)
+                self._intake.missed(table)
+                self._ask_in(table, LONGEST_RETRY_S)
             else:
                 self._failed.pop(table, None)
 

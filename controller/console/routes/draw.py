@@ -1,7 +1,7 @@
 """The draw (对阵表) of an area: read, checked whole, shown, then laid out table by table."""
 
 import asyncio
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import msgspec
 from starlette.responses import Response
@@ -10,6 +10,7 @@ from controller.console.desk import Wish
 from controller.console.routing import REFEREES, Asked, Wrong, page, route
 from controller.console.store.orders import Given, Orders
 from controller.console.view.draw import COLUMNS, Draw, Laid, example, preview, read_draw
+from controller.messages import Match
 
 _ALL: Final = "*"
 """Stands for every area."""
@@ -84,7 +85,7 @@ def _shown(asked: Asked, read: Draw) -> dict[str, Any]:
                 "now_zh": "" if match is None else match.phase_zh,
                 "now": None if match is None else match.match,
                 "here": here,
-                "busy": match is not None and match.started and match.verdict is None and not here,
+                "busy": match is not None and _is_played(match) and not here,
             }
         )
     return {
@@ -95,9 +96,13 @@ def _shown(asked: Asked, read: Draw) -> dict[str, Any]:
     }
 
 
+def _is_played(match: Match) -> bool:
+    return match.match is not None and match.started and match.verdict is None
+
+
 async def _laid_out(asked: Asked, laid: Laid) -> dict[str, Any]:
     """Lay one match out; what happened is told, whatever it was."""
-    args = cast(dict[str, Any], msgspec.to_builtins(laid.args))
+    args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(laid.args))  # as it is kept
     try:
         order = await _order_id(asked, laid)
         wish = Wish(id=order, cmd="set_match", args=args)

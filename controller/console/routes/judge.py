@@ -9,15 +9,9 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.console.routing import REFEREES, Asked, Wrong, page, route
-from controller.console.view.cases import (
-    BEGINS,
-    CaseView,
-    Docket,
-    PairCounts,
-    case_views,
-    counters,
-    docket,
-)
+from controller.console.view.case_words import CaseView, case_views
+from controller.console.view.cases import BEGINS, Docket, docket
+from controller.console.view.counters import PairCounts, counters
 from controller.console.view.judge import (
     Counts,
     KindWords,
@@ -26,7 +20,8 @@ from controller.console.view.judge import (
     counts_due,
     kinds,
 )
-from controller.console.view.ladder import Choice, Ladder, Suggestion, choices, ladder, suggestions
+from controller.console.view.ladder import Choice, Ladder, choices, ladder
+from controller.console.view.offence_groups import Suggestion, suggestions
 from controller.match_arguments import Accusing, Foreseeing
 from controller.messages import Reply, State
 from controller.rules.combos.nonsense import Nonsense

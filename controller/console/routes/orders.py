@@ -6,7 +6,7 @@ import msgspec
 
 from controller.console.desk import Wish
 from controller.console.routing import STAFF, Asked, Wrong, route
-from controller.console.view.display import COMMANDS_SHOWN
+from controller.console.view.touches import COMMANDS_SHOWN
 from controller.messages import Event, Role
 
 _MOST_EVENTS: Final = 1_000

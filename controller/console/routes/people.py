@@ -1,8 +1,9 @@
 """Who is logged in, who may, and who is invited."""
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
+from msgspec import Meta
 from starlette.responses import Response
 
 from controller.console.hall import me
@@ -15,14 +16,17 @@ from controller.messages import Role
 _INVITERS: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
 
 
+_Short = Annotated[str, Meta(max_length=64)]
+
+
 class _Login(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
-    pin: str
+    name: _Short
+    pin: _Short
 
 
 class _Accept(msgspec.Struct, forbid_unknown_fields=True):
-    code: str
-    pin: str
+    code: _Short
+    pin: _Short
 
 
 class _Reads(msgspec.Struct, forbid_unknown_fields=True):

@@ -41,14 +41,12 @@ async def of_attempt(asked: Asked) -> ProofView | Response:
     )
 
 
-async def rulebook(asked: Asked) -> Rulebook:
-    """Return the rulebook of a hash, as its two texts."""
+async def books(asked: Asked) -> dict[str, list[Rulebook]]:
+    """Return the rulebooks of these hashes (`hash`, given any number of times) that are at hand."""
     events = tuple(asked.console.config.console.events)
     known = await asked.console.read(lambda: _known(events))
-    found = known.get(asked.path["hash"])
-    if found is None:
-        raise Wrong(404, "this rulebook is not at hand", "没有这部规则")
-    return found
+    named = dict.fromkeys(asked.request.query_params.getlist("hash"))
+    return {"rulebooks": [known[one] for one in named if one in known]}
 
 
 async def picture(asked: Asked) -> Response:
@@ -114,6 +112,6 @@ def _number(text: str) -> int:
 ROUTES: Final = (
     page("/proof/{table}/{attempt}", "proof.html", roles=None),
     route("/api/tables/{id}/proof/{attempt}", of_attempt, roles=None),
-    route("/api/rulebooks/{hash}", rulebook, roles=None),
+    route("/api/proof/rulebooks", books, roles=None),
     route("/qr.svg", picture, roles=None),
 )

@@ -1,10 +1,5 @@
-"""First set-up: tables found on the network or named by hand, compared, and taken up at once.
+"""First set-up: the tables on the network and those that are taken up, the console's own keys."""
 
-Nothing that the network says is believed: a table is taken up once somebody has read the last
-group of its fingerprint off the table itself, as `dealtable keys admit` asks for a client's.
-"""
-
-import asyncio
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -15,29 +10,20 @@ from msgspec import Meta
 from starlette.responses import Response
 
 from controller.client.announced import Announced, fingerprint_of
-from controller.config import ConfigError
 from controller.console.config import (
-    ConsoleConfig,
     TableLine,
-    read_tables,
-    write_tables,
 )
 from controller.console.console import Console
-from controller.console.find import Finder
 from controller.console.keys import certificate, secret_file
 from controller.console.routing import Asked, Wrong, page, route
 from controller.console.standing import Standing
+from controller.console.taking_up import Taking, at, beside, finder, handle, let_go, take_up
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
-from controller.roster.certificate import certificate_of
-from controller.tomlfile import fit
 
 _SETTERS: Final = frozenset({Role.TECHNICIAN, Role.CHIEF})
-_KNOCK_S: Final = 2.0
-_PORT: Final = Meta(ge=1, le=65_535)
 _CODE: Final = Meta(pattern=r"^[0-9A-Z]{4,40}$")
 
-Port = Annotated[int, _PORT]
 Like = Literal["new", "here", "moved", "other_key"]
 
 
@@ -79,22 +65,6 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     like: Like
 
 
-class _Take(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A table to be taken up: one that was found, by its `handle`; or all of it, by hand.
-
-    `said`: the last group of the fingerprint, or all of it, as the table's own side shows it.
-    """
-
-    said: str
-    area: str
-    handle: str | None = None
-    id: str | None = None
-    host: str | None = None
-    feed: Port = 5556
-    commands: Port = 5557
-    certificate: str | None = None
-
-
 class _Drop(msgspec.Struct, forbid_unknown_fields=True):
     id: str
 
@@ -106,8 +76,8 @@ class _Code(msgspec.Struct, forbid_unknown_fields=True):
 async def seen(asked: Asked) -> dict[str, Any]:
     """Say which tables there are, how they stand, and which keys they have to admit."""
     console = asked.console
-    beside = {line.id for line in _beside(console)}
-    tables = [_set(console, line, fixed=line.id not in beside) for line in console.config.tables]
+    here = {line.id for line in beside(console)}
+    tables = [_set(console, line, fixed=line.id not in here) for line in console.config.tables]
     folder = console.config.console.keys
     return {
         "now_ms": console.now_ms(),
@@ -120,18 +90,14 @@ async def seen(asked: Asked) -> dict[str, Any]:
 
 async def found(asked: Asked) -> dict[str, Any]:
     """Say which tables were heard on the network; whoever asks goes on listening."""
-    finder = _finder(asked.console)
-    heard = finder.found()
-    return {"why_not": finder.why_not, "found": [_found(asked.console, one) for one in heard]}
+    network = finder(asked.console)
+    heard = network.found()
+    return {"why_not": network.why_not, "found": [_found(asked.console, one) for one in heard]}
 
 
 async def take(asked: Asked) -> TableSet:
-    """Take a table up: its fingerprint is the one that somebody read at the table."""
-    wish = await asked.body(_Take)
-    line = await (_by_hand(wish) if wish.handle is None else _heard(asked.console, wish))
-    assert line.verify is not None
-    _compare(fingerprint_of(line.server_key, line.verify), wish.said)
-    await _written(asked.console, line.id, line)
+    """Take a table up."""
+    line = await take_up(asked.console, await asked.body(Taking))
     return _set(asked.console, line, fixed=False)
 
 
@@ -140,7 +106,7 @@ async def drop(asked: Asked) -> dict[str, Any]:
     name = (await asked.body(_Drop)).id
     if not any(line.id == name for line in asked.console.config.tables):
         raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台")
-    await _written(asked.console, name, None)
+    await let_go(asked.console, name)
     return {}
 
 
@@ -205,7 +171,7 @@ def _set(console: Console, line: TableLine, *, fixed: bool) -> TableSet:
 def _found(console: Console, one: Announced) -> Found:
     *first, last = one.fingerprint.split("-")
     return Found(
-        handle=_handle(one),
+        handle=handle(one),
         table=one.table,
         addresses=one.addresses,
         feed=one.feed,
@@ -221,158 +187,8 @@ def _like(console: Console, one: Announced) -> Like:
         return "new"
     if known.server_key != one.key:
         return "other_key"
-    at = {(_at(host, one.feed), _at(host, one.commands)) for host in one.addresses}
-    return "here" if (known.feed, known.commands) in at else "moved"
-
-
-def _handle(one: Announced) -> str:
-    """What names a heard table to the browser: no part of the group that is asked for."""
-    return f"{one.table}:{one.fingerprint.rpartition('-')[0]}:{one.addresses[0]}:{one.feed}"
-
-
-async def _heard(console: Console, wish: _Take) -> TableLine:
-    """Return the found table that is meant, at the address at which it answers. Raises Wrong."""
-    heard = _finder(console).found()
-    one = next((one for one in heard if _handle(one) == wish.handle), None)
-    if one is None:
-        raise Wrong(
-            409, "this table is not announced any more: look again", "该台已不在网络上，请重新查找"
-        )
-    answers = await asyncio.gather(*(_knock(host, one.feed) for host in one.addresses))
-    host = next((host for host, there in zip(one.addresses, answers, strict=True) if there), None)
-    if host is None:
-        raise _nobody_at(", ".join(_at(host, one.feed) for host in one.addresses))
-    return _line(one.table, wish.area, host, one.feed, one.commands, one.key, one.verify)
-
-
-async def _by_hand(wish: _Take) -> TableLine:
-    """Return the table that was named by hand, with its certificate. Raises Wrong."""
-    if not wish.id or not wish.host or not wish.certificate:
-        raise Wrong(
-            400, "a table has a name, an address and its table.key", "须填台号、地址和table.key"
-        )
-    try:
-        own = certificate_of(wish.certificate)
-    except (KeyError, ValueError, OverflowError) as wrong:
-        raise Wrong(
-            400, f"this is no table.key: {wrong}", "这不是table.key文件，请取keys/table.key"
-        ) from None
-    if own.role is not None or own.has_secrets:
-        raise Wrong(
-            400,
-            "this is another key: take keys/table.key, which has no secret",
-            "这不是牌台的公开证书：请取keys/table.key，勿取私钥文件",
-        )
-    line = _line(
-        wish.id, wish.area, wish.host, wish.feed, wish.commands, own.curve, own.verify.hex()
-    )
-    if not await _knock(wish.host, wish.feed):
-        raise _nobody_at(line.feed)
-    return line
-
-
-def _line(
-    table: str, area: str, host: str, feed: int, commands: int, key: str, verify: str
-) -> TableLine:
-    raw = {
-        "id": table,
-        "area": area.strip(),
-        "feed": _at(host, feed),
-        "commands": _at(host, commands),
-        "server_key": key,
-        "verify": verify,
-    }
-    try:
-        return fit(raw, TableLine, ConfigError, name="table")
-    except ConfigError as wrong:
-        raise Wrong(400, str(wrong), f"填写有误：{wrong}") from None
-
-
-def _at(host: str, port: int) -> str:
-    return f"tcp://{host}:{port}"
-
-
-async def _knock(host: str, port: int) -> bool:
-    """Tell whether anybody answers there."""
-    try:
-        async with asyncio.timeout(_KNOCK_S):
-            _, writer = await asyncio.open_connection(host, port)
-    except (OSError, TimeoutError, UnicodeError):
-        return False
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()
-    return True
-
-
-def _nobody_at(where: str) -> Wrong:
-    return Wrong(
-        409,
-        f"nobody answers at {where}: is the table running, and does the network let you through?",
-        f"{where}没有应答：请查牌台是否已启动、网络是否连通",
-    )
-
-
-def _compare(whole: str, said: str) -> None:
-    """Return where `said` is the fingerprint, or its last group. Raises Wrong."""
-    plain = said.strip().lower().replace("-", "").replace(" ", "")
-    if plain not in (whole.rpartition("-")[2], whole.replace("-", "")):
-        raise Wrong(
-            409,
-            "that is not this key's fingerprint: another machine, or a slip. Nothing was changed",
-            "指纹不符：可能是另一台机器，也可能抄错。未作任何改动",
-        )
-
-
-async def _written(console: Console, name: str, line: TableLine | None) -> None:
-    """Write a table down, or out, and take it up, or let it go, without a restart."""
-    file = console.tables_file
-    if file is None:
-        raise Wrong(409, "this console has no file for its tables", "本控制台没有可写的配置文件")
-    more = () if line is None else (line,)
-
-    def write() -> bool:
-        kept = read_tables(file)
-        others = tuple(one for one in kept if one.id != name)
-        if any(one.id == name for one in console.config.tables) and len(others) == len(kept):
-            return False
-        write_tables(file, (*others, *more))
-        return True
-
-    try:
-        done = await console.write(write)
-    except (OSError, ConfigError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise Wrong(409, f"{file}: {why}", f"{file}无法写入：{why}") from None
-    if not done:
-        raise Wrong(
-            409,
-            f"table {name} stands in console.toml: change it there",
-            f"{name}写在console.toml中，请在该文件中修改",
-        )
-    tables = tuple(one for one in console.config.tables if one.id != name)
-    console.config = ConsoleConfig(console.config.console, (*tables, *more))
-    if line is None:
-        console.tables.remove(name)
-    else:
-        console.tables.add(line)
-
-
-def _beside(console: Console) -> tuple[TableLine, ...]:
-    if console.tables_file is None:
-        return ()
-    with suppress(ConfigError):
-        return read_tables(console.tables_file)
-    return ()
-
-
-def _finder(console: Console) -> Finder:
-    """Return the console's one listener on the network; the first time, make it."""
-    there = next((one for one in console.keepers if isinstance(one, Finder)), None)
-    if there is None:
-        there = Finder()
-        console.keepers.append(there)
-    return there
+    places = {(at(host, one.feed), at(host, one.commands)) for host in one.addresses}
+    return "here" if (known.feed, known.commands) in places else "moved"
 
 
 # -- the console's own keys -----------------------------------------------------

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
+import structlog
 from starlette.responses import Response, StreamingResponse
 
 from controller.console.hall import me
@@ -27,8 +28,8 @@ async def table(asked: Asked) -> Response:
     _known(asked, name)
 
     async def told() -> AsyncIterator[bytes]:
-        async with asked.console.pages.looking(name, asked.person.role) as shown:
-            async for said in _told(asked, shown):
+        async with asked.console.pages.looking(name, asked.person.role) as (shown, failed):
+            async for said in _told(asked, shown, failed):
                 yield said
 
     return _streamed(told())
@@ -40,7 +41,7 @@ async def of_display(asked: Asked) -> Response:
     if asked.person.role is Role.TABLE and asked.person.table != name:
         raise Wrong(403, "this display is of another table", "本台显属于另一张台")
     _known(asked, name)
-    shown, console = Shown(), asked.console
+    shown, console, failed = Shown(), asked.console, asyncio.Event()
 
     def show(changed: str) -> None:
         if changed != name:
@@ -51,13 +52,17 @@ async def of_display(asked: Asked) -> Response:
             shown.drop("display")
             return
         how, since_ms = seen.standing(console.now_ms())
-        shown.put("display", display(seen.state, how, since_ms))
+        try:
+            shown.put("display", display(seen.state, how, since_ms))
+        except Exception:
+            _log.exception("display not shown", table=name)
+            failed.set()
 
     async def told() -> AsyncIterator[bytes]:
         show(name)
         undo = console.tables.on_change(show)
         try:
-            async for said in _told(asked, shown):
+            async for said in _told(asked, shown, failed):
                 yield said
                 show(name)
         finally:
@@ -71,8 +76,10 @@ def _known(asked: Asked, name: str) -> None:
         raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台")
 
 
-async def _told(asked: Asked, shown: Shown) -> AsyncIterator[bytes]:
-    """Yield a page's events until whoever looks may no longer."""
+async def _told(
+    asked: Asked, shown: Shown, failed: asyncio.Event | None = None
+) -> AsyncIterator[bytes]:
+    """Yield a page's events until whoever looks may no longer, the console ends, or it failed."""
     person, console, token = asked.person, asked.console, asked.token
 
     async def may() -> bool:
@@ -80,24 +87,26 @@ async def _told(asked: Asked, shown: Shown) -> AsyncIterator[bytes]:
         return now is not None and (now.role, now.table) == (person.role, person.table)
 
     events = stream(shown, console.now_ms, {"me": me(person)}, may)
-    ending = asyncio.ensure_future(console.ending.wait())
+    ends = [asyncio.ensure_future(end.wait()) for end in (console.ending, failed) if end]
     try:
         while True:
             due = asyncio.ensure_future(anext(events, None))
-            await asyncio.wait({due, ending}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
             said = due.result() if due.done() else None
-            if said is None:
+            if said is None or any(end.done() for end in ends):
                 due.cancel()
                 return
             yield said
     finally:
-        ending.cancel()
+        for end in ends:
+            end.cancel()
 
 
 def _streamed(events: AsyncIterator[bytes]) -> Response:
     return StreamingResponse(events, media_type="text/event-stream", headers=_HEADERS)
 
 
+_log = structlog.get_logger("console")
 ROUTES: Final = (
     route("/stream/hall", hall),
     route("/stream/table/{id}", table),

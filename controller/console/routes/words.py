@@ -34,7 +34,7 @@ async def told(asked: Asked) -> dict[str, Any]:
     return {"told": page, "before": first, "more": first > 1}
 
 
-_NO_END: Final = 1 << 53
+_NO_END: Final = 10**14
 
 
 ROUTES: Final = (

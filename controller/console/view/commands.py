@@ -5,7 +5,8 @@ argument as soon as the table does.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from enum import Enum
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import inspect
@@ -66,7 +67,7 @@ def commands() -> Mapping[str, CommandView]:
 
 
 def _view(cmd: str, order: Order) -> CommandView:
-    label = of(CALLED, cmd)
+    label, said = of(CALLED, cmd), get_type_hints(order.args)
     return CommandView(
         roles=[role for role in Role if role in order.roles],
         signed=order.signed,
@@ -75,7 +76,7 @@ def _view(cmd: str, order: Order) -> CommandView:
         label_zh=label.zh,
         does_en=order.does.partition(" (")[0] if _has_chinese(order.does) else order.does,
         does_zh=label.zh,
-        args=[_argument(field) for field in _fields(order.args)],
+        args=[_argument(field, said[field.name]) for field in _fields(order.args)],
     )
 
 
@@ -89,7 +90,7 @@ def _fields(form: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
     return shape.fields
 
 
-def _argument(field: inspect.Field) -> Argument:
+def _argument(field: inspect.Field, annotation: Any) -> Argument:
     shape, meta = _plain(field.type)
     kind = _kind(shape, meta)
     words = of(ARGUMENTS, field.encode_name)
@@ -99,7 +100,7 @@ def _argument(field: inspect.Field) -> Argument:
         kind=kind,
         required=field.required,
         default=default,
-        choices=_choices(shape) if kind == "choice" else None,
+        choices=_choices(annotation) if kind == "choice" else None,
         min=_bound(shape, "ge", "min_length"),
         max=_bound(shape, "le", "max_length"),
         words_en=words.en,
@@ -107,11 +108,13 @@ def _argument(field: inspect.Field) -> Argument:
     )
 
 
-def _choices(shape: inspect.Type) -> list[str]:
-    if isinstance(shape, inspect.EnumType):
-        return [str(one.value) for one in shape.cls]
-    assert isinstance(shape, inspect.LiteralType)
-    return [str(value) for value in shape.values]
+def _choices(annotation: Any) -> list[str]:
+    """Return the values of an annotation, in the order in which they are declared."""
+    if isinstance(annotation, type) and issubclass(annotation, Enum):
+        return [str(one.value) for one in annotation]
+    if get_origin(annotation) is Literal:
+        return [str(value) for value in get_args(annotation)]
+    return [value for part in get_args(annotation) for value in _choices(part)]
 
 
 def _plain(shape: inspect.Type) -> tuple[inspect.Type, Mapping[str, Any]]:

@@ -5,20 +5,15 @@ of a state that stand in SHOWN and of no others: what a pocket or a hand holds i
 them, and no card but those that lie open by the rules (a turned-up card, a tribute).
 """
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
-from controller.commands import COMMANDS
 from controller.console.standing import Standing
+from controller.console.view.touches import Button, buttons
 from controller.messages import Clock, Fairness, Match, Phase, Seat, SeatClock, Side, State
 from controller.rules.seats import ALL, side
-
-COMMANDS_SHOWN: Final = frozenset(
-    {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
-)
-"""All that a display may ask of its table."""
 
 SHOWN: Final = frozenset(
     {
@@ -90,22 +85,6 @@ WIDEST_CUT: Final = (6, 102)
 """Where nobody says otherwise: a packet that most rulebooks take (seed 000 A5.1.3)."""
 _SHORT: Final = 16
 _FOUR: Final = 4
-
-
-class Button(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """An order that a seat may give now. `say`: what the button says, by its key in the words.
-
-    `of`: the seat that it is about, where that is another one. `hold`: it counts only when it is
-    held down, since it cannot be taken back.
-    """
-
-    cmd: str
-    args: dict[str, Any]
-    deal: int | None
-    attempt: int | None
-    say: str
-    of: Seat | None = None
-    hold: bool = False
 
 
 class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -271,10 +250,6 @@ _EXCHANGE: Final = frozenset({"anti_check", "tribute", "return", "play"})
 """Phases in which a display says who pays whom, in play until the first card is led."""
 _AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 """Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
-_BEFORE_LEAD: Final = frozenset(
-    {"count_check", "anti_check", "tribute", "return", "choices", "play"}
-)
-"""A count may be claimed, in play until the first card is led (seed 000 A5.2)."""
 
 
 def _cut(state: State) -> Cut | None:
@@ -328,105 +303,7 @@ def _at(seat: Seat, state: State, cut: Cut | None) -> AtSeat:
         called=called,
         place=match.order.index(seat) + 1 if seat in match.order else None,
         dead=seat in match.dead,
-        buttons=tuple(_buttons(seat, match, waits=waits, called=called)),
-    )
-
-
-def _buttons(seat: Seat, match: Match, *, waits: bool, called: bool) -> Iterator[Button]:
-    """Yield the buttons of a seat: what is asked of it, what it may say of itself, the red one."""
-    if waits and match.phase in _GREEN:
-        yield from _GREEN[match.phase](seat, match)
-    if match.suspended is None:
-        yield from _of_its_own(seat, match)
-    if not called:
-        yield _button("call", {"seat": seat}, match, "call")
-
-
-def _of_its_own(seat: Seat, match: Match) -> Iterator[Button]:
-    if match.phase == "play":
-        if any(clock.duty == "play" and clock.seat == seat for clock in match.clocks):
-            yield _confirm(seat, match, "played")
-        if match.game == "guandan" and seat not in (*match.outs, *match.order, *match.dead):
-            yield _button("out", {"seat": seat}, match, "out", hold=True)
-    if match.phase in _BEFORE_LEAD and not match.led and match.deal:
-        yield _button("claim_count", {"seat": seat}, match, "claim", hold=True)
-
-
-def _press(say: str) -> Callable[[Seat, Match], Iterator[Button]]:
-    """Return what makes of a short press of green the button that says so."""
-
-    def green(seat: Seat, match: Match) -> Iterator[Button]:
-        yield _confirm(seat, match, say)
-
-    return green
-
-
-def _sit(seat: Seat, match: Match) -> Iterator[Button]:
-    yield _button("seat", {"seat": seat}, match, "sit")
-
-
-def _give_back(seat: Seat, match: Match) -> Iterator[Button]:
-    """Yield the return, and before it the choice between two equal tributes (seed 003 R4.5)."""
-    tribute = match.tribute
-    if tribute is not None and tribute.choice_open and not tribute.given:
-        for payer in tribute.payers:
-            yield _button("choose", {"payer": payer}, match, "take", of=payer)
-    yield _confirm(seat, match, "returned")
-
-
-def _answer(seat: Seat, match: Match) -> Iterator[Button]:
-    """Yield yes and no to what Big Two asks."""
-    asked = match.choices.asked if match.choices else None
-    if asked is not None:
-        yield _button("answer", {"seat": seat, "yes": True}, match, f"{asked}_yes")
-        yield _button("answer", {"seat": seat, "yes": False}, match, f"{asked}_no")
-
-
-def _play(seat: Seat, match: Match) -> Iterator[Button]:
-    """Yield the lead, or an opponent's word that somebody is out."""
-    if not match.led:
-        yield _confirm(seat, match, "led")
-        return
-    out = next((out for out in match.outs if side(out) != side(seat)), None)
-    if out is not None:
-        yield _confirm(seat, match, "is_out", of=out)
-
-
-_GREEN: Final = {
-    "setup": _sit,
-    "count_check": _press("counted"),
-    "tribute": _press("laid"),
-    "return": _give_back,
-    "choices": _answer,
-    "play": _play,
-    "result": _press("result"),
-}
-"""What is asked of a seat that is waited for; the cut has its own place, in the middle."""
-
-
-def _confirm(seat: Seat, match: Match, say: str, of: Seat | None = None) -> Button:
-    """Return the green button; a touch that comes too late does not confirm what comes next."""
-    return _button("confirm", {"seat": seat, "phase": match.phase}, match, say, of=of)
-
-
-def _button(
-    cmd: str,
-    args: dict[str, Any],
-    match: Match,
-    say: str,
-    *,
-    of: Seat | None = None,
-    hold: bool = False,
-) -> Button:
-    bound = COMMANDS[cmd].bound == "match"
-    return Button(
-        cmd=cmd,
-        args=args,
-        deal=match.deal if bound else None,
-        attempt=match.attempt if bound else None,
-        say=say,
-        of=of,
-        hold=hold,
+        buttons=tuple(buttons(seat, match, waits=waits, called=called)),
     )
 
 

@@ -14,6 +14,7 @@ import msgspec
 
 from controller.match_arguments import LayingOut
 from controller.rules.words import Words
+from controller.tomlwords import prints
 
 MOST_ROWS: Final = 500
 MOST_BYTES: Final = 256 * 1024
@@ -92,7 +93,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong, and where: the line of the file from 1 on, and its column."""
 
     line: int
-    column: str | None = None
+    column_en: str | None = None
+    column_zh: str | None = None
     en: str
     zh: str
 
@@ -166,7 +168,7 @@ class _Unreadable(Exception):
 
     def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
         super().__init__(en)
-        self.fault = Fault(line=line, column=column, en=en, zh=zh)
+        self.fault = Fault(line=line, column_en=column, column_zh=column, en=en, zh=zh)
 
 
 def _text(body: bytes) -> tuple[str, str]:
@@ -253,8 +255,16 @@ class _Reading:
 
     def wrong(self, line: int, column: str | None, en: str, zh: str) -> None:
         """Write a fault down; the column by its key."""
-        called = COLUMNS[column].zh if column is not None and column in COLUMNS else column
-        self.faults.append(Fault(line=line, column=called, en=en, zh=zh))
+        at = None if column is None else COLUMNS[column]
+        self.faults.append(
+            Fault(
+                line=line,
+                column_en=None if at is None else at.en,
+                column_zh=None if at is None else at.zh,
+                en=en,
+                zh=zh,
+            )
+        )
 
     def row(self, line: int, cells: Mapping[str, str], beyond: int) -> None:
         """Read one row."""
@@ -267,6 +277,8 @@ class _Reading:
                 self.wrong(line, key, "nothing stands here", "未填写")
             elif len(cell) > _LONGEST:
                 self.wrong(line, key, f"more than {_LONGEST} characters", f"超过{_LONGEST}个字")
+            elif not all(map(prints, cell)):
+                self.wrong(line, key, "a sign that no sheet can show", "含有无法显示的字符")
         table = self._table(line, cells.get("table", ""))
         args = self._args(line, cells)
         if len(self.faults) > before or table is None:
@@ -284,6 +296,8 @@ class _Reading:
         for laid in self.matches:
             for kind, column, value in _once(laid):
                 first = seen.get((kind, value))
+                if kind == "id" and first is not None and seen["table", laid.table] == first:
+                    continue  # its table says so already
                 if first is None:
                     seen[kind, value] = laid.line
                     continue
@@ -335,10 +349,8 @@ class _Reading:
         return int(cell)
 
     def _not_taken(self, line: int, said: str) -> None:
-        """What the table would not take: msgspec says where."""
-        what, _, where = said.partition(" - at ")
-        field = where.strip("`").rpartition(".")[2]
-        self.wrong(line, field or None, f"the table takes no such text: {what}", "此内容机器不接受")
+        """What a table would not take for another reason."""
+        self.wrong(line, None, f"a table does not take this: {said}", "机器不接受此行内容")
 
 
 _OF_SEAT: Final = {"N": "north", "S": "south", "E": "east", "W": "west"}

@@ -10,7 +10,14 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.messages import Seat, Side, State
+from controller.console.view.offence_groups import (
+    BEFORE_LEAD,
+    BEHIND_LEAD,
+    CLOCKS,
+    GROUPS,
+    LIKELY,
+    GroupId,
+)
 from controller.rules.penalties.charges import (
     Charge,
     LapseReason,
@@ -24,80 +31,6 @@ from controller.rules.penalties.proposals import CHIEFS, Proposal
 from controller.rules.penalties.records import Entry, Penalty
 from controller.rules.profile import GuandanProfile
 from controller.rules.words import Words
-
-GroupId = Literal[
-    "turn", "report", "play", "exchange", "time", "signal", "cards", "conduct", "drawing"
-]
-
-GROUPS: Final[dict[GroupId, tuple[Words, tuple[str, ...]]]] = {
-    "turn": (
-        Words("Out of turn", "越序"),
-        ("play_out_of_turn", "declare_out_of_turn", "out_of_turn_type_led"),
-    ),
-    "report": (Words("Reporting cards left", "报牌"), ("no_report", "asking_count")),
-    "play": (
-        Words("Playing cards", "出牌"),
-        (
-            "wrong_play_leader",
-            "wrong_play_follower",
-            "wrong_play_form",
-            "play_changed",
-            "exposed_type_led",
-        ),
-    ),
-    "exchange": (
-        Words("Tribute and return", "贡牌还牌"),
-        (
-            "wrong_tribute",
-            "wrong_return",
-            "delay_tribute",
-            "delay_return",
-            "wrong_tribute_in_play",
-            "wrong_return_in_play",
-            "shown_by_non_payer",
-        ),
-    ),
-    "time": (
-        Words("Time and attendance", "时间与到场"),
-        ("delay_play", "delay_other", "leaving_seat", "late", "default"),
-    ),
-    "signal": (Words("Illegal signals", "非法信号"), ("illegal_signal",)),
-    "cards": (Words("Cards that should not be", "牌张"), ("card_count", "hidden_cards")),
-    "conduct": (
-        Words("Conduct", "言行"),
-        ("disturbance", "disobedience", "grave_foul", "collusion", "other"),
-    ),
-    "drawing": (
-        Words("Drawing by hand", "人工抓牌"),
-        ("draw_unseen", "draw_seen", "draw_in_hand"),
-    ),
-}
-"""Every offence once, the groups by how often a hall has them (the order is provisional)."""
-
-_COMMON: Final = ("play_out_of_turn", "declare_out_of_turn", "no_report", "wrong_play_follower")
-_LIKELY: Final[dict[str, tuple[str, ...]]] = {
-    "setup": ("late", "default", "disturbance"),
-    "count_check": ("card_count", "delay_other", "disturbance", "illegal_signal"),
-    "tribute": ("wrong_tribute", "delay_tribute", "shown_by_non_payer", "illegal_signal"),
-    "return": ("wrong_return", "delay_return", "illegal_signal"),
-    "play": (*_COMMON, "wrong_play_leader", "asking_count", "delay_play", "illegal_signal"),
-    "result": ("no_report", "wrong_play_form", "illegal_signal", "disturbance"),
-}
-"""What is looked for first in which phase of a match (provisional)."""
-
-_BEFORE_LEAD: Final = frozenset({"wrong_tribute", "wrong_return"})
-_BEHIND_LEAD: Final = frozenset({"wrong_tribute_in_play", "wrong_return_in_play"})
-_CLOCKS: Final[dict[str, tuple[str, int | None]]] = {
-    "play_warning": ("delay_play", 1),
-    "play_violation": ("delay_play", 2),
-    "tribute_warning": ("delay_tribute", 1),
-    "tribute_violation": ("delay_tribute", 2),
-    "return_warning": ("delay_return", 1),
-    "return_violation": ("delay_return", 2),
-    "late_regulations": ("late", None),
-    "late_default": ("late", None),
-}
-"""What a clock that called a referee suggests: an offence, and which overrun it is."""
 
 
 class Part(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -211,25 +144,13 @@ class Choice(Part, frozen=True):
     effects: tuple[Words, ...]
 
 
-class Suggestion(Part, frozen=True):
-    """A charge that a clock of the table suggests; a referee makes it, or does not."""
-
-    offence: str
-    seat: Seat | None
-    side: Side | None
-    step: int | None
-    reason: str
-    words_en: str
-    words_zh: str
-
-
 def ladder(profile: GuandanProfile) -> Ladder:
     """Return the penalties of a rulebook as the ruling desk shows them."""
     return Ladder(
         profile=profile.name,
         title_en=profile.title_en,
         title_zh=profile.title_zh,
-        likely=_LIKELY,
+        likely=LIKELY,
         groups=tuple(
             Group(
                 id=name,
@@ -268,32 +189,6 @@ def choice(proposal: Proposal) -> Choice:
     )
 
 
-def suggestions(state: State) -> tuple[Suggestion, ...]:
-    """Return the charges that the clocks of a table suggest, in the order of their calls."""
-    found: list[Suggestion] = []
-    for call in state.calls:
-        if call.reason not in _CLOCKS:
-            continue
-        offence, step = _CLOCKS[call.reason]
-        sides: list[Side | None] = [None]
-        if call.seat is None:
-            due = [clock.side for clock in state.match.clocks if clock.duty == "late"]
-            sides = list(due) or sides
-        for side in sides:
-            found.append(
-                Suggestion(
-                    offence=offence,
-                    seat=call.seat,
-                    side=side,
-                    step=step,
-                    reason=call.reason,
-                    words_en=call.words_en,
-                    words_zh=call.words_zh,
-                )
-            )
-    return tuple(found)
-
-
 _PENALTIES: Final[tuple[Penalty, ...]] = (
     "none",
     "warning",
@@ -313,7 +208,7 @@ def _offence(profile: GuandanProfile, row: Offence) -> OffenceView:
         who, where = words("counted", own.counted), words("scope", own.scope)
         scope = Words(f"{who.en}, {where.en}", f"{who.zh}{where.zh}")
     steps = tuple(_step(profile, row.id, times) for times in range(len(own.steps)))
-    before, behind = row.id in _BEFORE_LEAD, row.id in _BEHIND_LEAD
+    before, behind = row.id in BEFORE_LEAD, row.id in BEHIND_LEAD
     return OffenceView(
         id=row.id,
         en=row.en,
@@ -355,7 +250,7 @@ def _step(profile: GuandanProfile, offence: str, times: int) -> tuple[Answer, ..
     return tuple(_answer(profile, one) for one in legal(profile, before, charge))
 
 
-_BY_CLOCK: Final = frozenset(name for name, step in _CLOCKS.values() if step is not None)
+_BY_CLOCK: Final = frozenset(name for name, step in CLOCKS.values() if step is not None)
 
 
 def _answer(profile: GuandanProfile, way: Legal) -> Answer:

@@ -26,6 +26,7 @@ from controller.messages import Command, Failure, Phase, Reply, Role
 from controller.roster import NotAdmitted, Roster
 from controller.signing import BadSignature, check
 from controller.tomlwords import printable, short
+from controller.words import PHASES, Words, named
 
 _log = structlog.get_logger("machine")
 _LONGEST_KEY = 64
@@ -45,11 +46,12 @@ class OrderRefused(Exception):
 
 def failure(name: str, **evidence: object) -> Failure:
     """Return a refusal out of the fault catalogue."""
-    return _told(name, tuple((what, str(value)) for what, value in evidence.items()))
+    said = ((what, v if isinstance(v, Words) else str(v)) for what, v in evidence.items())
+    return _told(name, tuple(said))
 
 
 @lru_cache(maxsize=512)
-def _told(name: str, said: tuple[tuple[str, str], ...]) -> Failure:
+def _told(name: str, said: tuple[tuple[str, str | Words], ...]) -> Failure:
     row, evidence = fault(name), dict(said)
     return Failure(
         code=name,
@@ -62,8 +64,7 @@ def _told(name: str, said: tuple[tuple[str, str], ...]) -> Failure:
 
 def failure_of(refusal: Refusal) -> Failure:
     """Return what the match refuses, for whoever asked."""
-    evidence = {"found": refusal.what, "expected": refusal.legal}
-    return failure(refusal.code, **{name: said for name, said in evidence.items() if said})
+    return failure(refusal.code, **refusal.evidence)
 
 
 class Order:
@@ -220,8 +221,7 @@ class OrderDesk:
             return await taker
         except asyncio.CancelledError:
             if taker.done() and not taker.cancelled():  # given as its moment passed
-                found = self._phase().value
-                taker.result().refuse("WRONG_PHASE", found=found, expected="a moment")
+                taker.result().refuse("WRONG_PHASE", **self._just_now())
             raise
         finally:
             for name in names:
@@ -343,7 +343,11 @@ class OrderDesk:
         """Return why a step finds nobody who takes its order; None: it does."""
         if cmd in self.awaited:  # else its step was given up, perhaps in this very moment
             return None
-        return failure("WRONG_PHASE", found=self._phase().value, expected="a moment")
+        return failure("WRONG_PHASE", **self._just_now())
+
+    def _just_now(self) -> dict[str, Words]:
+        """Return what is known of a step that was given up in this very moment."""
+        return {"found": named([self._phase()], PHASES), "expected": Words("a moment", "下一步骤")}
 
     def _check_time(self, command: Command, who: Who) -> None:
         refused = self._not_now(command.cmd, who.role)
@@ -408,5 +412,7 @@ def _forget(answer: asyncio.Future[dict[str, Any]]) -> None:
         answer.exception()
 
 
-def _named(deal: int | None, attempt: int | None) -> str:
-    return f"deal {deal}, attempt {attempt}" if deal is not None else "no deal"
+def _named(deal: int | None, attempt: int | None) -> Words:
+    if deal is None:
+        return Words("no deal", "无")
+    return Words(f"deal {deal}, attempt {attempt}", f"第{deal}副第{attempt}次")

@@ -123,7 +123,7 @@ def _parsed(said: Foreseeing) -> Args:
     try:
         return parse_args(said.cmd, said.args)
     except BadArgs as bad:
-        refused = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
+        refused = failure("BAD_COMMAND", found=f"args: {bad.found}", expected=bad.expected)
         raise OrderRefused(refused) from None
 
 
@@ -161,8 +161,8 @@ def _prospect(match: GuandanMatch) -> Prospect:
         owner=match.owner,
         deal=match.deal,
         phase=match.phase.value,
-        phase_en=words[0],
-        phase_zh=words[1],
+        phase_en=words.en,
+        phase_zh=words.zh,
         next_en=soon.en,
         next_zh=soon.zh,
         verdict=None if match.verdict is None else public_verdict(match.verdict),

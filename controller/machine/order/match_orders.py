@@ -25,6 +25,7 @@ from controller.match import events, presses
 from controller.match.authority import REFEREES
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting, Pair
+from controller.match.phase import WORDS, called
 from controller.match.refusals import refuse
 from controller.match.state import Match
 from controller.match_arguments import (
@@ -46,6 +47,7 @@ from controller.match_arguments import (
 )
 from controller.messages import Role, Seat
 from controller.rules.penalties.records import Record
+from controller.words import named
 
 Meaning = Callable[[Any, Who, Match, int], MatchEvent | tuple[MatchEvent, ...]]
 
@@ -95,7 +97,7 @@ def _confirm(said: Confirming, who: Who, match: Match, at_ms: int) -> MatchEvent
     words say them twice, and the second time they would be others.
     """
     if said.phase not in (None, match.phase):
-        refuse("WRONG_PHASE", match.phase, said.phase)
+        refuse("WRONG_PHASE", called(match.phase), named([str(said.phase)], WORDS))
     if said.seat is not None:
         return presses.pressed(match, said.seat, at_ms)
     if who.role not in REFEREES:

@@ -13,7 +13,15 @@ import msgspec
 
 from controller.commands import COMMANDS
 from controller.machine.order.desk import OrderDesk
-from controller.machine.order.samples import OF_A_VALUE, ORDERS, Known, Sample, by_word, samples
+from controller.machine.order.samples import (
+    OF_A_SEAT,
+    OF_A_VALUE,
+    ORDERS,
+    Known,
+    Sample,
+    by_word,
+    samples,
+)
 from controller.machine.order.who import Asked, Who
 from controller.machine.record import Record
 from controller.messages import Failure, Offer, Role, Seat
@@ -81,7 +89,8 @@ class Offers:
             elif refused is None:
                 seats.append(sample.seat)
             words = words or (refused is None and word)
-            why = why or refused
+            if why is None or why.code in OF_A_SEAT:
+                why = refused or why
         taken = bool(seats) or bool(without)
         return Offer(
             cmd=cmd,

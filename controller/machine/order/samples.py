@@ -31,6 +31,10 @@ OF_A_VALUE: Final[Mapping[str, frozenset[str]]] = {
 }
 """Refusals that another word would not have met: another card, another order, another penalty."""
 
+OF_A_SEAT: Final = frozenset({"NOT_HIS_DUTY", "OTHER_SIDE", "SEAT_TAKEN", "TWICE"})
+"""Refusals that say more of a seat than of the moment: where another seat has another reason, that
+is why nobody can."""
+
 _WHY: Final = "why it has to be"
 _DIGEST: Final = "0" * 64
 _MATCH: Final = {

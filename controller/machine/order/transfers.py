@@ -20,7 +20,7 @@ from controller.machine.play import Sent
 from controller.machine.record import Record
 from controller.match.authority import require
 from controller.match.events import MatchEvent, Misdealt, Suspended, data_of
-from controller.match.phase import Phase
+from controller.match.phase import Phase, called
 from controller.match.refusals import RefusedError
 from controller.match.state import Match
 from controller.match.transfer import (
@@ -40,6 +40,7 @@ from controller.messages import Failure
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.signing import BadSignature, check_document, sign_document
+from controller.words import Words
 
 DOCUMENTS = 4
 """Documents of which parts are kept at once: who sends a fifth, sends the first again."""
@@ -106,11 +107,16 @@ class Transfers:
         if match is None:
             raise OrderRefused(failure("NO_MATCH"))
         if match.phase is Phase.SIGNED:
-            phases = ", ".join(phase for phase in Phase if phase is not Phase.SIGNED)
-            raise OrderRefused(failure("WRONG_PHASE", found=match.phase.value, expected=phases))
+            before = called(*(phase for phase in Phase if phase is not Phase.SIGNED))
+            found = called(match.phase)
+            raise OrderRefused(failure("WRONG_PHASE", found=found, expected=before))
         if play.kept:  # it comes out together, and not on the way
-            found = f"{match.phase}, before all have said or laid theirs"
-            raise OrderRefused(failure("WRONG_PHASE", found=found, expected="after that"))
+            now = called(match.phase)
+            found = Words(
+                f"{now.en}, before all have said or laid theirs", f"{now.zh}，且有人尚未表态或出示"
+            )
+            then = Words("after that", "其后")
+            raise OrderRefused(failure("WRONG_PHASE", found=found, expected=then))
         if play.match is not None and asked.args.table == self._id:
             raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected="another table"))
         return match

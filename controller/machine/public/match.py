@@ -44,8 +44,8 @@ def public_match(
     return Match(
         at_ms=now_ms,
         phase=match.phase,
-        phase_en=phase[0],
-        phase_zh=phase[1],
+        phase_en=phase.en,
+        phase_zh=phase.zh,
         next_en=soon.en,
         next_zh=soon.zh,
         waiting_for=list(waiting_for(match)),

@@ -179,7 +179,7 @@ async function question(act, area, view) {
     return values && { id, ...values };
   }
   const values = await ask({
-    title, text: say("area.time-text"), yes: say("area.time"),
+    title, text: say("area.time-text"),
     fields: [
       { name: "minutes", kind: "int", label: say("area.minutes"), required: true, min: 1, max: 120 },
       { name: "tables", kind: "text", label: say("area.which"), hint: say("area.which-hint") },

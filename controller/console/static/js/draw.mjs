@@ -70,7 +70,7 @@ function show() {
   const matches = draw?.matches ?? [];
   shown(byId("wrong"), faults.length);
   text(byId("wrong-title"), say("draw.faults", { n: faults.length }));
-  fill(byId("faults"), faults.map((one) => h("tr", null, h("td", null, one.line), h("td", null, one.column ?? ""), h("td", null, both(one)))));
+  fill(byId("faults"), faults.map((one) => h("tr", null, h("td", null, one.line), h("td", null, both(one, "column")), h("td", null, both(one)))));
   shown(byId("shown"), matches.length);
   fill(byId("rows"), matches.map(row));
   byId("send").disabled = !matches.length || sending;
@@ -83,16 +83,20 @@ function row(one) {
     const { id, name, players } = one.pairs[side];
     const seats = side === "NS" ? ["N", "S"] : ["E", "W"];
     const who = seats.filter((seat) => players[seat]).map((seat) => `${say(`seat.${seat}`)} ${players[seat]}`).join("  ");
-    return h("td", { data: { name: say(`side.${side}`) } }, h("b", null, `${id} `), name, h("small", null, who));
+    return cell(say(`side.${side}`), h("b", null, `${id} `), name, h("small", null, who));
   };
   const now = one.here ? h("span", { class: "good" }, say("draw.here"))
     : one.busy ? h("span", { class: "bad" }, say("draw.busy", { match: one.now })) : both(one, "now") || say("draw.silent");
   return h("tr", { data: { table: one.table } },
-    h("td", { data: { name: say("draw.table") } }, h("b", null, one.table_no), h("small", null, one.table)),
-    h("td", { data: { name: say("draw.match") } }, `${one.round} – ${one.match_no}`, h("small", null, say(`draw.stage.${one.stage}`))),
+    cell(say("draw.table"), h("b", null, one.table_no), h("small", null, one.table)),
+    cell(say("draw.match"), `${one.round} – ${one.match_no}`, h("small", null, say(`draw.stage.${one.stage}`))),
     pair("NS"), pair("EW"),
-    h("td", { data: { name: say("draw.now") } }, now),
+    cell(say("draw.now"), now),
     h("td", { data: { name: say("draw.fate") }, class: "fate", role: "status" }, ""));
+}
+
+function cell(name, ...inside) {
+  return h("td", { data: { name } }, h("div", null, inside));
 }
 
 async function send() {

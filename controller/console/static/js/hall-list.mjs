@@ -1,8 +1,8 @@
 // The hall's one list: waiting people first, then every other table. Rows change one by one.
 
-import { data, fill, h, keyed, shown, text } from "./dom.mjs";
+import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
 import { orderButton } from "./order.mjs";
-import { facts, leftWords, live, number, phaseWords, reasonWords, standingWords } from "./rows.mjs";
+import { facts, leftWords, live, number, phaseWords, reasonWords, standingWords, whyWords } from "./rows.mjs";
 import { lightSign, rankSign } from "./signs.mjs";
 import { now, span, spoken } from "./time.mjs";
 import { say } from "./words.mjs";
@@ -53,6 +53,7 @@ export function hallList(list, { take, leave }) {
     one.link.addEventListener("focus", () => {
       current = table;
       rove();
+      if (one.row) name(one);
     });
     parts.set(table, one);
     return one.node;
@@ -90,12 +91,12 @@ export function hallList(list, { take, leave }) {
     const no = number(row);
     text(one.no, no);
     text(one.id, no === row.table ? row.area : `${row.table} · ${row.area}`);
-    text(one.rank, reason ? say(`rank.${reason.rank}`) : "");
-    text(one.why, reason ? reasonWords(reason) : live(row) ? phaseWords(row) : standingWords(row));
+    text(one.rank, reason && reason.rank !== UNHEARD ? say(`rank.${reason.rank}`) : "");
+    text(one.why, reason ? whyWords(row, reason) : live(row) ? phaseWords(row) : standingWords(row));
     text(one.more, wait && wait.reasons.length > 1 ? say("row.more", { n: wait.reasons.length - 1 }) : "");
     one.more.title = wait ? wait.reasons.slice(1).map(reasonWords).join("\n") : "";
-    drawFacts(one, row.machine === "" ? [say("row.not-heard")] : [
-      reason && reason.rank !== UNHEARD && !live(row) ? standingWords(row) : "",
+    const late = reason && reason.rank !== UNHEARD && !live(row) ? standingWords(row) : "";
+    drawFacts(one, late, row.machine === "" ? [say("row.not-heard")] : [
       ...facts(row),
       reason ? phaseWords(row) : "",
     ]);
@@ -104,20 +105,25 @@ export function hallList(list, { take, leave }) {
     button(one, no, wait, me);
     atTable(one, table, wait);
     tickOne(one);
-    const label = say("row.open", { table: no });
-    one.link.setAttribute("aria-label", reason
-      ? say("row.waits-for", {
-        table: no, rank: say(`rank.${reason.rank}`), words: reasonWords(reason), time: spoken(now() - reason.since_ms),
-      })
-      : `${label}: ${one.why.textContent}`);
+    name(one);
   }
 
-  /** The facts of a row, each a piece that is not broken where there is room. */
-  function drawFacts(one, found) {
-    const said = found.filter(Boolean);
+  /** What a voice says of a row; made anew when somebody comes to it, for the time it waits. */
+  function name(one) {
+    const [no, reason] = [number(one.row), one.wait?.reasons[0]];
+    attr(one.link, "aria-label", reason
+      ? say("row.waits-for", {
+        table: no, rank: say(`rank.${reason.rank}`), words: whyWords(one.row, reason), time: spoken(now() - reason.since_ms),
+      })
+      : `${say("row.open", { table: no })}: ${one.why.textContent}`);
+  }
+
+  /** The facts of a row, first (`late`) that they are not of the present. */
+  function drawFacts(one, late, found) {
+    const said = [late, ...found].filter(Boolean);
     if (one.said === said.join("\n")) return;
     one.said = said.join("\n");
-    fill(one.facts, said.map((fact) => h("span", null, fact)));
+    fill(one.facts, said.map((fact) => h("span", { class: fact === late ? "late" : null }, fact)));
   }
 
   function button(one, no, wait, me) {
@@ -133,14 +139,14 @@ export function hallList(list, { take, leave }) {
     one.go.className = wait.taken_by ? "plain small" : "go";
   }
 
-  /** Who went to a raised hand says here that he is there: that ends the call. */
+  /** Who went to raised hands says here that he is there: that ends all calls of the table. */
   function atTable(one, table, wait) {
     const called = one.mine ? wait.reasons.find((reason) => reason.name === "button") : null;
     const key = called ? `${called.seat} ${called.since_ms}` : "";
     if ((one.there.dataset.call ?? "") === key) return;
     data(one.there, "call", key || null);
     fill(one.there, called
-      ? orderButton({ table, cmd: "attend", args: called.seat ? { seat: called.seat } : {}, label: say("take.there"), kind: "go" }).node
+      ? orderButton({ table, cmd: "attend", label: say("take.there"), kind: "go" }).node
       : []);
   }
 

@@ -1,7 +1,7 @@
 // All tables at a glance: a tile each, by area. Number, sign and colour; the rest in its label.
 
 import { attr, data, h, keyed, text } from "./dom.mjs";
-import { facts, inOrder, live, number, phaseWords, reasonWords, standingWords } from "./rows.mjs";
+import { facts, inOrder, live, number, phaseWords, standingWords, whyWords } from "./rows.mjs";
 import { lightSign, rankSign } from "./signs.mjs";
 import { say } from "./words.mjs";
 
@@ -69,6 +69,7 @@ export function hallTiles(block) {
       const areas = [...new Set(rows.map((row) => row.area))].sort(inOrder);
       keyed(block, groups, areas, group);
       data(block, "areas", areas.length);
+      block.style.setProperty("--chars", Math.max(2, ...rows.map((row) => number(row).length)));
       data(block, "many", rows.length > MANY ? "yes" : null);
       for (const area of lists.keys()) if (!groups.has(area)) lists.delete(area);
       for (const area of areas) {
@@ -91,10 +92,9 @@ export function hallTiles(block) {
       data(tile.link, "chiefs", wait?.chiefs ? "yes" : null);
       text(tile.sign, reason ? rankSign(reason.rank) : lightSign(row.light));
       text(tile.no, no);
-      data(tile.link, "long", no.length > 3 ? "yes" : null);
       text(tile.small, row.level ?? "");
       const how = reason
-        ? reasonWords(reason) + (wait.taken_by ? ` (${say("row.going", { person: wait.taken_by })})` : "")
+        ? whyWords(row, reason) + (wait.taken_by ? ` (${say("row.going", { person: wait.taken_by })})` : "")
         : live(row) ? say(`light.${row.light}`) : standingWords(row);
       attr(tile.link, "aria-label", `${no}: ${how}`);
       attr(tile.link, "title", [`${no} ${row.table}`, how, phaseWords(row), ...facts(row)].join("\n"));

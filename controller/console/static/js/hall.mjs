@@ -5,7 +5,7 @@ import { post } from "./api.mjs";
 import { byId, fill, h, shown, text } from "./dom.mjs";
 import { hallList } from "./hall-list.mjs";
 import { hallTiles } from "./hall-tiles.mjs";
-import { keep, kept } from "./kept.mjs";
+import { keep, kept, own } from "./kept.mjs";
 import { keys } from "./keys.mjs";
 import { facts, inOrder, number, phaseWords, reasonWords } from "./rows.mjs";
 import { shell } from "./shell.mjs";
@@ -25,10 +25,13 @@ const waits = new Map();
 const texts = new Map();
 let waitOrder = [];
 let me = null;
-let mine = new Set(kept("hall.areas", []));
+let mine = new Set(kept(own("areas"), []));
+let here = new Set();
 let known = new Set();
 let first = true;
 let ordered = { list: [], tiles: "" };
+/** All rows in the order of areas and numbers; null: a table came, went or was renamed. */
+let sorted = null;
 
 const top = shell({ title: say("hall.title"), sounds: true });
 const list = hallList(byId("list"), { take, leave });
@@ -56,9 +59,9 @@ const level = fill(byId("level"), h("option", { value: "" }, say("hall.any-level
   LEVELS.map((one) => h("option", { value: one }, say("hall.plays", { level: one }))));
 for (const one of [search, state, level]) one.addEventListener("input", order);
 
-/** Whether an area is this person's: with none chosen, all are. */
+/** Whether an area is this person's: with none chosen that is here, all are. */
 function near(area) {
-  return mine.size === 0 || mine.has(area);
+  return mine.has(area) || ![...mine].some((one) => here.has(one));
 }
 
 function wanted(row) {
@@ -84,13 +87,14 @@ function textOf(row, wait) {
 function chooseArea(area) {
   if (mine.has(area)) mine.delete(area);
   else mine.add(area);
-  keep("hall.areas", [...mine]);
+  keep(own("areas"), [...mine]);
   drawChips();
   order();
 }
 
 function drawChips() {
   const areas = [...new Set([...rows.values()].map((row) => row.area))].sort(inOrder);
+  here = new Set(areas);
   const chips = byId("mine");
   shown(chips, areas.length > 1);
   if (chips.dataset.areas !== areas.join("\n")) {
@@ -125,6 +129,7 @@ function news(changed) {
     const table = name.slice(4);
     const before = rows.get(table);
     areas ||= before?.area !== value?.area;
+    if (!before || !value || before.area !== value.area || number(before) !== number(value)) sorted = null;
     if (value) rows.set(table, value);
     else rows.delete(table);
     texts.delete(table);
@@ -183,9 +188,12 @@ function sayNew(told, before) {
 
 /** Bring both views into their order; a table that comes in is drawn. */
 function order() {
-  const found = [...rows.values()].filter(wanted).sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)) || inOrder(a.table, b.table));
-  const here = new Set(found.map((row) => row.table));
-  const waiting = waitOrder.filter((table) => here.has(table));
+  sorted ??= [...rows.values()]
+    .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)) || inOrder(a.table, b.table))
+    .map((row) => row.table);
+  const found = sorted.map((table) => rows.get(table)).filter(wanted);
+  const listed = new Set(found.map((row) => row.table));
+  const waiting = waitOrder.filter((table) => listed.has(table));
   const rest = found.map((row) => row.table).filter((table) => !waits.has(table));
   const tables = [...waiting, ...rest];
   if (tables.join(" ") !== ordered.list.join(" ")) {

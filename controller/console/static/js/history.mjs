@@ -71,7 +71,7 @@ function row(one) {
     cell(say("history.match"), h("b", null, `${one.round} – ${one.match_no}`), h("small", null, one.event)),
     cell(say("history.table"), one.table_no, one.table_no === one.table ? null : h("small", null, one.table)),
     cell(say("history.pairs"), h("span", null, pair("NS")), ` ${say("history.versus")} `, h("span", null, pair("EW"))),
-    cell(say("history.levels"), one.levels ? `${one.levels.NS ?? "—"} : ${one.levels.EW ?? "—"}` : "—", h("small", null, `${one.deals} ${say("history.deals")}`)),
+    cell(say("history.levels"), one.levels ? `${one.levels.NS ?? "—"} : ${one.levels.EW ?? "—"}` : "—", h("small", null, say("history.deals-n", { n: one.deals }))),
     cell(say("history.result"), result(one)),
     cell(say("history.points"), points(one)),
     cell(say("history.signed"), h("span", { class: one.state === "signed" ? "good" : one.state === "over" ? "wait" : "quiet" },
@@ -144,8 +144,8 @@ async function whole(one, out, list) {
   }
   const events = lines(await answer.text());
   const hashes = new Set(events.filter((row) => row.kind === "committed").map((row) => row.data.profile_hash));
-  const books = await Promise.all([...hashes].map((hash) => get(`/api/rulebooks/${hash}`).catch(() => null)));
-  const { report, ms } = await checked(events, books.filter(Boolean));
+  const { rulebooks } = await get(`/api/proof/rulebooks?${new URLSearchParams([...hashes].map((hash) => ["hash", hash]))}`);
+  const { report, ms } = await checked(events, rulebooks);
   const findings = [...report.findings, ...report.attempts.flatMap((each) => each.findings)];
   text(out, say("history.checked", {
     n: events.length, attempts: report.attempts.length, ms: Math.round(ms),
@@ -170,7 +170,7 @@ function csv() {
     const safe = /^[=+\-@\t\r]/.test(said) && !/^-?\d+$/.test(said) ? `'${said}` : said;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
-  const heads = ["history.event", "history.round", "history.match", "history.table"].map((key) => say(key));
+  const heads = ["event", "round", "match", "table"].map((name) => say(`history.${name}`));
   const more = ["NS", "EW"].flatMap((side) => [say(`side.${side}`), ""]);
   const rows = fitting().map((one) => [
     one.event, one.round, one.match_no, one.table_no,
@@ -179,8 +179,8 @@ function csv() {
     one.score?.match_points?.NS, one.score?.match_points?.EW, one.score?.level_points?.NS, one.score?.level_points?.EW,
     one.score?.total?.NS, one.score?.total?.EW, one.deals, say(`history.state.${one.state}`),
   ]);
-  const of = (key) => ["NS", "EW"].map((side) => `${say(`side.${side}`)} ${say(key)}`);
-  const head = [...heads, ...more, ...of("history.levels"), say("history.result"), "", ...of("history.points"), ...of("history.points"), ...of("history.points"),
+  const of = (name) => ["NS", "EW"].map((side) => `${say(`side.${side}`)} ${say(`history.${name}`)}`);
+  const head = [...heads, ...more, ...of("levels"), say("history.result"), "", ...of("match-points"), ...of("level-points"), ...of("total-points"),
     say("history.deals"), say("history.state")];
   const body = `\ufeff${[head, ...rows].map((line) => line.map(plain).join(",")).join("\r\n")}\r\n`;
   const link = h("a", { href: URL.createObjectURL(new Blob([body], { type: "text/csv;charset=utf-8" })), download: `results-${language}.csv` });

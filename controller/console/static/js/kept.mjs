@@ -21,3 +21,8 @@ export function keep(name, value) {
     // Private windows keep nothing: the page works all the same.
   }
 }
+
+/** The name under which something is kept for this browser's present person alone. */
+export function own(name) {
+  return `${name}.${kept("name", "")}`;
+}

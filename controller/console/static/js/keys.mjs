@@ -5,6 +5,7 @@ import { h } from "./dom.mjs";
 import { say } from "./words.mjs";
 
 const listed = [];
+const CAPS = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Enter: "↵ Enter", " ": "␣" };
 
 /** Let keys do something: [[key, words, act]…]; `key` as KeyboardEvent.key has it.
  *
@@ -23,7 +24,7 @@ export function showKeys() {
   return told({
     title: say("keys.title"),
     more: h("dl", { class: "keys" }, [...listed, ["?", say("keys.title")]].map(([key, words]) => [
-      h("dt", null, h("kbd", null, key)), h("dd", null, words),
+      h("dt", null, h("kbd", null, CAPS[key] ?? key)), h("dd", null, words),
     ])),
   });
 }

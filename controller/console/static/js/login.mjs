@@ -22,7 +22,9 @@ other.addEventListener("click", () => setLanguage(language === "zh" ? "en" : "zh
 /** Where to go: back to where he came from, in this house alone. */
 function goal(me) {
   if (me.role === "table") return `/display/${encodeURIComponent(me.table ?? "")}`;
-  const next = new URL(new URLSearchParams(location.search).get("next") ?? "/", location.origin);
+  const asked = new URLSearchParams(location.search).get("next") ?? "/";
+  if (!URL.canParse(asked, location.origin)) return "/";
+  const next = new URL(asked, location.origin);
   const own = next.origin === location.origin && next.pathname !== "/login";
   return own ? next.pathname + next.search + next.hash : "/";
 }

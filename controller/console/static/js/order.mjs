@@ -33,7 +33,6 @@ export function follow(changed) {
  *   confirm   {title, text?, yes?, danger?} or a function (args) → that, where it cannot be undone
  *   kind      "go" (the next step), "danger", "plain" (without: plain)
  *   after     called with the reply when the table has accepted
- *   seen      optional function (changed parts) is not needed: `follow` sees to it
  * `offer(one)`: an Offer {seats, refused} of the table, or null: not legal now, with its reason.
  */
 export function orderButton(spec) {

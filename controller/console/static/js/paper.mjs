@@ -92,7 +92,7 @@ function deal(line, points) {
   return h("tr", { class: line.counts ? null : "void" },
     h("th", { scope: "row" }, line.deal, line.corrected ? h("abbr", { title: say("sheet.corrected") }, "*") : null),
     cell(line.level, "level"),
-    places.map((seat) => cell(seat ? say(`seat.${seat}`) : null, "place")),
+    places.map((seat) => cell(seat ? say(`sheet.seat.${seat}`) : null, "place")),
     cell(line.gain === null ? null : line.gain < 0 ? String(line.gain).replace("-", "−") : `+${line.gain}`, "gain"),
     cell(levels.NS, "ns"),
     cell(levels.EW, "ew"),
@@ -105,7 +105,7 @@ function deal(line, points) {
 function passed(cards) {
   if (!cards.length) return null;
   return cards.map((one) => h("span", { class: "passed" }, say("sheet.passed", {
-    giver: say(`seat.${one.giver}`), to: say(`seat.${one.to}`), card: cardWords(one.card),
+    giver: say(`sheet.seat.${one.giver}`), to: say(`sheet.seat.${one.to}`), card: cardWords(one.card),
   })));
 }
 
@@ -121,7 +121,7 @@ function penalties(line) {
 }
 
 function remarks(line) {
-  const seat = (one) => say(`seat.${one}`);
+  const seat = (one) => say(`sheet.seat.${one}`);
   const lost = line.outcome.forfeited_by;
   return [
     line.counts ? null : say("sheet.void"),
@@ -145,9 +145,9 @@ function hands(sheet) {
     SEATS.map((seat) => h("td", null, `${line.left[seat]} (${signed(line.scores[seat])})`)),
     SEATS.map((seat) => h("td", null, signed(line.totals[seat]))),
     h("td", { data: { col: "remarks" } }, [
-      say("sheet.leads", { seat: say(`seat.${line.leader}`) }),
-      line.opened.length ? say("sheet.opened", { seats: line.opened.map((one) => say(`seat.${one}`)).join(" ") }) : null,
-      line.doubled.length ? say("sheet.doubled", { seats: line.doubled.map((one) => say(`seat.${one}`)).join(" ") }) : null,
+      say("sheet.leads", { seat: say(`sheet.seat.${line.leader}`) }),
+      line.opened.length ? say("sheet.opened", { seats: line.opened.map((one) => say(`sheet.seat.${one}`)).join(" ") }) : null,
+      line.doubled.length ? say("sheet.doubled", { seats: line.doubled.map((one) => say(`sheet.seat.${one}`)).join(" ") }) : null,
       line.uncut ? say("sheet.uncut") : null,
       line.by_hand ? say("sheet.by-hand") : null,
       line.misdeals ? say("sheet.misdeals", { n: line.misdeals }) : null,
@@ -157,7 +157,7 @@ function hands(sheet) {
       h("tr", { class: "each-page" }, h("td", { colspan: 10 }, footWords(sheet))),
       h("tr", null, h("th", { rowspan: 2 }, say("sheet.deal")), h("th", { colspan: 4 }, say("sheet.left")),
         h("th", { colspan: 4 }, say("sheet.total")), h("th", { rowspan: 2, data: { col: "remarks" } }, say("sheet.remarks"))),
-      h("tr", null, [0, 1].map(() => SEATS.map((seat) => h("th", { scope: "col" }, say(`seat.${seat}`)))))),
+      h("tr", null, [0, 1].map(() => SEATS.map((seat) => h("th", { scope: "col" }, say(`sheet.seat.${seat}`)))))),
     h("tbody", null, sheet.hands.map(row),
       sheet.hands.length ? null : h("tr", null, h("td", { colspan: 10, class: "none" }, say("sheet.nothing")))));
 }
@@ -166,7 +166,7 @@ function hands(sheet) {
 
 function between(sheet) {
   const outcome = ({ order, forfeited_by: lost }) =>
-    lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : order.map((seat) => say(`seat.${seat}`)).join(" ");
+    lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : order.map((seat) => say(`sheet.seat.${seat}`)).join(" ");
   const list = (title, lines) => lines.length ? h("section", null, h("h3", null, title), h("ul", null, lines)) : null;
   return h("div", { class: "between" },
     list(say("sheet.corrections"), sheet.corrections.map((one) => h("li", null, say("sheet.correction", {
@@ -186,7 +186,7 @@ function result(sheet, provisional) {
   return h("dl", { class: "result" },
     sheet.levels ? fact(say("sheet.levels"), sides(sheet.levels)) : null,
     fact(say("sheet.verdict"), h("b", null, won)),
-    sheet.totals ? fact(say("sheet.total"), SEATS.map((seat) => h("span", { class: "of-side" }, `${say(`seat.${seat}`)} `, h("b", null, sheet.totals[seat])))) : null,
+    sheet.totals ? fact(say("sheet.total"), SEATS.map((seat) => h("span", { class: "of-side" }, `${say(`sheet.seat.${seat}`)} `, h("b", null, sheet.totals[seat])))) : null,
     score ? POINTS.filter(([key]) => score[key]).map(([key, words]) =>
       fact(say(`sheet.${words}`), [sides(score[key]), score.provisional.some((name) => RESTS[key].includes(name)) ? guessed?.cloneNode(true) : null])) : null,
     provisional.length ? h("div", { class: "wide" }, h("dd", { class: "provisional" },
@@ -216,6 +216,7 @@ function versions(sheet) {
   const who = (one) => one.signatures.map((name) => `${signerWords(name.signer)} ${name.person}`).join(say("sheet.and")) || say("sheet.unsigned");
   return h("footer", { class: "versions" },
     sheet.versions.map((one) => h("p", null, say("sheet.version-line", { version: one.version, rows: one.rows, who: who(one) }))),
+    h("p", { class: "on-paper" }, footWords(sheet)),
     h("p", null, `${say("sheet.head")} `, h("code", null, sheet.head.slice(0, DIGITS))));
 }
 

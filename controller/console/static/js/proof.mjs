@@ -11,7 +11,7 @@ teach(words);
 
 const SEATS = ["N", "W", "S", "E"];
 const TOLD = ["committed", "cut", "shuffled", "held", "verdict", "released", "withdrawn", "recalled", "revealed", "sealed_to_chief", "record"];
-const AGAIN_MS = 10000;
+const AGAIN_MS = 5000;
 const [table, attempt] = location.pathname.split("/").slice(2, 4).map(decodeURIComponent);
 const large = new URLSearchParams(location.search).has("large");
 
@@ -190,6 +190,7 @@ function technical(view, steps) {
 
 function code(view) {
   shown(byId("scan"), view.over);
+  shown(byId("after-play"), !view.over);
   if (view.over) {
     const place = `/proof/${encodeURIComponent(table)}/${attempt}`;
     fill(byId("code"), h("img", { src: `/qr.svg?text=${encodeURIComponent(place)}`, alt: say("proof.scan"), width: 240, height: 240 }));

@@ -82,3 +82,8 @@ export function reasonWords(reason) {
   if (!seat || words.includes(seat)) return words;
   return say("row.at-seat", { seat, words });
 }
+
+/** Why a table waits, in words; of one that is not heard, also since when. */
+export function whyWords(row, reason) {
+  return reason.name === row.standing ? standingWords(row) : reasonWords(reason);
+}

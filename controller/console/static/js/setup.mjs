@@ -7,7 +7,7 @@ import { OwnKeys } from "./setup/own-keys.mjs";
 import { People } from "./setup/people.mjs";
 import { TableList } from "./setup/tables.mjs";
 import { shell } from "./shell.mjs";
-import { setNow } from "./time.mjs";
+import { now, setNow } from "./time.mjs";
 import { say, teach } from "./words.mjs";
 import words from "../words/setup.mjs";
 
@@ -23,14 +23,14 @@ const keys = new OwnKeys(byId("keys"), byId("commands"));
 const people = new People(byId("people"), byId("invite"), top);
 byId("by-hand").addEventListener("click", () => found.byHand());
 
-let heard = Date.now();
+let heard = now();
 
 /** Ask for all of it, and show it. */
 async function look() {
   try {
     const [set, network] = await Promise.all([get("/api/setup"), get("/api/setup/found")]);
     setNow(set.now_ms);
-    heard = Date.now();
+    heard = now();
     top.stale(null);
     tables.draw(set.tables);
     found.draw(network, set);
@@ -41,7 +41,7 @@ async function look() {
     byId("deaf").hidden = !network.why_not;
     text(byId("deaf"), network.why_not ? say("setup.deaf", { why: network.why_not }) : "");
   } catch {
-    if (Date.now() - heard > STALE_MS) top.stale(new Date(heard));
+    if (now() - heard > STALE_MS) top.stale(new Date(heard));
   }
 }
 
@@ -50,6 +50,8 @@ async function again() {
   setTimeout(again, AGAIN_MS);
 }
 
-top.me(await get("/api/me"));
+const me = await get("/api/me");
+top.me(me);
+people.chief = me.role === "chief";
 people.look();
 again();

@@ -42,7 +42,7 @@ export function shell({ title, sounds = false } = {}) {
     h("nav", { "aria-label": say("go.places") }, links.map(([link]) => link)),
     h("div", { class: "mine" }, name, sounds ? soundSwitch() : null, themeSwitch(),
       small(language === "zh" ? "English" : "中文", say("shell.language"), changeLanguage),
-      small("?", say("keys.title"), showKeys), small(say("shell.out"), say("shell.out"), logOut)),
+      small("?", say("keys.title"), showKeys, "for-keys"), small(say("shell.out"), say("shell.out"), logOut)),
   );
   head.after(banner, polite, urgent, lines);
 
@@ -58,6 +58,7 @@ export function shell({ title, sounds = false } = {}) {
       text(name, `${who.name} · ${say(`role.${who.role}`)}`);
       for (const [link, roles] of links) link.hidden = !roles.includes(who.role);
       document.body.dataset.role = who.role;
+      keep("name", who.name);
       if (who.language) setLanguage(who.language);
     },
     stale: (since) => {
@@ -74,8 +75,8 @@ export function shell({ title, sounds = false } = {}) {
   };
 }
 
-function small(words, label, act) {
-  return h("button", { type: "button", class: "plain small", "aria-label": label, title: label, onclick: act }, words);
+function small(words, label, act, kind = "") {
+  return h("button", { type: "button", class: `plain small ${kind}`, "aria-label": label, title: label, onclick: act }, words);
 }
 
 function themeSwitch() {
@@ -104,7 +105,7 @@ function soundSwitch() {
   });
   const draw = () => {
     const words = sound.wanted() ? say("sound.on") : say("sound.off");
-    text(button, words);
+    text(button, sound.wanted() ? say("sound.short-on") : say("sound.short-off"));
     button.setAttribute("aria-label", words);
     button.title = words;
     button.setAttribute("aria-pressed", String(sound.wanted()));

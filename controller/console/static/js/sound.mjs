@@ -1,17 +1,17 @@
 // A sound for who asked for it: two short tones, made here, no file.
 
-import { keep, kept } from "./kept.mjs";
+import { keep, kept, own } from "./kept.mjs";
 
 let context = null;
 
 /** Whether this browser's person wants to hear new waits. */
 export function wanted() {
-  return kept("sound", false);
+  return kept(own("sound"), false);
 }
 
 /** Switch the sound on or off; by a press, as browsers allow no sound before one. */
 export function want(on) {
-  keep("sound", on);
+  keep(own("sound"), on);
   if (on) beep(1);
 }
 

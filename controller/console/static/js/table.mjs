@@ -9,7 +9,7 @@ import { listen } from "./stream.mjs";
 import { journal } from "./table/journal.mjs";
 import { matchParts } from "./table/match.mjs";
 import { health, machine, proof } from "./table/machine.mjs";
-import { orders, phases } from "./table/orders.mjs";
+import { orders, phases, waiting } from "./table/orders.mjs";
 import { seats } from "./table/seats.mjs";
 import { waits } from "./table/waits.mjs";
 import { now, ofDay } from "./time.mjs";
@@ -48,6 +48,7 @@ listen(`/stream/table/${encodeURIComponent(id)}`, (changed) => {
   if ("offers" in changed) {
     ctx.offers = changed.offers && new Map(changed.offers.map((one) => [one.cmd, one]));
     ctx.offersOf = phases(ctx.state);
+    ctx.offersAt = waiting(ctx.state);
   }
   if ("wait" in changed) ctx.wait = changed.wait;
   if ("table" in changed) ctx.at = changed.table;
@@ -84,17 +85,18 @@ function seen(lines) {
   return lines.filter((one) => one.order).map((one) => ({ id: one.order, seen: one.n }));
 }
 
-const title = { line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }) };
-byId("head").append(title.stand, title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
+const title = { id: h("strong", { class: "id" }), line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }) };
+byId("head").append(h("div", { class: "top" }, title.id, title.stand), title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
   h("a", { class: "button", href: `${path}/rulings` }, say("table.rulings")),
   h("a", { class: "button", href: `${path}/sheet` }, say("table.sheet")),
   h("a", { class: "button", href: `/display/${encodeURIComponent(id)}` }, say("table.display")),
-  h("a", { class: "button", href: "/" }, say("table.hall"))));
+  h("a", { class: "button home", href: "/" }, say("table.hall"))));
 
 function head() {
   const { state, at } = ctx;
   const how = at?.standing ?? "unknown";
   data(byId("main"), "standing", how);
+  text(title.id, id);
   text(title.stand, say(`table.standing.${how}`, { time: at?.since_ms ? ofDay(at.since_ms, true) : "" }));
   data(title.stand, "how", how === "live" ? null : "bad");
   if (!state) {

@@ -36,6 +36,8 @@ export default {
   "theme.dark": ["明暗：暗", "Theme: dark"],
   "sound.on": ["声音：开", "Sound on"],
   "sound.off": ["声音：关", "Sound off"],
+  "sound.short-on": ["♪ 开", "♪ on"],
+  "sound.short-off": ["♪ 关", "♪ off"],
   "keys.title": ["快捷键", "Keys"],
 
   "dialog.yes": ["确定", "OK"],

@@ -5,7 +5,7 @@ export default {
   "proof.where": ["{table}号台 · 第{deal}副 · 第{attempt}次发牌", "Table {table} · deal {deal} · attempt {attempt}"],
   "proof.where-short": ["{table}号台 · 第{attempt}次发牌", "Table {table} · attempt {attempt}"],
   "proof.language": ["English", "中文"],
-  "proof.large": ["大屏显示", "For the hall's screen"],
+  "proof.large": ["大屏显示", "Big screen"],
   "proof.small": ["普通显示", "As usual"],
   "proof.reading": ["正在读取…", "Reading…"],
   "proof.checking": ["本机正在核验…", "This device is checking…"],

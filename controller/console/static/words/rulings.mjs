@@ -9,7 +9,9 @@ export default {
   "rulings.unheard": ["尚未收到该台数据", "Nothing was heard of this table yet"],
   "rulings.place": ["{no}号台 · {event} · 第{deal}副", "Table {no} · {event} · deal {deal}"],
   "rulings.levels": ["南北{ns} 东西{ew} · 本副打{level}", "NS {ns} EW {ew} · playing {level}"],
+  "rulings.colon": ["：", ": "],
   "rulings.and": ["、", ", "],
+  "rulings.not-your-role": ["{role}无此权限", "not for the role {role}"],
   "rulings.nobody": ["双方", "nobody"],
 
   "rulings.tab.desk": ["裁定", "Rulings"],
@@ -229,6 +231,7 @@ export default {
   "rulings.search.floor": ["地面", "the floor"],
   "rulings.search.under": ["桌下", "under the table"],
   "rulings.search.sleeves": ["椅上、牌盒、弃牌处", "chairs, boxes, where discards lie"],
+  "rulings.on-person": ["在人身上找到：去裁定（A15.3.3②）", "Found on a person: to the rulings (A15.3.3②)"],
   "rulings.step.count": ["数", "Count"],
   "rulings.due": ["应{cards}张", "due: {cards}"],
   "rulings.due-or": ["应{cards}张（已摆贡牌为{less}）", "due: {cards} ({less} with the tribute laid)"],

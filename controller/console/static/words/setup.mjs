@@ -13,9 +13,9 @@ export default {
   ],
   "setup.deaf": ["无法在网络上查找（{why}），请手动添加", "Cannot listen on the network ({why}): add tables by hand"],
   "setup.by-hand": ["手动添加…", "Add by hand…"],
-  "setup.add": ["添加…", "Add…"],
-  "setup.move": ["更新地址…", "New address…"],
-  "setup.replace": ["换成这台…", "Take this one instead…"],
+  "setup.take.new": ["添加…", "Add…"],
+  "setup.take.moved": ["更新地址…", "New address…"],
+  "setup.take.other_key": ["换成这台…", "Take this one instead…"],
   "setup.here": ["已添加", "added"],
   "setup.like-other-key": [
     "密钥不符：同一台号，另一台机器，或者牌台换过密钥。弄清原因再换。",

@@ -8,7 +8,9 @@ import { fill, h, shown } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { both, say } from "../words.mjs";
 import { steps } from "./counters.mjs";
-import { SEATS, SIDES, article, atSeat, byWord, chips, foresee, linesOf, moves, ofSide, outlook, toggle } from "./parts.mjs";
+import {
+  SEATS, SIDES, article, atSeat, byWord, chips, foresee, linesOf, moves, ofSide, outlook, toggle,
+} from "./parts.mjs";
 
 /** The form of a charge: {node, draw(), learned()}. */
 export function charging(at) {
@@ -175,15 +177,23 @@ export function charging(at) {
       }));
   }
 
-  function suggest(one) {
+  /** Fill in what is known of an offence: a referee goes on from there, or clears it. */
+  function accuse(one) {
     reset();
     const place = one.seat ?? one.side ?? null;
     who.set(place);
-    pointer.set("clock");
+    if (one.pointer) pointer.set(one.pointer);
     Object.assign(said, { who: place, offence: one.offence, step: one.step });
+    group = "likely";
+    groups.set(group);
     drawOffences();
     tell({});
   }
+  at.accuse = (one) => {
+    accuse(one);
+    at.show("desk");
+    node.scrollIntoView({ block: "start" });
+  };
 
   let drawn = "";
   return {
@@ -211,8 +221,8 @@ export function charging(at) {
       if (wanted !== drawn) {
         drawn = wanted;
         shown(rows.suggested, at.desk.suggestions.length > 0);
-        fill(suggested, at.desk.suggestions.map((one) => h("button", { type: "button", class: "chip clock", onclick: () => suggest(one) },
-          h("span", { class: "sign", "aria-hidden": "true" }, "◔"), one.seat ? atSeat(at, one.seat) : one.side ? ofSide(at, one.side) : "", "：", both(one, "words"))));
+        fill(suggested, at.desk.suggestions.map((one) => h("button", { type: "button", class: "chip clock", onclick: () => accuse({ ...one, pointer: "clock" }) },
+          h("span", { class: "sign", "aria-hidden": "true" }, "◔"), one.seat ? atSeat(at, one.seat) : one.side ? ofSide(at, one.side) : "", say("rulings.colon"), both(one, "words"))));
         drawOffences();
       }
       for (const one of answers ?? []) one.draw();

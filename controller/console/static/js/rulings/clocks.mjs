@@ -6,7 +6,7 @@ import { fill, h, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { now, span, spoken } from "../time.mjs";
 import { both, say } from "../words.mjs";
-import { SEATS, atSeat } from "./parts.mjs";
+import { SEATS, atSeat, bare } from "./parts.mjs";
 
 /** The panel: {node, draw(), opened()}. */
 export function clocks(at) {
@@ -28,7 +28,7 @@ export function clocks(at) {
   });
   const other = orderButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-other"), ...about, after: look,
-    args: () => ask({ title: say("rulings.give-other"), text: say("rulings.give-text"), fields: [
+    args: () => ask({ title: bare(say("rulings.give-other")), text: say("rulings.give-text"), fields: [
       { name: "seconds", kind: "int", label: say("rulings.seconds"), min: 0, max: 36000, required: true, value: time?.seconds ?? "" },
     ] }),
   });
@@ -64,7 +64,7 @@ export function clocks(at) {
     fill(lost, time.seconds
       ? [h("p", null, h("b", null, say("rulings.time-proposed", { time: span(time.seconds * 1000) })),
         time.needs === "chief" ? h("span", { class: "wait" }, " ⚑ ", say("rulings.much-time")) : null),
-      h("ul", null, time.stops.map((one) => h("li", null, stopWords(one), "：", span(one.seconds * 1000), one.lasts ? say("rulings.stop-lasts") : "")))]
+      h("ul", null, time.stops.map((one) => h("li", null, stopWords(one), say("rulings.colon"), span(one.seconds * 1000), one.lasts ? say("rulings.stop-lasts") : "")))]
       : h("p", { class: "quiet" }, say("rulings.no-time-lost")));
   }
 
@@ -97,8 +97,8 @@ export function clocks(at) {
         one.seat ? atSeat(at, one.seat) : one.side ? say(`side.${one.side}`) : "", " ", span(one.left_s * 1000),
         one.running ? "" : say("rulings.stands"))));
       fill(suggested, at.desk.suggestions.map((one) => h("p", { class: "wait" }, h("span", { class: "sign" }, "◔"),
-        one.seat ? `${atSeat(at, one.seat)}：` : "", both(one, "words"), " ",
-        h("button", { type: "button", class: "plain small", onclick: () => at.show("desk") }, say("rulings.to-charge")))));
+        one.seat ? [atSeat(at, one.seat), say("rulings.colon")] : "", both(one, "words"), " ",
+        h("button", { type: "button", class: "plain small", onclick: () => at.accuse({ ...one, pointer: "clock" }) }, say("rulings.to-charge")))));
       const clock = match.clock;
       text(area, clock ? say(clock.running ? "rulings.match-clock" : "rulings.match-clock-stands",
         { left: spoken(clock.left_s * 1000), added: span(match.added_time_s * 1000) }) : say("rulings.no-match-clock"));

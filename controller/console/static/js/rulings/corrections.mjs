@@ -3,11 +3,11 @@
 // choice does to the levels is asked of the table before anybody chooses.
 
 import { get } from "../api.mjs";
-import { fill, h, shown } from "../dom.mjs";
+import { fill, h } from "../dom.mjs";
 import { field } from "../fields.mjs";
 import { orderButton } from "../order.mjs";
-import { both, say } from "../words.mjs";
-import { atSeat, byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
+import { say } from "../words.mjs";
+import { byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
 
 const CHOICES = ["from_now", "void_later", "stand"];
 const REASONS = ["entered", "read", "sides"];

@@ -72,8 +72,8 @@ function plain(count, where) {
 
 function people(pair) {
   const said = Object.entries(pair.persons).map(([name, given]) =>
-    `${name}: ${Object.entries(given).map(([penalty, times]) => `${say(`rulings.count.${penalty}`)} ${times}`).join("、")}`);
-  return said.length ? h("small", { class: "persons" }, said.join("；")) : null;
+    `${name}: ${Object.entries(given).map(([penalty, times]) => `${say(`rulings.count.${penalty}`)} ${times}`).join(say("rulings.and"))}`);
+  return said.length ? h("small", { class: "persons" }, said.join("; ")) : null;
 }
 
 /** A count in the deal, the match, the round: where the round is not known, a question mark. */
@@ -88,7 +88,7 @@ export function steps(one) {
   return h("ol", { class: "steps" }, one.steps.map((step, n) => h("li", null,
     one.steps.length > 1 ? h("b", { "aria-hidden": "true" }, "①②③④⑤⑥"[n] ?? String(n + 1)) : null,
     step.map((answer, place) => [place ? " / " : "", h(place ? "span" : "b", null, both(answer)),
-      both(answer, "also") ? h("small", null, `（${both(answer, "also")}）`) : null,
+      both(answer, "also") ? h("small", null, ` (${both(answer, "also")})`) : null,
       answer.chief ? h("small", { class: "chiefs" }, " ⚑") : null]))),
   scope ? h("li", { class: "quiet" }, say("rulings.scope", { scope })) : null,
   h("li", { class: "quiet" }, both(one, "remedy")));

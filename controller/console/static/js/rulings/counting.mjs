@@ -4,8 +4,8 @@
 import { ask } from "../dialog.mjs";
 import { fill, h, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
-import { both, say } from "../words.mjs";
-import { SEATS, atSeat, byWord, chips, ofSide, sideOf, toggle } from "./parts.mjs";
+import { say } from "../words.mjs";
+import { SEATS, atSeat, bare, byWord, ofSide, sideOf, toggle } from "./parts.mjs";
 
 const PLACES = ["pockets", "floor", "under", "sleeves"];
 
@@ -38,20 +38,21 @@ export function counting(at) {
   });
   const claim = orderButton({
     table: at.table, cmd: "claim_count", label: say("rulings.claim"), ...about,
-    args: async () => ask({ title: say("rulings.claim"), text: say("rulings.claim-text"), fields: [
+    args: async () => ask({ title: bare(say("rulings.claim")), text: say("rulings.claim-text"), fields: [
       { name: "seat", kind: "seat", label: say("rulings.who-claims"), required: true, choices: at.offer("claim_count")?.seats ?? SEATS },
     ] }),
   });
   const replace = orderButton({
     table: at.table, cmd: "replace_set", label: say("rulings.replace-set"), ...about,
-    args: async () => ask({ title: say("rulings.replace-set"), text: say("rulings.replace-text"), fields: [
+    args: async () => ask({ title: bare(say("rulings.replace-set")), text: say("rulings.replace-text"), fields: [
       { name: "set", kind: "choice", label: say("rulings.set"), required: true,
         choices: (at.state?.sets ?? []).map((one) => [one.id, setWords(one)]) },
     ] }),
   });
   const steps = h("ol", { class: "ways" },
     h("li", null, h("h3", null, say("rulings.step.stop")), h("p", null, say("rulings.step.stop-text")), machine),
-    h("li", null, h("h3", null, say("rulings.step.search")), h("div", { class: "toggles" }, searched.map((one) => one.node))),
+    h("li", null, h("h3", null, say("rulings.step.search")), h("div", { class: "toggles" }, searched.map((one) => one.node)),
+      h("p", null, h("button", { type: "button", class: "plain small", onclick: () => at.accuse({ offence: "card_count", step: null }) }, say("rulings.on-person")))),
     h("li", null, h("h3", null, say("rulings.step.count")), h("div", { class: "four" }, SEATS.map((seat) =>
       h("p", { class: "one" }, names[seat], inputs[seat], due[seat]))),
     h("p", null, h("button", { type: "button", class: "plain small", onclick: asDue }, say("rulings.all-as-due"))), found.node),
@@ -149,13 +150,13 @@ export function counting(at) {
       enter.offer(at.offer("recount"));
       claim.offer(at.offer("claim_count"));
       replace.offer(at.offer("replace_set"));
-      fill(claims, ["NS", "EW"].map((side) => h("li", null, `${ofSide(at, side)}：`,
+      fill(claims, ["NS", "EW"].map((side) => h("li", null, ofSide(at, side), say("rulings.colon"),
         say("rulings.claims-of", { n: match.claims.filter((seat) => sideOf(seat) === side).length }))));
     },
   };
 }
 
 function setWords(one) {
-  const why = one.barred.length ? say("rulings.set-barred", { why: one.barred.join("、") }) : "";
+  const why = one.barred.length ? say("rulings.set-barred", { why: one.barred.join(say("rulings.and")) }) : "";
   return say("rulings.set-words", { id: one.id, back: one.back }) + why;
 }

@@ -6,7 +6,7 @@ import { data, fill, h, keyed, shown } from "../dom.mjs";
 import { keep } from "../kept.mjs";
 import { orderButton } from "../order.mjs";
 import { both, say } from "../words.mjs";
-import { article, chiefsName, foresee, linesOf, moves, outlook, whom } from "./parts.mjs";
+import { article, bare, chiefsName, foresee, linesOf, moves, outlook, whom } from "./parts.mjs";
 
 const OPEN = (one) => one.state === "proposed";
 const UNCONFIRMED = (one) => one.state === "decided" && one.verbal && !one.confirmed_by;
@@ -65,7 +65,7 @@ function caseCard(at, name) {
     table: at.table, cmd: "approve", label: say("rulings.approve-by-word"), kind: "go", ...about,
     args: async () => {
       const said = await ask({
-        title: say("rulings.approve-by-word"), more: outlook(seen), fields: [chiefsName(at)],
+        title: bare(say("rulings.approve-by-word")), more: outlook(seen), fields: [chiefsName(at)],
       });
       return said && named({ ruling: name, verbal: true, by: said.by });
     },
@@ -80,7 +80,7 @@ function caseCard(at, name) {
       const field = chiefsName(at);
       const said = await ask({
         title: say("rulings.overturn-title", { id: name }), text: say("rulings.overturn-text"),
-        more: outlook(then), danger: true, fields: field ? [field] : [], yes: say("rulings.overturn"),
+        more: outlook(then), danger: true, fields: field ? [field] : [], yes: bare(say("rulings.overturn")),
       });
       return said && named({ ruling: name, ...(said.by ? { verbal: true, by: said.by } : {}) });
     },
@@ -105,7 +105,7 @@ function caseCard(at, name) {
   async function rejection() {
     const field = one.needs === "chief" ? chiefsName(at) : null;
     const said = await ask({
-      title: say("rulings.reject-title", { id: name }), fields: field ? [field] : [], yes: say("rulings.reject"),
+      title: say("rulings.reject-title", { id: name }), fields: field ? [field] : [], yes: bare(say("rulings.reject")),
     });
     return said && named({ ruling: name, ...(said.by ? { verbal: true, by: said.by } : {}) });
   }
@@ -117,8 +117,8 @@ function caseCard(at, name) {
     const others = (at.book?.ladder?.penalties ?? []).filter((each) =>
       each.id !== one.penalty && !choices.some((known) => known.penalty === each.id));
     const list = [
-      ...legal.map((each) => [each.penalty, `${both(each)}${each.article ? `（${each.article}）` : `（${say("rulings.provisional")}）`}`]),
-      ...others.map((each) => [each.id, `${both(each)}（${say("rulings.discretion")}）`]),
+      ...legal.map((each) => [each.penalty, `${both(each)} (${each.article ?? say("rulings.provisional")})`]),
+      ...others.map((each) => [each.id, `${both(each)} (${say("rulings.discretion")})`]),
     ];
     const field = chiefsName(at);
     const said = await ask({
@@ -128,7 +128,7 @@ function caseCard(at, name) {
         { name: "penalty", kind: "choice", label: say("rulings.penalty"), choices: list, required: true },
         ...(field ? [field] : []),
       ],
-      yes: say("rulings.change"),
+      yes: bare(say("rulings.change")),
     });
     return said && named({ ruling: name, penalty: said.penalty, ...(said.by ? { verbal: true, by: said.by } : {}) });
   }
@@ -189,7 +189,7 @@ export function effects(one) {
 function details(at, one) {
   const kind = both(one, "kind");
   const lines = [
-    h("p", null, both(one, "offence"), kind ? `：${kind}` : "", " ", article(one.article, one.answer?.provisional)),
+    h("p", null, both(one, "offence"), kind ? [say("rulings.colon"), kind] : "", " ", article(one.article, one.answer?.provisional)),
     one.answer ? h("p", { class: "quiet" }, both(one.answer, "why")) : null,
     effects(one).length ? h("ul", { class: "effects" }, effects(one).map((line) => h("li", null, line))) : null,
     one.pointed_out_by ? h("p", { class: "quiet" }, pointedOut(at, one)) : null,

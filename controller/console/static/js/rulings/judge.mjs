@@ -18,6 +18,8 @@ export function judge(at) {
   let game = "guandan";
   let questions = 0;
   let level = null;
+  let tapped = false;
+  let levelOfTable = null;
 
   const names = chips({
     label: say("rulings.rulebook"), options: BOOKS.map((name) => [name, say(`rulings.book.${name}`)]),
@@ -29,7 +31,8 @@ export function judge(at) {
   const levels = chips({
     label: say("rulings.level"), options: LEVELS.map((one) => [one, one]),
     onchange: (one) => {
-      level = one;
+      level = one ?? level;
+      tapped = true;
       deck();
       changed();
     },
@@ -150,7 +153,7 @@ export function judge(at) {
   function deck() {
     const button = (card) => h("button", {
       type: "button", class: "card", data: { suit: suitOf(card), wild: wild(card) ? "yes" : null },
-      "aria-label": wild(card) ? `${cardWords(card)}，${say("rulings.wild")}` : cardWords(card), onclick: () => tap(card),
+      "aria-label": wild(card) ? `${cardWords(card)}, ${say("rulings.wild")}` : cardWords(card), onclick: () => tap(card),
     }, shortCard(card));
     fill(cards, game === "guandan" ? h("div", null, button("BJ"), button("SJ")) : null,
       SUITS.map((suit) => h("div", null, RANKS.map((rank) => button(suit + rank)))));
@@ -166,12 +169,15 @@ export function judge(at) {
   }
 
   function empty() {
+    tapped = false;
+    levelOfTable = null;
     for (const one of Object.values(plays)) {
       one.taken.length = 0;
       one.declared = null;
       one.draw();
       one.say(null);
     }
+    followTable();
     changed();
   }
 
@@ -262,7 +268,26 @@ export function judge(at) {
     return get(`/api/rulebooks/${encodeURIComponent(name)}`);
   }
 
-  let levelOfTable = null;
+  /** The level is the table's, until somebody taps another: a question may be about another deal. */
+  function followTable() {
+    const now = at.state?.match.level ?? null;
+    if (now !== levelOfTable && !tapped) {
+      levelOfTable = now;
+      if (now && LEVELS.includes(now) && now !== level) {
+        level = now;
+        levels.set(now);
+        deck();
+        changed();
+      }
+    }
+    if (!level) {
+      level = kept("judge.level", "2");
+      levels.set(level);
+      deck();
+    }
+    keep("judge.level", level);
+  }
+
   data(plays.play.node, "active", "yes");
   return {
     node,
@@ -271,24 +296,7 @@ export function judge(at) {
       names.set(book.name);
       suited();
     },
-    draw: () => {
-      const now = at.state?.match.level ?? null;
-      if (now !== levelOfTable) {
-        levelOfTable = now;
-        if (now && LEVELS.includes(now)) {
-          level = now;
-          levels.set(now);
-          deck();
-          changed();
-        }
-      }
-      if (!level) {
-        level = kept("judge.level", "2");
-        levels.set(level);
-        deck();
-      }
-      keep("judge.level", level);
-    },
+    draw: followTable,
   };
 }
 

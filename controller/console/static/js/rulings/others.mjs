@@ -1,10 +1,10 @@
 // Decisions that are rare and weigh much: each says what it does before it is done.
 
 import { ask } from "../dialog.mjs";
-import { fill, h, shown } from "../dom.mjs";
+import { h, shown } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { both, say } from "../words.mjs";
-import { SEATS, atSeat, chiefsName, foresee, linesOf, ofSide, outlook } from "./parts.mjs";
+import { SEATS, bare, chiefsName, foresee, linesOf, ofSide, outlook } from "./parts.mjs";
 
 /** The panel: {node, draw()}. */
 export function others(at) {
@@ -16,8 +16,8 @@ export function others(at) {
     const name = verbal ? chiefsName(at) : null;
     const ahead = cmd ? await foresee(at, cmd, { reason: "–" }) : null;
     const said = await ask({
-      title, text: words, more: ahead ? outlook(ahead) : null, danger: true,
-      fields: [...fields, reason, ...(name ? [name] : [])], yes: title,
+      title: bare(title), text: words, more: ahead ? outlook(ahead) : null, danger: true,
+      fields: [...fields, reason, ...(name ? [name] : [])], yes: bare(title),
     });
     if (!said) return null;
     const { by, ...rest } = said;
@@ -28,7 +28,7 @@ export function others(at) {
     const offences = (at.book?.ladder?.groups ?? []).flatMap((one) => one.offences)
       .filter((one) => ["default", "late", "disobedience", "grave_foul", "collusion"].includes(one.id));
     const said = await ask({
-      title: say("rulings.forfeit"), text: say("rulings.forfeit-text"), danger: true, yes: say("rulings.next"),
+      title: bare(say("rulings.forfeit")), text: say("rulings.forfeit-text"), danger: true, yes: say("rulings.next"),
       fields: [
         { name: "side", kind: "side", label: say("rulings.who-loses"), required: true },
         { name: "offence", kind: "choice", label: say("rulings.what"), required: true, value: "default", choices: offences.map((one) => [one.id, both(one)]) },
@@ -39,7 +39,7 @@ export function others(at) {
     const seen = await foresee(at, "forfeit", said);
     const sure = await ask({
       title: say("rulings.forfeit-title", { side: ofSide(at, said.side) }), text: linesOf(seen).join("\n"),
-      more: seen.refused ? outlook(seen) : null, danger: true, yes: say("rulings.forfeit"),
+      more: seen.refused ? outlook(seen) : null, danger: true, yes: bare(say("rulings.forfeit")),
     });
     return sure && said;
   }
@@ -48,7 +48,7 @@ export function others(at) {
     ["redeal", "plain", say("rulings.redeal"), say("rulings.redeal-about"), () => weighed({ cmd: "redeal", title: say("rulings.redeal"), words: say("rulings.redeal-about") })],
     ["extra_deal", "plain", say("rulings.extra-deal"), say("rulings.extra-deal-about"), () => weighed({ cmd: "extra_deal", title: say("rulings.extra-deal"), words: say("rulings.extra-deal-about") })],
     ["name_leader", "go", say("rulings.name-leader"), say("rulings.name-leader-about"), () => ask({
-      title: say("rulings.name-leader"), text: say("rulings.name-leader-about"),
+      title: bare(say("rulings.name-leader")), text: say("rulings.name-leader-about"),
       fields: [{ name: "seat", kind: "seat", label: say("rulings.who-leads"), required: true, choices: at.offer("name_leader")?.seats ?? SEATS }],
     })],
     ["dealt_by_hand", "plain", say("rulings.by-hand"), say("rulings.by-hand-about"), () => weighed({ title: say("rulings.by-hand"), words: say("rulings.by-hand-about"), verbal: false })],

@@ -30,11 +30,17 @@ const at = {
   desk: { cases: [], counters: [], suggestions: [], counts: [], whole: false },
   offers: new Map(),
   tell: top.tell,
-  offer: (cmd) => at.offers.get(cmd) ?? null,
+  offer: (cmd) => at.offers.get(cmd) ?? (at.me && (at.offers.size || !at.may()) ? notHis() : null),
   chief: () => at.me?.role === "chief",
   may: () => ["referee", "chief"].includes(at.me?.role),
   show: (name) => select(name, true),
 };
+
+/** What a role has no offer for, it may not order; before the first offers nothing is known. */
+function notHis() {
+  const words = say("rulings.not-your-role", { role: say(`role.${at.me.role}`) });
+  return { seats: null, refused: { message: words, message_zh: words, action: "", action_zh: "" } };
+}
 
 const PANELS = { desk, judge, count: counting, clock: clocks, correct: corrections, more: others };
 const made = Object.fromEntries(Object.entries(PANELS).map(([name, make]) => [name, make(at)]));
@@ -102,7 +108,7 @@ function aboutTable() {
   const levels = match.levels.NS ? say("rulings.levels", { ns: match.levels.NS, ew: match.levels.EW, level: match.level ?? "" }) : "";
   text(about.levels, levels);
   text(about.phase, both(match, "phase"));
-  text(about.next, both(match, "next"));
+  text(about.next, both(match, "next") === both(match, "phase") ? "" : both(match, "next"));
 }
 
 function marks() {

@@ -3,7 +3,6 @@
 import { post } from "../api.mjs";
 import { h } from "../dom.mjs";
 import { keep, kept } from "../kept.mjs";
-import { because } from "../order.mjs";
 import { both, say } from "../words.mjs";
 
 export const SEATS = ["N", "W", "S", "E"];
@@ -150,7 +149,7 @@ export function linesOf(seen) {
       lines.push(say("rulings.failures-move", { side: say(`side.${side}`), from: now.failures[side], to: then.failures[side] }));
     }
   }
-  if (seen.void.length) lines.push(say("rulings.void-deals", { deals: seen.void.join("、") }));
+  if (seen.void.length) lines.push(say("rulings.void-deals", { deals: seen.void.join(say("rulings.and")) }));
   if (seen.stopped !== null && seen.stopped !== undefined) lines.push(say("rulings.deal-stops", { deal: seen.stopped }));
   if (then.deal !== now.deal || then.level !== now.level) {
     lines.push(say("rulings.level-then", { deal: then.deal, level: then.level }));
@@ -166,14 +165,11 @@ export function linesOf(seen) {
   return lines;
 }
 
-/** Why a command cannot be given now, in words; "" where it can. */
-export function whyNot(at, cmd) {
-  const offer = at.offer(cmd);
-  return offer?.refused ? because(offer.refused) : "";
-}
-
 /** Whether an answer moves the match itself: more than a turn that a player loses. */
 export function moves(one) {
   const serious = ["foul", "match_forfeit", "disqualification"].includes(one.penalty);
   return serious || one.effects.length > (one.loses_turn ? 1 : 0);
 }
+
+/** The words of a button that asks first, without its dots: on the button that then does it. */
+export const bare = (words) => words.replace("…", "");

@@ -31,10 +31,9 @@ export class Found {
   }
 
   lines(one, twice) {
-    const words = { new: "setup.add", moved: "setup.move", other_key: "setup.replace" };
     const act = one.like === "here" ? null : h("button", {
       class: one.like === "other_key" ? "danger" : "go", onclick: () => this.take(one),
-    }, say(words[one.like]));
+    }, say(`setup.take.${one.like}`));
     return [
       h("p", { class: "line" }, h("b", null, one.table), h("code", { class: "mark" }, one.shown), act,
         one.like === "here" ? h("span", { class: "good" }, "✓ ", say("setup.here")) : null),

@@ -5,13 +5,14 @@ import { ask, confirmed, told } from "../dialog.mjs";
 import { fill, h, s } from "../dom.mjs";
 import { say } from "../words.mjs";
 
-const ROLES = ["referee", "chief", "table", "observer", "technician"];
+const ROLES = ["referee", "table", "observer", "technician", "chief"]; // The last by a chief alone.
 
 export class People {
   constructor(node, button, top) {
     this.node = node;
     this.top = top;
     this.tables = [];
+    this.chief = false; // Whether a chief looks at this page.
     button.addEventListener("click", () => this.invite());
   }
 
@@ -37,7 +38,7 @@ export class People {
       text: say("setup.invite-text"),
       fields: [
         { name: "name", kind: "text", label: say("setup.person"), required: true, max: 40 },
-        { name: "role", kind: "choice", label: say("setup.role"), value: "referee", required: true, choices: ROLES.map((role) => [role, say(`role.${role}`)]) },
+        { name: "role", kind: "choice", label: say("setup.role"), value: "referee", required: true, choices: ROLES.slice(0, this.chief ? 5 : 4).map((role) => [role, say(`role.${role}`)]) },
         { name: "table", kind: "choice", label: say("setup.which-table"), hint: say("setup.which-table-hint"), choices: this.tables.map((id) => [id, id]) },
         { name: "language", kind: "choice", label: say("setup.language"), value: "zh", required: true, choices: [["zh", "中文"], ["en", "English"]] },
       ],

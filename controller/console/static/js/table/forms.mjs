@@ -142,7 +142,7 @@ export function sureOf(ctx, cmd) {
 
 /** What a command is called. */
 export function label(ctx, cmd) {
-  return both(ctx.commands[cmd] ?? {}, "label") || (sayable(`table.cmd.${cmd}`) ? say(`table.cmd.${cmd}`) : cmd);
+  return both(ctx.commands[cmd] ?? {}, "label") || cmd;
 }
 
 function sure(key) {

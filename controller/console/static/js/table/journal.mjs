@@ -54,7 +54,7 @@ export function journal(ctx) {
     fill(node, h("time", { datetime: one.time, title: `${one.n} · ${one.kind}` }, ofDay(Date.parse(one.time), true)),
       one.deal ? h("span", { class: "of" }, say("table.deal", { deal: one.deal })) : null,
       h("span", { class: "told" }, both(one)),
-      one.corrects ? h("a", { href: `${ctx.path}/rulings#adjust=${one.corrects}` }, say("table.journal.adjust")) : null);
+      one.corrects ? h("a", { href: `${ctx.path}/rulings#correct` }, say("table.journal.adjust")) : null);
     return node;
   }
 

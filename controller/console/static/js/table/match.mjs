@@ -27,6 +27,8 @@ export function matchParts(ctx) {
   function tick() {
     const match = ctx.state?.match;
     if (!match) return;
+    // What is not heard is not counted on: nobody knows whether it still runs.
+    if (document.body.dataset.stale || (ctx.at && ctx.at.standing !== "live" && clocks.size)) return;
     const since = now() - ctx.atMs;
     const running = match.clocks.map((one, at) => [`${one.duty}-${one.seat ?? one.side ?? "all"}-${at}`, one]);
     const all = new Map(running);

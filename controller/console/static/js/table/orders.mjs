@@ -3,7 +3,7 @@
 import { ask, told } from "../dialog.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
-import { both, say, sayable } from "../words.mjs";
+import { both, language, say, sayable } from "../words.mjs";
 import { carry } from "./carry.mjs";
 import { FINAL, label, question, sureOf } from "./forms.mjs";
 import { GAME, NEXT, PLACES } from "./places.mjs";
@@ -19,6 +19,7 @@ export function orders(ctx) {
   const next = new Map();
   ctx.spec = (cmd, given) => spec(ctx, cmd, given);
   ctx.offer = (cmd, seat) => offer(ctx, cmd, seat);
+  ctx.calm = () => ctx.offersAt === waiting(ctx.state);
   ctx.atSeat = (seat) => atSeat(ctx, seat);
 
   function draw() {
@@ -28,6 +29,8 @@ export function orders(ctx) {
     if (!groups.size && Object.keys(ctx.commands).length) make();
     const { match } = state;
     text(byId("now-next"), match.next_zh || match.next_en ? both(match, "next") : say(`table.machine.${state.machine.phase}`));
+    const link = elsewhere(ctx);
+    if (byId("now-link").textContent !== (link?.textContent ?? "")) fill(byId("now-link"), link);
     drawNext();
     for (const [name, group] of groups) drawGroup(name, group);
   }
@@ -91,9 +94,22 @@ export function orders(ctx) {
   return { draw };
 }
 
+/** The other page on which the next step is, as a link; nothing where it is here. */
+function elsewhere({ state: { match }, path }) {
+  if (match.phase === "over") return h("a", { class: "button", href: `${path}/sheet` }, say("table.sheet"));
+  const ruled = match.claimed || match.phase === "match_check" || match.rulings.some((one) => one.state === "proposed");
+  const panel = match.claimed ? "count" : match.phase === "match_check" ? "more" : "desk";
+  return ruled ? h("a", { class: "button", href: `${path}/rulings#${panel}` }, say("table.rulings")) : null;
+}
+
 /** The phases for which a table said what may be ordered. */
 export function phases(state) {
   return state ? `${state.machine.phase} ${state.match.phase} ${state.match.suspended ?? ""}` : "";
+}
+
+/** What waits, for which a table said what may be ordered. */
+export function waiting(state) {
+  return [...(state?.calls ?? []), ...(state?.alerts ?? [])].map((one) => one.since + (one.reason ?? one.name)).join(" ");
 }
 
 /** What is likely wanted now: what stands still goes on first. */
@@ -123,9 +139,9 @@ function played(state, cmd) {
 function offer(ctx, cmd, seat = null) {
   const known = ctx.commands[cmd];
   if (known && ctx.me && !known.roles.includes(ctx.me.role)) {
-    const roles = known.roles.filter((one) => one !== "table").map((one) => say(`role.${one}`)).join("、");
-    const [zh, en] = [say("table.offer.role", { roles }), say("table.offer.role", { roles })];
-    return { cmd, seats: null, refused: { code: "WRONG_ROLE", message: en, message_zh: zh, action: "", action_zh: "" } };
+    const roles = known.roles.filter((one) => one !== "table").map((one) => say(`role.${one}`)).join(language === "zh" ? "、" : ", ");
+    const only = say("table.offer.role", { roles });
+    return { cmd, seats: null, refused: { code: "WRONG_ROLE", message: only, message_zh: only, action: "", action_zh: "" } };
   }
   const one = ctx.offers?.get(cmd) ?? null;
   if (one && !one.refused && seat && one.seats && !one.seats.includes(seat)) {
@@ -177,8 +193,10 @@ function answered(ctx, cmd, reply) {
   } else if (["selftest", "calibrate"].includes(cmd)) {
     const stalled = result.stalled ?? [];
     told({ title: label(ctx, cmd), text: stalled.length ? say("table.said.stalled", { parts: stalled.join(", ") }) : say("table.said.fine") });
-  } else ctx.top.tell(`${label(ctx, cmd)} ✓`);
+  }
 }
+
+const RANKS = ["A", "K", "Q", "J", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
 
 /** A hand, in this window alone: closed, nothing of it is left in the page. */
 function showHand(result) {
@@ -187,7 +205,9 @@ function showHand(result) {
     told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.sealed") });
     return;
   }
-  const cards = h("p", { class: "hand" }, hand.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardName(card))));
+  const order = (card) => (card === "BJ" || card === "SJ" ? `0${card}` : String.fromCharCode(65 + RANKS.indexOf(card.slice(1))) + card[0]);
+  const sorted = [...hand].sort((a, b) => order(a).localeCompare(order(b)));
+  const cards = h("p", { class: "hand" }, sorted.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardName(card))));
   told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.text"), more: cards })
     .then(() => fill(cards));
 }

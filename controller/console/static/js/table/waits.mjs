@@ -29,6 +29,9 @@ const RULED = new Set([
   "return_violation", "play_warning", "tribute_warning", "return_warning", "opening_over",
 ]);
 
+/** Where on the rulings page the answer is given. */
+const PANELS = { count: "count", second_count: "count", extra_deal: "more", late_default: "more" };
+
 /** Alerts and calls, longest first, and who has gone there. */
 export function waits(ctx) {
   const rows = new Map();
@@ -82,9 +85,9 @@ export function waits(ctx) {
     if (!made.has(key)) {
       const known = made.set(key, answers(one)).get(key);
       fill(buttons, known.map((button) => button.node), RULED.has(one.name)
-        ? h("a", { class: "button", href: `${ctx.path}/rulings#${encodeURIComponent(one.name)}` }, say("table.rulings")) : null);
+        ? h("a", { class: "button", href: `${ctx.path}/rulings#${PANELS[one.name] ?? "desk"}` }, say("table.rulings")) : null);
     }
-    for (const button of made.get(key)) button.offer(ctx.offer(button.cmd));
+    for (const button of made.get(key)) button.offer(ctx.calm() || ctx.offer(button.cmd)?.refused?.code === "WRONG_ROLE" ? ctx.offer(button.cmd) : null);
   }
 
   function answers(one) {

@@ -1,0 +1,61 @@
+// An invitation: its code, once, and a PIN of one's own. The code in the address stands behind #,
+// which no browser sends; it is taken out of the address as soon as it is read.
+
+import { post } from "./api.mjs";
+import { byId, text } from "./dom.mjs";
+import { keep } from "./kept.mjs";
+import { language, say, setLanguage, teach } from "./words.mjs";
+import words from "../words/invited.mjs";
+
+const PIN = /^\d{4,12}$/;
+
+teach(words);
+document.title = say("invited.title");
+
+const code = byId("code");
+const pin = byId("pin");
+const again = byId("again");
+const wrong = byId("wrong");
+const other = byId("language");
+
+text(other, language === "zh" ? "English" : "中文");
+other.addEventListener("click", () => {
+  if (code.value) location.hash = code.value; // The page is loaded anew.
+  setLanguage(language === "zh" ? "en" : "zh");
+});
+if (location.hash.length > 1) {
+  code.value = decodeURIComponent(location.hash.slice(1));
+  history.replaceState(null, "", location.pathname);
+}
+(code.value ? pin : code).focus();
+
+/** What is wrong with what was entered, and where; null where nothing is. */
+function fault() {
+  if (!code.value.trim()) return [code, say("invited.no-code")];
+  if (!PIN.test(pin.value)) return [pin, say("invited.pin-hint")];
+  if (pin.value !== again.value) return [again, say("invited.differ")];
+  return null;
+}
+
+byId("invited").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const found = fault();
+  text(wrong, found ? found[1] : "");
+  if (found) {
+    found[0].focus();
+    return;
+  }
+  const accept = byId("accept");
+  accept.disabled = true;
+  try {
+    const me = await post("/api/accept", { code: code.value.trim(), pin: pin.value });
+    keep("name", me.name);
+    keep("language", me.language);
+    location.assign(me.role === "table" ? `/display/${encodeURIComponent(me.table)}` : "/");
+  } catch (error) {
+    text(wrong, error.message);
+    code.focus();
+  } finally {
+    accept.disabled = false;
+  }
+});

@@ -1,0 +1,164 @@
+"""Rulings in words, as the desk shows them: what was said, what it leads to, who decided."""
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal
+
+import msgspec
+
+from controller.console.view.cases import Case, Docket
+from controller.console.view.ladder import Choice, choice
+from controller.messages import Ruling, Seat, Side
+from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
+from controller.rules.penalties.offences import offence, words
+from controller.rules.profile import GuandanProfile
+from controller.rules.words import Words
+
+
+class Lapse(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Why the right to a penalty may have lapsed."""
+
+    reason: str
+    en: str
+    zh: str
+    article: str | None
+
+
+class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A ruling as the desk shows it; what only entries tell is null where they were not heard."""
+
+    id: str
+    offence: str
+    offence_en: str
+    offence_zh: str
+    kind_en: str = ""
+    kind_zh: str = ""
+    deal: int
+    side: Side
+    seat: Seat | None
+    person: str | None = None
+    answer: Choice | None = None
+    penalty: str
+    penalty_en: str
+    penalty_zh: str
+    article: str | None
+    needs: Literal["referee", "chief"]
+    state: Literal["proposed", "decided", "rejected"]
+    by: str
+    approved_by: str | None = None
+    rejected_by: str | None = None
+    verbal: bool = False
+    confirmed_by: str | None = None
+    changed_from: Words | None = None
+    pointed_out_by: str | None = None
+    pointed_out_when: str | None = None
+    harmed: bool = False
+    settled_by_players: str | None = None
+    lapse_disputed: bool = False
+    lapses: tuple[Lapse, ...] = ()
+    charge: dict[str, Any] | None = None
+    at_ms: int | None = None
+    ended_ms: int | None = None
+
+
+def case_views(profile: GuandanProfile, told: Docket, shown: Iterable[Ruling]) -> list[CaseView]:
+    """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
+
+    The state's word on whether a ruling is open stands over an entry that is still on its way.
+    """
+    newest = {ruling.id: ruling for ruling in shown}
+    views = [_heard(profile, case, newest.pop(case.id, None)) for case in told.cases]
+    return [*views, *(_bare(ruling) for ruling in newest.values())]
+
+
+def _bare(ruling: Ruling) -> CaseView:
+    return CaseView(**msgspec.structs.asdict(ruling))
+
+
+def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseView:
+    charge, proposal, row = case.charge, case.proposal, offence(case.charge.offence)
+    penalty = words("penalty", proposal.penalty)
+    kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
+    view = CaseView(
+        id=case.id,
+        offence=charge.offence,
+        offence_en=row.en,
+        offence_zh=row.zh,
+        kind_en=kind.en if kind else "",
+        kind_zh=kind.zh if kind else "",
+        deal=charge.deal,
+        side=charge.side,
+        seat=charge.seat,
+        person=charge.person,
+        answer=choice(proposal),
+        penalty=proposal.penalty,
+        penalty_en=penalty.en,
+        penalty_zh=penalty.zh,
+        article=proposal.article,
+        needs=proposal.needs,
+        state=case.state,
+        by=case.by,
+        approved_by=case.approved_by,
+        rejected_by=case.rejected_by,
+        verbal=case.verbal,
+        confirmed_by=case.confirmed_by,
+        changed_from=words("penalty", case.changed_from.penalty) if case.changed_from else None,
+        pointed_out_by=charge.pointed_out_by,
+        pointed_out_when=charge.pointed_out_when,
+        harmed=charge.harmed,
+        settled_by_players=charge.settled_by_players,
+        lapse_disputed=charge.lapse_disputed,
+        lapses=tuple(_lapses(profile, charge)),
+        charge=_said(charge),
+        at_ms=case.at_ms,
+        ended_ms=case.ended_ms,
+    )
+    if newest is None or newest.state == view.state:
+        return view
+    said = {name: getattr(newest, name) for name in _OF_STATE}
+    return msgspec.structs.replace(view, answer=None, **said)
+
+
+_OF_STATE: Final = (
+    "state",
+    "penalty",
+    "penalty_en",
+    "penalty_zh",
+    "article",
+    "needs",
+    "approved_by",
+    "rejected_by",
+    "verbal",
+    "confirmed_by",
+)
+
+
+def _lapses(profile: GuandanProfile, charge: Charge) -> Iterable[Lapse]:
+    for reason in lapse_reasons(charge):
+        text = lapse_words(reason)
+        article = lapse_article(profile, reason)
+        yield Lapse(reason=reason, en=text.en, zh=text.zh, article=article)
+
+
+_SAID: Final = (
+    "offence",
+    "seat",
+    "side",
+    "person",
+    "deal",
+    "pointed_out_by",
+    "pointed_out_when",
+    "outsider_first",
+    "acted_first",
+    "exploited",
+    "lapse_disputed",
+    "settled_by_players",
+    "harmed",
+    "kind",
+    "step",
+)
+
+
+def _said(charge: Charge) -> dict[str, Any]:
+    """Return a charge as the command `rulings` takes it, to ask again what it can lead to."""
+    said = {name: getattr(charge, name) for name in _SAID} | {"offence_ms": charge.at_ms}
+    return {name: value for name, value in said.items() if value not in (None, False)}

@@ -1,0 +1,115 @@
+"""Text in both languages of a hall, and what roles, phases and commands are called in it.
+
+A match's phases have their words beside them (controller/match/phase.py). The Chinese is
+referees' own (REFEREE 3.6): 放行 hands out, 一套牌 is a set, 副 a deal.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import msgspec
+
+from controller.messages import Phase
+
+
+class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """The same in English and in Chinese; in a data file a list of the two."""
+
+    en: str
+    zh: str
+
+
+def named(names: Iterable[str], table: Mapping[str, Words]) -> Words:
+    """Return things of `table` in one line: by their names in English, by their words in Chinese.
+
+    English people write a command, a phase and a role as it is; Chinese ones read a word.
+    """
+    listed = list(names)
+    said = (table[name].zh if name in table else name for name in listed)
+    return Words(", ".join(listed), "、".join(f"“{each}”" for each in said))
+
+
+ROLES: Final[Mapping[str, Words]] = {
+    "observer": Words("observer", "观摩"),
+    "table": Words("the table", "台显"),
+    "referee": Words("referee", "裁判员"),
+    "chief": Words("chief referee", "裁判长"),
+    "technician": Words("technician", "技术员"),
+}
+
+PHASES: Final[Mapping[str, Words]] = {
+    Phase.FAULT: Words("fault", "故障"),
+    Phase.EMPTY: Words("idle", "空闲"),
+    Phase.COMMITTED: Words("waits for the cut", "待切牌"),
+    Phase.CUT: Words("cut", "已切牌"),
+    Phase.SHUFFLING: Words("shuffling", "洗牌中"),
+    Phase.DEALING: Words("dealing", "发牌中"),
+    Phase.HELD: Words("hands ready, locked in", "待放行"),
+    Phase.RELEASED: Words("hands are out", "已放行"),
+}
+"""The machine's phases."""
+
+COMMANDS: Final[Mapping[str, Words]] = {
+    "snapshot": Words("Read the state", "读取状态"),
+    "events": Words("Read the journal", "读取日志"),
+    "sheet": Words("Score sheet", "记分表"),
+    "document": Words("Fetch the match on its way", "取转台数据"),
+    "rulings": Words("What a charge leads to", "查判罚"),
+    "foresee": Words("What a decision does", "预看裁定结果"),
+    "lost_time": Words("Time lost", "耽误时间"),
+    "offers": Words("What may be ordered now", "当前可执行"),
+    "attend": Words("At the table", "到台"),
+    "seat": Words("Seat a player", "就位"),
+    "cut": Words("Cut", "切牌"),
+    "confirm": Words("Confirm", "确认"),
+    "out": Words("Player is out", "出完"),
+    "call": Words("Call the referee", "召请裁判"),
+    "claim_count": Words("Claim a wrong count", "申告张数不符"),
+    "answer": Words("Open hand / double", "明牌、加倍"),
+    "choose": Words("Choose a tribute", "选收贡牌"),
+    "set_match": Words("Lay a match out", "排定对阵"),
+    "start_match": Words("Open the match", "开赛"),
+    "start_deal": Words("Start the deal", "开始发牌"),
+    "release": Words("Hand the hands out", "放行"),
+    "hold": Words("Stop", "暂停"),
+    "resume": Words("Go on", "继续比赛"),
+    "recount": Words("Enter four counts", "清点录入"),
+    "replace_set": Words("Change the set", "换牌"),
+    "clear_set": Words("Set counted, right", "整套清点无误"),
+    "tribute": Words("Check a tribute", "核对贡牌"),
+    "return": Words("Check a return", "核对还牌"),
+    "anti": Words("Anti-tribute", "抗贡"),
+    "swap_returns": Words("Swap the returns", "互换还牌"),
+    "withdraw_out": Words("Not out after all", "撤回出完"),
+    "result": Words("Enter the places", "录入名次"),
+    "left": Words("Enter the cards left", "录入剩余张数"),
+    "name_leader": Words("Name who leads", "指定领出牌者"),
+    "stop_deal": Words("Stop the deal", "终止本副"),
+    "call_clock": Words("Start his clock", "读秒"),
+    "warn": Words("Warned", "已警告超时"),
+    "add_time": Words("Add time", "补时"),
+    "propose": Words("Propose a ruling", "报判罚"),
+    "approve": Words("Approve", "同意"),
+    "reject": Words("Reject", "驳回"),
+    "extra_deal": Words("Extra deal", "加打一副"),
+    "adjust": Words("Correct a result", "更正成绩"),
+    "redeal": Words("Deal again", "重新发牌"),
+    "dealt_by_hand": Words("Deal by hand", "改人工发牌"),
+    "shuffled": Words("Shuffled by hand", "已人工洗牌"),
+    "cut_by_hand": Words("Cut by hand", "人工切牌"),
+    "turned_up": Words("Card turned up", "翻牌"),
+    "hands_dealt": Words("Hands are drawn", "手牌已抓齐"),
+    "transfer": Words("Move to another table", "转台"),
+    "take_over": Words("Take a match over", "接台"),
+    "sign": Words("Sign the sheet", "签名"),
+    "acknowledge": Words("Seen to", "已知悉"),
+    "clear_jam": Words("Jam is cleared", "卡牌已清"),
+    "confirm_verbal": Words("Confirm the word", "确认口头裁定"),
+    "forfeit": Words("Match lost", "弃权判负"),
+    "void": Words("Give the attempt up", "作废本次发牌"),
+    "open_hand": Words("Look at a hand", "开验手牌"),
+    "selftest": Words("Self-test", "自检"),
+    "configure": Words("Settings of a board", "控制板设置"),
+    "calibrate": Words("Calibrate", "校准"),
+}
+"""A button's words, by command."""

@@ -1,0 +1,185 @@
+"""The screen at a table: a match's first deal by its touches, and nothing of a hand in it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from controller.messages import Phase, Role, Seat
+from controller.rules.seats import ALL, after
+from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import SPEED
+from tests.browser.people import SOON_MS, People, Person
+from tests.browser.test_hall import free_ports
+from tests.browser.test_table import MEETING, order, players_of, until
+from tests.matches.at_hall import AtHall
+
+SMALL, WIDE = (800, 480), (1024, 600)
+MEANT_MS = 800
+"""A touch sooner than this after a button became another one is not taken (press.mjs)."""
+HOLD_MS = 1200
+FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
+LISTEN = """
+(async () => {
+  window.told = "";
+  const answer = await fetch(`/stream${location.pathname}`);
+  const reader = answer.body.getReader();
+  const decoder = new TextDecoder();
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    window.told += decoder.decode(value, { stream: true });
+  }
+})();
+"""
+"""Keeps all that a display is told."""
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> HallPlan:
+    """Two tables whose daemons are where they were when they come back."""
+    return HallPlan(tmp_path / "hall", tables=2, speed=SPEED, port=free_ports(4))
+
+
+async def touch(page: Page, seat: Seat, say: str, *, hold_ms: int = 60) -> None:
+    """Touch a button of a seat, as somebody does who has read it."""
+    button = page.locator(f'.seat[data-seat="{seat}"] .row button', has_text=say)
+    await expect(button).to_be_enabled(timeout=SOON_MS)
+    await page.wait_for_timeout(MEANT_MS)
+    await button.click(delay=hold_ms)
+
+
+async def says(page: Page, words: str | re.Pattern[str]) -> None:
+    await expect(page.locator(".board")).to_contain_text(words, timeout=SOON_MS)
+
+
+async def comes(people: People, table: RunningTable, size: tuple[int, int] = SMALL) -> Person:
+    """Log a table's display in."""
+    person = await people.comes("台显", Role.TABLE, size=size, table=table.id)
+    await expect(person.page).to_have_url(re.compile(f"/display/{table.id}$"), timeout=SOON_MS)
+    await expect(person.page.locator(".seat")).to_have_count(4)
+    return person
+
+
+async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_display(
+    people: People, tables: list[RunningTable]
+) -> None:
+    person = await comes(people, tables[0])
+    page = person.page
+    await page.evaluate(f"void {LISTEN.strip()}")
+    async with AtHall(tables[0]) as at, players_of(tables[0]):
+        await until(at, lambda state: state.machine.phase is Phase.EMPTY)
+        await order(at, Role.REFEREE, "set_match", "none", **MEETING)
+        await touch(page, "N", "就位")
+        await expect(page.locator('.seat[data-seat="N"]')).to_contain_text("✓ 已就位")
+        for seat in ALL[1:]:
+            await order(at, Role.TABLE, "seat", seat=seat)
+        await order(at, Role.CHIEF, "start_match")
+        await until(at, lambda state: state.match.started)
+        await order(at, Role.REFEREE, "start_deal")
+
+        cutter = (await until(at, lambda state: bool(state.machine.cutters))).machine.cutters[0]
+        await _cut(person, cutter)
+        state = await until(at, lambda state: state.fairness[-1].cut is not None)
+        assert state.fairness[-1].cut == 40
+        await says(page, "切牌数 40")
+        commitment = state.fairness[-1].commitment
+        await says(page, " ".join(commitment[n : n + 4] for n in range(0, 16, 4)))
+
+        await until(at, lambda state: state.machine.phase is Phase.HELD)
+        await order(at, Role.REFEREE, "release", "machine")
+        await until(at, lambda state: state.match.phase == "count_check")
+        await touch(page, "W", "张数无误")
+        await touch(page, "E", "张数无误")
+        await person.shot("count")
+        for seat in ("N", "S"):
+            await order(at, Role.TABLE, "confirm", "match", seat=seat)
+        state = await until(at, lambda state: state.match.phase == "play")
+        leader = state.match.leader
+        assert leader is not None
+        await says(page, re.compile("先出"))
+        await touch(page, leader, "已出牌")
+        await until(at, lambda state: state.match.led)
+        for first in (leader, after(after(leader))):
+            await touch(page, first, "出完", hold_ms=HOLD_MS)
+            await touch(page, after(first), "家出完")
+        await until(at, lambda state: state.match.phase == "result")
+        await person.shot("result")
+        await touch(page, "N", "成绩无误")
+        await touch(page, "E", "成绩无误")
+        await until(at, lambda state: state.match.phase == "cut")
+        turned_up = state.match.turned_up
+        entries = [event.data for event in at.events if event.kind == "command"]
+    assert any("台显" in str(entry) for entry in entries)
+    assert await page.evaluate("told.length") > 1000
+    await _nothing_of_a_hand(page, turned_up)
+
+
+async def _cut(person: Person, cutter: Seat) -> None:
+    """Look at the counter, touch a number that is too small, then the one that is meant."""
+    page = person.page
+    board, number = page.locator(".board"), page.locator(".board .number")
+    await expect(board).to_have_attribute("data-mode", "cut", timeout=SOON_MS)
+    side = await page.locator(f'.seat[data-seat="{cutter}"]').get_attribute("data-side")
+    await expect(board).to_have_attribute("data-turn", str(side))
+    stood = await number.inner_text()
+    await expect(number).not_to_have_text(stood)  # it runs
+    await person.shot("cut")
+    pad = page.locator(".pad")
+    await pad.get_by_role("button", name="4", exact=True).click()
+    button = page.locator(f'.seat[data-seat="{cutter}"] .row button[data-cmd="cut"]')
+    await expect(button).to_be_disabled()
+    await pad.get_by_role("button", name="0", exact=True).click()
+    await expect(number).to_have_text("40")
+    await touch(page, cutter, "切 40")
+
+
+async def _nothing_of_a_hand(page: Page, turned_up: str | None) -> None:
+    """Look through all that the display was told, and all that stands on it."""
+    told = str(await page.evaluate("told")) + await page.content()
+    assert '"display"' in told
+    allowed = {turned_up} if turned_up else set()
+    assert set(FACE.findall(told)) <= allowed
+    for word in ("landed", "refed", "seed", '"hands"', "misdeals"):
+        assert word not in told
+
+
+async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
+    people: People, tables: list[RunningTable]
+) -> None:
+    people.watched.expected |= {403}
+    person = await comes(people, tables[0], WIDE)
+    page = person.page
+    for path in ("/", "/setup", f"/table/{tables[0].id}", "/history"):
+        await person.opens(path)
+        await expect(page).to_have_url(re.compile(f"/display/{tables[0].id}$"), timeout=SOON_MS)
+    refused = await page.evaluate(
+        """async ([table, other]) => {
+          const ask = (path, body) => fetch(path, {
+            method: body ? "POST" : "GET",
+            headers: { "X-Dealtable": "1", "Content-Type": "application/json" },
+            body: body && JSON.stringify(body),
+          }).then((answer) => answer.status);
+          const order = (cmd) => ({ id: `display-${cmd}`, cmd, args: {} });
+          return Promise.all([
+            ask(`/stream/display/${other}`), ask(`/stream/table/${table}`), ask("/stream/hall"),
+            ask("/api/people"), ask(`/api/tables/${table}/events?since=0`),
+            ask(`/api/tables/${other}/do`, order("call")),
+            ask(`/api/tables/${table}/do`, order("release")),
+          ]);
+        }""",
+        [tables[0].id, tables[1].id],
+    )
+    assert refused == [403] * 7
+
+    call = page.locator('.seat[data-seat="S"] .row [data-cmd="call"]')
+    await expect(call).to_be_enabled(timeout=SOON_MS)
+    await tables[0].stop_daemon()
+    await expect(page.locator("#stale")).to_contain_text("失联", timeout=SOON_MS)
+    await expect(call).to_be_disabled()
+    await person.shot("silent")
+    await tables[0].start_daemon()
+    await expect(page.locator("#stale")).to_be_hidden(timeout=SOON_MS)
+    await touch(page, "S", "召请", hold_ms=500)
+    await expect(page.locator('.seat[data-seat="S"]')).to_contain_text("已召请", timeout=SOON_MS)

@@ -1,0 +1,106 @@
+"""The hall over real tables: a call that is taken, a table that goes and comes back."""
+
+import re
+import socket
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+from playwright.async_api import expect
+
+from controller.messages import Role, Seat
+from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import SPEED
+from tests.browser.ears import EARS
+from tests.browser.people import PHONE, SOON_MS, People, Person
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> HallPlan:
+    """Two tables that are found in the same place after their daemons were started again."""
+    return HallPlan(tmp_path / "hall", tables=2, speed=SPEED, port=free_ports(4))
+
+
+def free_ports(count: int) -> int:
+    """Return the first of so many free ports in a row."""
+    while True:
+        with ExitStack() as held, suppress(OSError):
+            one = held.enter_context(socket.create_server(("127.0.0.1", 0)))
+            first: int = one.getsockname()[1]
+            for port in range(first + 1, first + count):
+                held.enter_context(socket.create_server(("127.0.0.1", port)))
+            return first
+
+
+async def call(table: RunningTable, seat: Seat) -> None:
+    """Let somebody press red at a table."""
+    async with table.client(Role.TABLE) as client:
+        reply = await client.ask("call", {"seat": seat})
+        assert reply.ok, reply.error
+
+
+async def hears(person: Person) -> None:
+    """Switch the sound on, with a counter for a loudspeaker."""
+    await person.page.add_init_script(EARS)
+    await person.opens("/")
+    await person.page.get_by_role("button", name=re.compile("声音：关|Sound off")).click()
+    await person.page.wait_for_function("tones > 0")
+
+
+async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
+    people: People, tables: list[RunningTable]
+) -> None:
+    one = await people.comes("李娜", Role.REFEREE)
+    other = await people.comes("Wang Qiang", Role.REFEREE, language="en", size=PHONE)
+    for person in (one, other):
+        await hears(person)
+    await one.sees("无人等待")
+    await other.sees("Nobody waits")
+
+    await call(tables[0], "E")
+    row = one.page.locator("#list > li").first
+    await expect(row).to_contain_text("东家", timeout=SOON_MS)
+    await expect(row).to_have_attribute("data-rank", "2")
+    await expect(one.page.locator(".voice[role=alert]")).to_contain_text("东家")
+    await expect(other.page.locator("#list > li").first).to_contain_text("East", timeout=SOON_MS)
+    assert await one.page.evaluate("tones") > 1
+    assert await other.page.evaluate("tones") > 1
+    await one.shot("a-call")
+
+    await row.get_by_role("button", name="我去").click()
+    await expect(row).to_have_attribute("data-taken", "me", timeout=SOON_MS)
+    theirs = other.page.locator("#list > li").first
+    await expect(theirs).to_contain_text("李娜 goes there", timeout=SOON_MS)
+    await other.shot("taken-by-another")
+
+    before = await other.page.evaluate("tones"), await one.page.evaluate("tones")
+    await call(tables[0], "W")  # the table waits for somebody who is on his way
+    await expect(theirs).to_contain_text("+1 more", timeout=SOON_MS)
+    assert (await other.page.evaluate("tones"), await one.page.evaluate("tones")) == before
+
+    await row.get_by_role("button", name="到台").click()
+    await one.sees("无人等待")
+    await other.sees("Nobody waits")
+
+
+async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_back(
+    people: People, tables: list[RunningTable]
+) -> None:
+    referee = await people.comes("李娜", Role.REFEREE)
+    row = referee.page.locator("li[data-table='T01-01']")
+    tile = referee.page.locator("#tiles a[href='/table/T01-01']")
+    await expect(row).to_have_attribute("data-light", "calm", timeout=SOON_MS)
+
+    await tables[0].stop_daemon()
+    await expect(row).to_contain_text("失联", timeout=SOON_MS)
+    await expect(row).to_have_attribute("data-light", "dark")
+    await expect(tile).to_have_attribute("data-light", "dark")
+    await expect(tile).to_have_attribute("aria-label", re.compile(r"T01-01: 失联（自\d\d:\d\d）"))
+    await expect(referee.page.locator("li[data-table='T01-02']")).to_have_attribute(
+        "data-light", "calm"
+    )
+    await referee.shot("unplugged")
+
+    await tables[0].start_daemon()
+    await expect(row).not_to_contain_text("失联", timeout=SOON_MS)
+    await expect(tile).not_to_have_attribute("data-light", "dark")

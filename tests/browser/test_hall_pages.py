@@ -1,0 +1,290 @@
+"""The pages of the hall, the wall and the chief over scripted tables: what they show, and how."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+from playwright.async_api import Browser, Page, Route, expect
+
+from controller.console.standing import Contact
+from controller.messages import Call, Seat
+from tests.browser.ears import EARS
+from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
+from tests.browser.watched import Watched
+from tests.console.fake import PIN, Scripted, stamp
+from tests.console.web import served, standing
+
+FIRST = "#list > li:first-child"
+
+
+class Hall:
+    """A console over scripted tables, and browsers at it."""
+
+    def __init__(self, url: str, tables: Scripted, browser: Browser, close: AsyncExitStack) -> None:
+        self.url, self.tables, self.close = url, tables, close
+        self.watched = Watched()
+        self._browser = browser
+
+    async def page(self, who: str, path: str = "/", size: tuple[int, int] = TABLET) -> Page:
+        """Open a page, logged in."""
+        context = await self._browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            locale="en-GB" if who == "ref2" else "zh-CN",
+            reduced_motion="reduce",
+        )
+        self.watched.over(context)
+        page = await context.new_page()
+        said, headers = {"name": who, "pin": PIN}, {"X-Dealtable": "1"}
+        assert (await page.request.post(f"{self.url}/api/login", data=said, headers=headers)).ok
+        await page.goto(self.url + path)
+        return page
+
+    def calls(self, table: str, words: str, seat: Seat = "N", ago_s: float = 0) -> None:
+        """Let somebody call at a table."""
+        state = self.tables.seen(table).state
+        assert state is not None
+        one = Call(seat=seat, reason="button", since=stamp(ago_s), words_en=words, words_zh=words)
+        self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
+
+    def goes_on(self, table: str, deal: int) -> None:
+        """Let a table come to its next deal."""
+        state = self.tables.seen(table).state
+        assert state is not None
+        match = msgspec.structs.replace(state.match, deal=deal)
+        self.tables.say(table, msgspec.structs.replace(state, match=match))
+
+
+@asynccontextmanager
+async def _hall(folder: Path, browser: Browser) -> AsyncIterator[Hall]:
+    async with standing(folder) as (running, tables), AsyncExitStack() as stack:
+        url = await stack.enter_async_context(served(running))
+        playing = asyncio.create_task(tables.play())
+        try:
+            yield Hall(url, tables, browser, stack)
+        finally:
+            playing.cancel()
+
+
+@pytest.fixture
+async def hall(tmp_path: Path, browser: Browser) -> AsyncIterator[Hall]:
+    """Serve a console over twelve tables; at the end no page of its has done wrong."""
+    async with _hall(tmp_path, browser) as found:
+        yield found
+        assert found.watched.wrong == []
+
+
+async def listed(page: Page) -> list[str]:
+    """Return the tables of the list, from above."""
+    found = await page.locator("#list > li").evaluate_all(
+        "all => all.map(one => one.dataset.table)"
+    )
+    return [str(table) for table in found]
+
+
+async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_long(
+    hall: Hall,
+) -> None:
+    page = await hall.page("ref")
+    await expect(page.locator("#list > li")).to_have_count(12)
+    tables = await listed(page)
+    assert tables[:3] == ["T02", "T09", "T04"]  # a call, a count, a machine that stands
+    assert tables[5:] == ["T01", "T03", "T05", "T06", "T08", "T10", "T11"]
+    row = page.locator(FIRST)
+    await expect(row).to_contain_text("召请")
+    await expect(row).to_contain_text("第2局")
+    await expect(row).to_contain_text("打5")
+    assert re.fullmatch(r"\d+:\d\d", await row.locator(".since").inner_text())
+
+    hall.calls("T06", "东家召请裁判：贡牌", seat="E", ago_s=600)
+    await expect(row).to_have_attribute("data-table", "T06", timeout=SOON_MS)
+    await expect(page.locator(".voice[role=alert]")).to_contain_text("东家召请裁判：贡牌")
+
+
+async def test_only_the_rows_that_changed_are_drawn_again(hall: Hall) -> None:
+    page = await hall.page("ref")
+    await expect(page.locator("#list > li")).to_have_count(12)
+    await page.evaluate("""() => {
+      window.changed = new Set();
+      new MutationObserver((all) => {
+        for (const one of all) {
+          const node = one.target.nodeType === 1 ? one.target : one.target.parentElement;
+          const row = node?.closest("li[data-table]");
+          if (node?.closest(".since, .left")) continue; // the seconds
+          if (row) changed.add(row.dataset.table);
+          else if (node?.closest("#list")) changed.add("the list");
+        }
+      }).observe(document.querySelector("#list"),
+        { subtree: true, childList: true, characterData: true, attributes: true });
+    }""")
+    for deal in range(3, 9):
+        hall.goes_on("T05", deal)
+        await expect(page.locator("li[data-table=T05]")).to_contain_text(f"第{deal}副")
+    assert set(await page.evaluate("[...changed]")) <= {"T03", "T05"}  # T03 deals by itself
+
+
+async def test_it_sounds_for_who_is_new_in_his_areas_and_for_nobody_whom_somebody_goes_to(
+    hall: Hall,
+) -> None:
+    page = await hall.page("ref")
+    await page.add_init_script(EARS)
+    await page.reload()
+    await page.get_by_role("button", name="声音：关").click()
+    await page.get_by_role("button", name="A", exact=True).click()
+    await expect(page.locator("#list > li")).to_have_count(6)
+
+    async def tones(table: str, words: str) -> int:
+        """Let somebody call; return how many tones the page has made when it shows that."""
+        before = int(await page.evaluate("tones"))
+        hall.calls(table, words)
+        await expect(other.locator(f"li[data-table={table}]")).to_contain_text(words)
+        await page.wait_for_timeout(300)
+        return int(await page.evaluate("tones")) - before
+
+    other = await hall.page("ref2")
+    assert await tones("T01", "one") > 0
+    assert await tones("T08", "two") == 0  # another area's
+    await other.locator("li[data-table=T01]").get_by_role("button").click()
+    await expect(page.locator("li[data-table=T01]")).to_contain_text("ref2 已去")
+    assert await tones("T01", "three") == 0
+    await expect(page.locator("li[data-table=T01]")).to_contain_text("three")
+
+
+async def test_two_who_press_at_once_do_not_both_go(hall: Hall) -> None:
+    hall.watched.expected |= {409}
+    one, other = await hall.page("ref"), await hall.page("ref2")
+    row = other.locator("li[data-table=T02]")
+    await expect(row).to_be_visible()
+    # His page has not heard yet that the other goes.
+    await other.route("**/api/tables/T02/take", lambda route: _later(route, one))
+    await row.get_by_role("button", name="I go to table 2").click()
+    await expect(other.get_by_text("ref goes there already")).to_be_visible(timeout=SOON_MS)
+    await expect(row).to_contain_text("ref goes there")
+
+
+async def _later(route: Route, one: Page) -> None:
+    body = {"over": None}
+    url, headers = route.request.url, {"X-Dealtable": "1"}
+    assert (await one.request.post(url, data=body, headers=headers)).ok
+    await route.continue_()
+
+
+async def test_the_hall_is_gone_through_by_keys(hall: Hall) -> None:
+    page = await hall.page("ref")
+    await expect(page.locator("#list > li")).to_have_count(12)
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog")).to_contain_text("我去 / 交回")
+    await page.keyboard.press("Escape")
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowDown")
+    await expect(page.locator("li[data-table=T09] a")).to_be_focused()
+    await page.keyboard.press("t")
+    await expect(page.locator("li[data-table=T09]")).to_have_attribute("data-taken", "me")
+    await expect(page.locator("li[data-table=T09] a")).to_be_focused()
+    await page.keyboard.press("t")
+    await expect(page.locator("li[data-table=T09]")).not_to_have_attribute("data-taken", "me")
+    await page.keyboard.press("/")
+    await page.keyboard.type("P19")
+    await expect(page.locator("#list > li")).to_have_count(1)
+    await page.keyboard.press("ArrowDown")
+    await expect(page.locator("li[data-table=T10] a")).to_be_focused()
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/table/T10")
+
+
+async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hall: Hall) -> None:
+    page = await hall.page("ref", size=PHONE)
+    await expect(page.locator("#list > li")).to_have_count(12)
+    await page.get_by_role("button", name="A", exact=True).click()
+    assert {int(table[1:]) for table in await listed(page)} <= {*range(1, 7)}
+    await page.reload()  # whose area it is lasts
+    await expect(page.locator("#list > li")).to_have_count(6)
+    await page.get_by_role("button", name="A", exact=True).click()
+    await page.locator("#state").select_option("dark")
+    await expect(page.locator("li[data-table=T12]")).to_be_visible()
+    assert set(await listed(page)) <= {"T12", "T04"}
+    await page.locator("#state").select_option("all")
+    await page.locator("#level").select_option("2")
+    assert set(await listed(page)) == {"T03", "T08", "T11"}
+    await page.get_by_role("button", name="台图").click()
+    await expect(page.locator("#tiles a")).to_have_count(3)
+    await expect(page.locator("#list")).not_to_be_visible()
+
+
+async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> None:
+    page = await hall.page("ref2")
+    hall.tables.cut_off("T05", Contact.OTHER_KEY, ago_s=65)
+    hall.tables.cut_off("T06", Contact.DOWN, ago_s=3700)
+    for table, words in (
+        ("T05", "another key answers there"),
+        ("T06", "silent since "),
+        ("T12", "refuses our key since "),
+    ):
+        row = page.locator(f"li[data-table={table}]")
+        await expect(row).to_contain_text(words, timeout=SOON_MS)
+        await expect(row).to_have_attribute("data-light", "dark")
+    assert (await page.locator("li[data-table=T06] .since").inner_text()).startswith("1:01:")
+    tile = page.locator("#tiles a[href='/table/T06']")
+    await expect(tile).to_have_attribute("aria-label", re.compile(r"6: silent since \d\d:\d\d"))
+
+
+async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall) -> None:
+    chief = await hall.page("chief", "/chief")
+    hall.calls("T08", "北家召请裁判", ago_s=118)
+    matter = chief.locator("[data-matter=untaken]")
+    await expect(matter).to_contain_text("北家召请裁判", timeout=SOON_MS)
+    await expect(chief.locator(".voice[role=alert]")).to_contain_text("新事项")
+    referee = await hall.page("ref")
+    row = referee.locator("li[data-table=T08]")
+    await expect(row).to_contain_text("报裁判长")
+    await row.get_by_role("button", name="我去8台").click()
+    await expect(row.locator(".chiefs")).to_be_hidden()
+    await expect(matter).not_to_contain_text("北家召请裁判", timeout=SOON_MS)
+
+
+async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -> None:
+    page = await hall.page("obs", "/wall", size=WALL)
+    hall.calls("T01", "北家召请裁判：对方报牌不清")
+    card = page.locator("#tables > li", has_text="裁判处理中").first
+    await expect(card).to_be_visible(timeout=SOON_MS)
+    text = await page.locator("body").inner_text()
+    assert "报牌不清" not in text
+    assert "召请" not in text
+    assert "张数不符" not in text
+    await expect(page.locator("#tables > li")).to_have_count(12)
+    await page.set_viewport_size({"width": 700, "height": 400})
+    await expect(page.locator("#tables > li")).not_to_have_count(12)
+    await expect(page.locator("#tables > li").first).to_be_visible()
+    before = await page.locator("#tables .no").all_inner_texts()
+    await page.keyboard.press("ArrowRight")
+    assert await page.locator("#tables .no").all_inner_texts() != before
+
+
+async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall) -> None:
+    page = await hall.page("chief")
+    area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
+    await expect(area).to_contain_text("计时中", timeout=SOON_MS)
+    await area.get_by_role("button", name="全区暂停").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_role("button", name="全区暂停").click()
+    await expect(dialog.get_by_role("alert")).to_contain_text("请填写：原因")
+    await dialog.get_by_label("原因").fill("火警")
+    await dialog.get_by_role("button", name="全区暂停").click()
+    await expect(area.locator(".fate")).to_contain_text("台已受理", timeout=SOON_MS)
+    referee = await hall.page("ref")
+    await expect(referee.locator(".area").first).to_be_visible()
+    await expect(referee.get_by_role("button", name="全区暂停")).to_have_count(0)
+
+
+async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
+    page = await hall.page("ref")
+    await expect(page.locator("#list > li")).to_have_count(12)
+    await hall.close.aclose()
+    banner = page.locator("p.stale")
+    await expect(banner).to_be_visible(timeout=SOON_MS)
+    assert re.search(r"截至 \d\d:\d\d:\d\d", await banner.inner_text())
+    await expect(page.locator("body")).to_have_attribute("data-stale", "yes")
+    hall.watched.wrong.clear()  # what a browser says of a server that is gone

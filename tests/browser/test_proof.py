@@ -1,0 +1,100 @@
+"""A telephone in the hall checks a deal: nothing before its end, all of it after, and no cheat."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Route, expect
+
+from controller.messages import Role
+from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.people import PHONE, SOON_MS, WALL, People, Person
+from tests.browser.test_sheet import SHORT, script
+from tests.match.table import INTL
+from tests.matches import people as players
+from tests.matches.at_hall import AtHall
+from tests.processes.test_matches import SPEED, event_file
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> HallPlan:
+    """One table whose matches are short."""
+    event = event_file(tmp_path, INTL, SHORT)
+    return HallPlan(tmp_path / "hall", tables=1, speed=SPEED, event=event)
+
+
+async def is_scanned(person: Person) -> None:
+    """The code to scan is drawn."""
+    image = person.page.locator("#code img")
+    await expect(image).to_be_visible(timeout=SOON_MS)
+    assert await image.evaluate("async (one) => { await one.decode(); return one.naturalWidth }")
+
+
+def altered(change: dict[str, Any]) -> Any:
+    """Return what serves the events with another reveal: what a dishonest console would do."""
+
+    async def serve(route: Route) -> None:
+        answer = await route.fetch()
+        view = await answer.json()
+        steps = (one for one in view["events"] if one["attempt"] == view["attempt"])
+        next(one for one in steps if one["kind"] == "revealed")["data"] |= change
+        await route.fulfill(response=answer, body=json.dumps(view))
+
+    return serve
+
+
+async def test_a_stranger_checks_a_deal_once_it_is_over(
+    people: People, tables: list[RunningTable], plan: HallPlan
+) -> None:
+    (table,) = tables
+    place = f"/proof/{table.id}/1"
+    stranger = await people.stranger(size=PHONE)
+    page = stranger.page
+    async with AtHall(table) as hall:
+        playing = players.People(hall, script(plan))
+        await playing.play_until(lambda match: match.phase == "play")
+        await stranger.opens(place)
+        await page.locator("#language").click()
+        await stranger.sees("赛后可查")
+        await expect(page.locator("#code img")).to_have_count(0)
+        people.watched.expected |= {404}
+        assert (await page.request.get(f"{stranger.url}/qr.svg?text={place}")).status == 404
+        people.watched.expected.clear()
+        await stranger.shot("later")
+        await playing.play_until(lambda match: match.deal == 2)
+        await stranger.sees("核验一致")  # by itself: the page looks again
+        await stranger.sees("手牌尚未公开")
+        await stranger.sees("赛后显示二维码")
+        await playing.play_until(lambda match: match.phase == "over")
+    await stranger.opens(place)
+    await stranger.sees("核验一致")
+    await stranger.sees("四家手牌与发牌时封存的一致")
+    await is_scanned(stranger)
+    await page.locator("#opened summary").click()
+    await expect(page.locator("#hands .face")).to_have_count(108)
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await stranger.shot("holds")
+    await page.locator("#language").click()
+    await stranger.sees("It holds")
+
+    hall_screen = await people.stranger(size=WALL)
+    await hall_screen.opens(f"{place}?large")
+    await hall_screen.sees("It holds")
+    await is_scanned(hall_screen)
+    await hall_screen.shot("large")
+
+    for change, words in (
+        ({"seed": "00" * 32}, "The seed is not the one that was promised"),
+        ({"cut": 50}, "The cut that went into the order is not the players'"),
+    ):
+        await page.route("**/api/tables/*/proof/*", altered(change))
+        await page.reload()
+        await stranger.sees("It does not hold")
+        await expect(page.locator("#found")).to_contain_text(words)
+        await expect(page.locator("body")).to_have_attribute("data-verdict", "bad")
+        await page.unroute("**/api/tables/*/proof/*")
+    await stranger.shot("tampered")
+    observer = await people.comes("Wu Jun", Role.OBSERVER)
+    await observer.opens(place)
+    await observer.sees("核验一致")  # in the language that he logged in with

@@ -1,0 +1,165 @@
+"""First set-up in a browser: a table found on the network, compared, admitted; people invited."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Locator, expect
+
+from controller.cli.console_keys import make_keys
+from controller.config import load_table
+from controller.gateway.announce import announce
+from controller.gateway.enrolment import admit
+from controller.messages import Role
+from controller.roster import CLIENTS, KEYS, TABLE, fingerprint, read_certificate
+from controller.trials.hall import RunningTable
+from controller.trials.hall_console import RunningConsole, console
+from tests.browser.people import PHONE, PIN, SOON_MS, People, Person
+from tests.gateway.test_announce import needs_multicast
+
+
+@pytest.fixture
+async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
+    """Run a console that knows no table yet, with keys of its own."""
+    folder = tmp_path / "console"
+    make_keys(folder / CLIENTS, "Hall 1")
+    async with console([], folder) as running:
+        yield running
+
+
+@pytest.fixture
+async def announced(tables: list[RunningTable]) -> AsyncIterator[RunningTable]:
+    """Let the first table say on this computer's own network that it is there."""
+    table = tables[0]
+    task = asyncio.create_task(announce(load_table(table.config), table.endpoints))
+    yield table
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+def mark_of(table: RunningTable) -> str:
+    """What `dealtable keys fingerprint` prints at a table."""
+    return fingerprint(read_certificate(table.state_dir / KEYS / f"{TABLE}.key"))
+
+
+def listed(person: Person, table: RunningTable) -> Locator:
+    return person.page.locator("#tables > li", has_text=table.id)
+
+
+async def carry_keys(person: Person, table: RunningTable, folder: Path) -> None:
+    """Download the console's certificates and have the table admit them, as the page says."""
+    told = await person.page.locator("#commands").inner_text()
+    links = person.page.locator("#keys a.button")
+    await expect(links).to_have_count(len(Role))
+    for at in range(len(Role)):
+        async with person.page.expect_download() as coming:
+            await links.nth(at).click()
+        download = await coming.value
+        file = folder / download.suggested_filename
+        await download.save_as(file)
+        assert f"dealtable keys admit table.toml {file.name}" in told
+        await expect(person.page.locator("#keys")).to_contain_text(
+            fingerprint(read_certificate(file))
+        )
+        admit(table.state_dir, file)
+
+
+@needs_multicast
+async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
+    people: People, announced: RunningTable, tmp_path: Path
+) -> None:
+    people.watched.expected |= {409}  # a fingerprint that is another one
+    tech = await people.comes("技术员", Role.TECHNICIAN)
+    await tech.opens("/setup")
+    page, mark = tech.page, mark_of(announced)
+    found = page.locator("#found > li", has_text=announced.id)
+    await expect(found).to_contain_text(mark.rpartition("-")[0] + "-????", timeout=SOON_MS)
+    assert mark not in await page.content()
+
+    async def take(group: str) -> None:
+        await found.get_by_role("button", name="添加").click()
+        asked = page.locator("dialog[open]")
+        await asked.get_by_label("指纹第四组").fill(group)
+        await asked.get_by_label("赛区").fill("甲")
+        await tech.shot("compare")
+        await asked.locator("button[type=submit]").click()
+
+    await take("0000" if not mark.endswith("0000") else "1111")
+    await tech.sees("指纹不符")
+    await expect(listed(tech, announced)).to_have_count(0)
+    await take(mark[-4:])
+    row = listed(tech, announced)
+    await expect(row).to_contain_text("赛区甲", timeout=SOON_MS)
+    await expect(row).to_contain_text("密钥被拒", timeout=SOON_MS)
+    await expect(row).to_contain_text(mark)
+    await tech.shot("refused")
+    await carry_keys(tech, announced, tmp_path)
+    await expect(row).to_contain_text("已连通", timeout=SOON_MS)
+    await tech.shot("connected")
+
+    await page.locator("#invite").click()
+    asked = page.locator("dialog[open]")
+    await asked.get_by_label("姓名").fill("李娜")
+    await asked.locator("button[type=submit]").click()
+    code = await page.locator("dialog[open] .code").inner_text()
+    await expect(page.locator("dialog[open] .qr svg path")).to_be_visible()
+    await tech.shot("code")
+    await _accepts(people, code, announced)
+
+
+async def _accepts(people: People, code: str, table: RunningTable) -> None:
+    """Let somebody scan the code with his telephone, choose a PIN, and find the table."""
+    li = await people.stranger("李娜", Role.REFEREE, size=PHONE)
+    await li.opens(f"/invited#{code}")
+    await expect(li.page.locator("#code")).to_have_value(code)
+    assert code not in li.page.url
+    await li.page.get_by_role("button", name="中文").click()
+    await li.sees("设置密码")
+    await expect(li.page.locator("#code")).to_have_value(code)
+    await li.page.locator("#pin").fill(PIN)
+    await li.page.locator("#again").fill("9999")
+    await li.page.locator("#accept").click()
+    await li.sees("两次输入不一致")
+    await li.shot("invited")
+    await li.page.locator("#again").fill(PIN)
+    await li.page.locator("#accept").click()
+    await li.page.wait_for_url(lambda url: urlsplit(url).path == "/", timeout=SOON_MS)
+    await li.sees(table.id)
+    used = await people.stranger(size=PHONE)
+    people.watched.expected |= {403}
+    await used.opens(f"/invited#{code}")
+    for field in ("#pin", "#again"):
+        await used.page.locator(field).fill(PIN)
+    await used.page.locator("#accept").click()
+    await used.sees("this invitation is not known or was used")
+
+
+async def test_a_table_is_added_by_hand_and_let_go_again(
+    people: People, tables: list[RunningTable]
+) -> None:
+    tech = await people.comes("Tech", Role.TECHNICIAN, language="en", size=PHONE)
+    await tech.opens("/setup")
+    page, table = tech.page, tables[1]
+    feed, commands = (
+        urlsplit(address).port or 0 for address in (table.endpoints.feed, table.endpoints.commands)
+    )
+    await page.locator("#by-hand").click()
+    asked = page.locator("dialog[open]")
+    await asked.get_by_label("Table (id in its table.toml)").fill(table.id)
+    await asked.get_by_label("Address").fill("127.0.0.1")
+    await asked.get_by_label("Feed's port").fill(str(feed))
+    await asked.get_by_label("Commands' port").fill(str(commands))
+    await asked.locator("input[type=file]").set_input_files(table.state_dir / KEYS / f"{TABLE}.key")
+    await expect(asked.locator("textarea")).to_have_value(re.compile("public-key"))
+    await asked.get_by_label("Fourth group").fill(mark_of(table)[-4:])
+    await tech.shot("by-hand")
+    await asked.locator("button[type=submit]").click()
+    row = listed(tech, table)
+    await expect(row).to_contain_text("key refused", timeout=SOON_MS)
+    await tech.shot("refused")
+    await row.get_by_role("button", name="Remove").click()
+    await page.locator("dialog[open] button[type=submit]").click()
+    await expect(row).to_have_count(0, timeout=SOON_MS)

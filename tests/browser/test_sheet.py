@@ -1,0 +1,155 @@
+"""From a draw in a spreadsheet to a signed sheet on paper, all in a referee's browser."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from controller.messages import Role
+from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.match.table import INTL
+from tests.matches import people as players
+from tests.matches.at_hall import AtHall
+from tests.matches.script import Deal, Script
+from tests.processes.test_matches import SPEED, event_file
+
+SHORT = '[levels]\nstart = "A"'
+"""Two deals, and the match is over."""
+DRAW = """台号,轮次,局,阶段,南北队号,南北队名,北,南,东西队号,东西队名,东,西
+{table},3,4,积分编排,101,梅队,李娜,吴军,102,=竹队,徐敏,何宇
+"""
+_PAGE = re.compile(rb"/Type /Page\b")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> HallPlan:
+    """One table whose matches are short."""
+    event = event_file(tmp_path, INTL, SHORT)
+    return HallPlan(tmp_path / "hall", tables=1, speed=SPEED, event=event)
+
+
+def script(plan: HallPlan) -> Script:
+    """A match of two deals that NS win."""
+    return Script(plan.rules, (Deal("NS", entered=True), Deal("NS", entered=True)))
+
+
+async def lays_out(chief: Person, table: str, folder: Path) -> None:
+    """Send a draw as Excel writes it here."""
+    file = folder / "对阵.csv"
+    file.write_bytes(DRAW.format(table=table).encode("gb18030"))
+    page = chief.page
+    await chief.opens("/draw")
+    await page.locator("#event").fill("春季杯")
+    await page.locator("#file").set_input_files(file)
+    await chief.sees("编码GB18030")
+    await chief.shot("draw")
+    await page.locator("#send").click()
+    await page.locator("dialog[open] button.danger").click()
+    await chief.sees("已布置 ✓")
+    await chief.sees("1张台已布置，0张未成")
+
+
+async def signs(page: Page, signer: str) -> None:
+    """Let whoever it concerns sign: the first name that is offered, else the one that stands."""
+    line = page.locator(".signature", has_text=signer)
+    await line.locator("button.go").click()
+    asked = page.locator("dialog[open]")
+    names = asked.locator(".choices label")
+    if await names.count():
+        await names.first.click()
+    await asked.locator("button.go").click()
+    await page.locator("dialog[open] button.danger").click()
+    await expect(line).to_contain_text("已签", timeout=SOON_MS)
+
+
+async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
+    people: People, tables: list[RunningTable], plan: HallPlan, tmp_path: Path
+) -> None:
+    (table,) = tables
+    chief = await people.comes("Chen", Role.CHIEF)
+    page = chief.page
+    await lays_out(chief, table.id, tmp_path)
+    async with AtHall(table) as hall:
+        playing = players.People(hall, script(plan))
+        await playing.play_until(lambda match: match.phase == "result")
+        assert hall.states[-1].match.event == "春季杯"
+        await chief.opens(f"/table/{table.id}/sheet")
+        await chief.sees("本局未结束")
+        await playing.play_until(lambda match: match.phase == "over")
+    await chief.sees("南北 (过A)")
+    await expect(page.locator(".deals tbody tr")).to_have_count(2)
+    for signer in ("南北", "东西", "裁判员"):
+        await signs(page, signer)
+    await expect(page.locator(".signatures")).to_contain_text("李娜（已签）")
+    await chief.shot("signed")
+    await is_printed(page, tmp_path)
+    await is_a_table_file(page)
+    await page.locator("#back").wait_for()
+    await is_kept(chief, table)
+
+
+async def is_printed(page: Page, folder: Path) -> None:
+    """The print is one page of A4 across."""
+    file = folder / "sheet.pdf"
+    await page.pdf(path=file, prefer_css_page_size=True)
+    body = file.read_bytes()
+    assert len(_PAGE.findall(body)) == 1
+    assert re.search(rb"/MediaBox \[0 0 84[12]\S* 59[456]\S*\]", body)
+    await page.emulate_media(media="print")
+    for hidden in ("#shell", "#tools", ".signature button"):
+        assert await page.locator(hidden).locator("visible=true").count() == 0
+    ground = "getComputedStyle(document.querySelector('.paper')).color"
+    assert await page.evaluate(ground) == "rgb(0, 0, 0)"
+    await page.emulate_media(media="screen")
+
+
+async def is_a_table_file(page: Page) -> None:
+    """The file opens in a spreadsheet, and what looks like a formula is a name."""
+    async with page.expect_download() as coming:
+        await page.locator("#csv").click()
+    file = await (await coming.value).path()
+    body = file.read_bytes()
+    assert body.startswith(b"\xef\xbb\xbf")
+    heading, *rows = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""))
+    named = dict(zip(heading, rows[-1], strict=True))
+    assert (len(rows), named["东西队名"], named["上游"]) == (2, "'=竹队", "北")
+
+
+async def is_kept(chief: Person, table: RunningTable) -> None:
+    """The list has the match, and its sheet is there when nobody asks the table."""
+    page = chief.page
+    await chief.opens("/history?state=signed")
+    row = page.locator("#rows tr", has_text="梅队")
+    await expect(row).to_contain_text("南北胜", timeout=SOON_MS)
+    await expect(row).to_contain_text("3 / 3")
+    await chief.shot("history")
+    await page.route(f"**/api/tables/{table.id}/sheet", lambda route: route.abort())
+    await row.get_by_role("link", name="记分表").click()
+    await chief.sees("存档：")
+    await expect(page.locator(".deals tbody tr")).to_have_count(2)
+    await expect(page.locator(".signature button")).to_have_count(0)
+    await chief.opens(f"/history?table={table.id}")
+    await row.get_by_role("button", name="核验发牌").click()
+    await page.get_by_role("button", name="在本机核验整局").click()
+    await chief.sees("全部一致 ✓")
+    await expect(page.locator(".attempts .good")).to_have_count(2)
+
+
+async def test_a_draw_with_faults_says_where_and_sends_nothing(
+    people: People, tmp_path: Path
+) -> None:
+    referee = await people.comes("Li Na", Role.REFEREE, language="en", size=PHONE)
+    page = referee.page
+    file = tmp_path / "draw.csv"
+    file.write_text(DRAW.format(table="77").replace("积分编排", "甲级"), encoding="utf-8")
+    await referee.opens("/draw")
+    await page.locator("#file").set_input_files(file)
+    await referee.sees("3 faults: nothing was sent")
+    await expect(page.locator("#faults tr").nth(0)).to_have_text(re.compile("2.*table.*table 77"))
+    await expect(page.locator("#send")).to_be_hidden()
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    await referee.shot("faults")

@@ -1,0 +1,289 @@
+"""The page of one table: a deal run from it, a call, a hand, a match that moves, who may not."""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from controller.messages import Phase, Role, State
+from controller.rules.seats import ALL
+from controller.trials.hall import RunningTable
+from controller.trials.hall_console import RunningConsole
+from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.matches.at_hall import AtHall
+
+FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
+HAND = re.compile(rf"(?:{FACE.pattern}[\", ]+){{3}}")
+PAIRS = {
+    "NS": {"id": "P1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
+    "EW": {"id": "P2", "name": "Pine", "players": {"W": "Wu", "E": "Eve"}},
+}
+MEETING: dict[str, Any] = {
+    "match_id": "M1",
+    "event": "Cup",
+    "round": 1,
+    "match_no": 1,
+    "table_no": "7",
+    "stage": "swiss",
+    "pairs": PAIRS,
+}
+
+
+@dataclass
+class AtPage:
+    """A person before the page of a table."""
+
+    person: Person
+
+    @property
+    def page(self) -> Page:
+        """His browser's page."""
+        return self.person.page
+
+    def button(self, cmd: str) -> Locator:
+        """Return the button of a command among all orders, in the first group that has it."""
+        return self.page.locator(f'#groups .order[data-cmd="{cmd}"]').first
+
+    async def opens_groups(self) -> None:
+        """Open all groups of orders."""
+        await self.page.locator("#groups .group").first.wait_for(timeout=SOON_MS)
+        await self.page.evaluate(
+            "for (const one of document.querySelectorAll('#groups details')) one.open = true"
+        )
+
+    async def orders(
+        self, cmd: str, answer: Callable[[Locator], Awaitable[None]] | None = None
+    ) -> None:
+        """Press a command's button, answer what it asks, and wait until the table has it."""
+        await self.opens_groups()
+        button = self.button(cmd).locator("> button").first
+        await expect(button).to_be_enabled(timeout=SOON_MS)
+        await button.click()
+        if answer is not None:
+            asked = self.page.locator("dialog[open]")
+            await asked.wait_for(timeout=SOON_MS)
+            await answer(asked)
+            await asked.locator("button[type=submit]").click()
+        await expect(self.button(cmd)).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
+
+    async def says(self, part: str, words: str | re.Pattern[str]) -> None:
+        """Wait until a part of the page says something."""
+        await expect(self.page.locator(f"#{part}")).to_contain_text(words, timeout=SOON_MS)
+
+
+async def yes(asked: Locator) -> None:
+    """Answer a question that has nothing to fill in."""
+
+
+def seat(which: str) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question with a seat of the round."""
+
+    async def answer(asked: Locator) -> None:
+        await asked.locator(f'.pick-round .seat[data-seat="{which}"]').click()
+
+    return answer
+
+
+async def before_table(person: Person, table: RunningTable) -> AtPage:
+    """Let a person open a table's page."""
+    await person.opens(f"/table/{table.id}")
+    await expect(person.page.locator("#main")).to_have_attribute(
+        "data-standing", "live", timeout=SOON_MS
+    )
+    return AtPage(person)
+
+
+async def until(at: AtHall, wanted: Callable[[State], bool]) -> State:
+    """Return the first state of a table that is as wanted."""
+    async with asyncio.timeout(SOON_MS / 1000):
+        while not (at.states and wanted(at.states[-1])):
+            await at.later(1.0)
+    return at.states[-1]
+
+
+async def order(at: AtHall, role: Role, cmd: str, bound: str = "", **args: Any) -> None:
+    """Give a command past the browser: what is not this test's matter."""
+    state = at.states[-1]
+    about = {
+        "machine": (state.machine.deal, state.machine.attempt),
+        "match": (state.match.deal, state.match.attempt),
+    }.get(bound, (None, None))
+    reply = await at.ask(role, cmd, about, args)
+    assert reply.ok, f"{cmd}: {reply.error}"
+
+
+async def in_play(at: AtHall) -> State:
+    """Bring a match to its first lead."""
+    await until(at, lambda state: state.machine.phase is Phase.EMPTY)
+    await order(at, Role.REFEREE, "set_match", **MEETING)
+    for each in ALL:
+        await order(at, Role.REFEREE, "seat", seat=each)
+    await order(at, Role.CHIEF, "start_match")
+    await until(at, lambda state: state.match.started)
+    await order(at, Role.REFEREE, "start_deal")
+    await until(at, lambda state: state.machine.phase is Phase.COMMITTED)
+    await order(at, Role.REFEREE, "cut", "machine", n=40, seat="S")
+    await until(at, lambda state: state.machine.phase is Phase.HELD)
+    await order(at, Role.REFEREE, "release", "machine")
+    await until(at, lambda state: state.match.phase == "count_check")
+    for each in ALL:
+        await order(at, Role.REFEREE, "confirm", "match", seat=each)
+    state = await until(at, lambda state: state.match.phase == "play")
+    leader = state.match.leader
+    await order(at, Role.REFEREE, "confirm", "match", seat=leader)
+    return await until(at, lambda state: state.match.led)
+
+
+@contextlib.asynccontextmanager
+async def players_of(table: RunningTable) -> AsyncIterator[None]:
+    """Let players take hands out of the pockets and lay the set back, for the block."""
+
+    async def take() -> None:
+        while True:
+            truth = await table.control.do("truth")
+            if truth["lift_up"] and any(truth["pockets"][:4]):
+                await table.control.do("take_hands")
+            await asyncio.sleep(0.1)
+
+    taking = asyncio.create_task(take())
+    try:
+        yield
+    finally:
+        taking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await taking
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["tablet", "phone"])
+async def test_a_referee_runs_a_practice_deal_from_the_page(
+    people: People, tables: list[RunningTable], size: tuple[int, int] | None
+) -> None:
+    person = await people.comes("Li Na", Role.REFEREE, size=size or (1024, 768))
+    async with players_of(tables[0]):
+        at = await before_table(person, tables[0])
+        await at.orders("start_deal")
+        await at.says("machine", "待切牌")
+
+        async def cut(asked: Locator) -> None:
+            await asked.locator("input[type=number]").fill("40")
+            await asked.locator(".pick-round .seat:enabled").first.click()
+
+        await at.orders("cut", cut)
+        await at.says("machine", "牌已备好，待放行")
+        await at.says("machine", "已送 108 / 108 张")
+        await person.shot("held")
+        await at.orders("release", yes)
+        await at.says("machine", "已放行")
+        await at.says("journal", "手牌已放行")
+        await at.says("proof", "切牌 40 张")
+        await at.says("mine", "Li Na · 放行 · 已执行")
+        wide = await person.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0
+
+
+async def test_a_player_calls_and_the_referee_says_that_he_is_there(
+    people: People, tables: list[RunningTable]
+) -> None:
+    person = await people.comes("Li Na", Role.REFEREE, language="en")
+    at = await before_table(person, tables[0])
+    async with AtHall(tables[0]) as hall:
+        await until(hall, lambda state: state.machine.phase is Phase.EMPTY)
+        await hall.table.control.do("press", name="south_red")
+        await at.says("waits", "South · the referee is called")
+        await hall.table.control.do("release", name="south_red")
+        await person.shot("called")
+        attend = at.page.locator('#wait-list .order[data-cmd="attend"] > button').first
+        await attend.click()
+        await until(hall, lambda state: not state.calls)
+    await expect(at.page.locator("#wait-list > li")).to_have_count(0, timeout=SOON_MS)
+    await at.says("journal", re.compile("South (calls the referee|took the call back)"))
+
+
+@pytest.mark.parametrize(
+    ("role", "words"), [(Role.OBSERVER, "限裁判员、裁判长"), (Role.TECHNICIAN, "限裁判员、裁判长")]
+)
+async def test_a_role_that_may_not_sees_why(
+    people: People, tables: list[RunningTable], role: Role, words: str
+) -> None:
+    person = await people.comes("Xu Min", role)
+    at = await before_table(person, tables[0])
+    await at.opens_groups()
+    for cmd in ("start_deal", "hold", "set_match"):
+        await expect(at.button(cmd).locator("> button").first).to_be_disabled(timeout=SOON_MS)
+        await expect(at.button(cmd).locator(".why")).to_have_text(words)
+    tests = at.button("selftest").locator("> button").first
+    if role is Role.TECHNICIAN:
+        await expect(tests).to_be_enabled(timeout=SOON_MS)
+    else:
+        await expect(at.button("selftest").locator(".why")).to_have_text("限技术员")
+
+
+async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
+    people: People, tables: list[RunningTable], at_console: RunningConsole
+) -> None:
+    async with players_of(tables[0]), AtHall(tables[0]) as hall:
+        turned_up = (await in_play(hall)).match.turned_up
+        referee = await before_table(await people.comes("Li Na", Role.REFEREE), tables[0])
+        await referee.opens_groups()
+        await expect(referee.button("open_hand").locator(".why")).to_have_text(
+            "限裁判长", timeout=SOON_MS
+        )
+        chief = await before_table(await people.comes("Chen", Role.CHIEF), tables[0])
+
+        async def whose(asked: Locator) -> None:
+            await seat("E")(asked)
+            await asked.locator("input[type=text]").fill("how many has he")
+
+        await chief.opens_groups()
+        await chief.button("open_hand").locator("> button").first.click()
+        asked = chief.page.locator("dialog[open]")
+        await whose(asked)
+        await asked.locator("button[type=submit]").click()
+        await expect(chief.page.locator("dialog[open] .hand .card")).to_have_count(
+            27, timeout=SOON_MS
+        )
+        assert FACE.search(await chief.page.locator("dialog[open]").inner_text())
+        await chief.person.shot("hand")
+        await chief.page.locator("dialog[open] footer button").click()
+        await expect(chief.page.locator("dialog")).to_have_count(0)
+        await referee.says("journal", "开验东家手牌：how many has he")
+        for at in (chief, referee):
+            assert set(FACE.findall(await at.page.content())) <= {turned_up}
+    for kept in at_console.folder.iterdir():
+        if kept.is_file():
+            assert not HAND.search(kept.read_bytes().decode(errors="replace")), kept
+
+
+async def test_a_match_moves_to_another_table_while_a_deal_is_played(
+    people: People, tables: list[RunningTable]
+) -> None:
+    here, there = tables
+    async with players_of(here), AtHall(here) as hall, AtHall(there) as other:
+        await in_play(hall)
+        await until(other, lambda state: state.machine.phase is Phase.EMPTY)
+        at = await before_table(await people.comes("Chen", Role.CHIEF), here)
+        await at.opens_groups()
+        await at.button("transfer").locator("> button").first.click()
+        asked = at.page.locator("dialog[open]")
+        await expect(asked).to_contain_text("转台：M1", timeout=SOON_MS)
+        await asked.get_by_text(there.id).click()
+        await asked.locator("button[type=submit]").click()
+        steps = at.page.locator("dialog[open] .steps li")
+        await expect(at.page.locator("dialog[open] .said")).to_have_text(
+            f"M1已在{there.id}台", timeout=SOON_MS
+        )
+        await expect(steps.last).to_contain_text("已执行")
+        await at.person.shot("moved")
+        state = await until(other, lambda state: state.match.match == "M1")
+        assert (state.match.deal, state.match.led) == (1, True)
+        await at.page.get_by_role("link", name=f"打开{there.id}台").click()
+        await at.page.wait_for_url(f"**/table/{there.id}")
+        await at.says("head", "Plum")
+        await at.says("journal", f"M1由{here.id}台转来")
+        at_old = await before_table(at.person, here)
+        await at_old.says("journal", f"M1转至{there.id}台")

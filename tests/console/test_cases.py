@@ -1,0 +1,175 @@
+"""The rulings of a match out of its public entries, as the match itself has them."""
+
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+from controller.console.view.case_words import case_views
+from controller.console.view.cases import docket
+from controller.console.view.counters import counters
+from controller.machine.order.match_desk import meeting_data
+from controller.machine.play import Play
+from controller.machine.public.match import public_match
+from controller.machine.public.ruling import told
+from controller.match import events
+from controller.match.events import MatchEvent, data_of
+from controller.match.reducer import match_of, step
+from controller.match.state import GuandanMatch
+from controller.messages import Event, Match, Role
+from controller.rules.penalties.records import Entry, Incident
+from controller.rules.rulebooks import load_guandan
+from tests.match.people import People, charge_of, meeting
+from tests.match.table import GUANDAN, INTL, N, Table
+
+_NUMBERS = itertools.count(1)
+
+
+def entry(kind: str, data: dict[str, Any]) -> Event:
+    return Event(
+        table="T01",
+        boot="b",
+        n=next(_NUMBERS),
+        time="2027-01-01T00:00:00.000+00:00",
+        simulated=True,
+        kind=kind,
+        deal=1,
+        attempt=1,
+        data=data,
+        prev="00" * 32,
+        head="00" * 32,
+    )
+
+
+def entries(table: Table, record: tuple[Entry, ...] = ()) -> list[Event]:
+    """What a table publishes of a match."""
+    laid_out = meeting_data(table.profile, table.state.meeting, record)
+    return [entry("meeting", dict(laid_out)), *(entry("match", data_of(e)) for e in table.happened)]
+
+
+def shown(table: Table) -> Match:
+    play = Play(match=table.state)
+    return public_match(
+        play,
+        profile=table.profile.name,
+        now_ms=table.at_ms,
+        deal=1,
+        leader=None,
+        turned_up=None,
+    )
+
+
+def brought(table: Table, seat: Any = "E", **changes: Any) -> Entry:
+    charge = charge_of(table.state, seat, "disturbance")
+    said = {name: getattr(charge, name) for name in Incident.__struct_fields__}
+    fields: dict[str, Any] = said | {"match": "M0", "penalty": "warning", "article": "A15.3.1"}
+    return Entry(**fields | changes)
+
+
+@pytest.mark.parametrize("profile", GUANDAN)
+@pytest.mark.parametrize("seed", range(6))
+def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int) -> None:
+    people = People(random.Random(seed), wild=0.6)
+    rules = load_guandan(profile)
+    match: Any = match_of(rules, meeting())
+    log: list[MatchEvent] = []
+    for _ in range(250):
+        event = people.next_event(match)
+        match, effects = step(match, event)
+        if not any(type(effect).__name__ == "Refused" for effect in effects):
+            log.append(event)
+    found = docket([entry("meeting", {"record": []}), *(entry("match", data_of(e)) for e in log)])
+    assert isinstance(match, GuandanMatch)
+    said = [
+        (r.id, r.state, r.proposal, r.approved_by, r.rejected_by, r.verbal, r.confirmed_by)
+        for r in match.rulings
+    ]
+    assert said == [
+        (c.id, c.state, c.proposal, c.approved_by, c.rejected_by, c.verbal, c.confirmed_by)
+        for c in found.cases
+    ]
+    assert [r.changed_from for r in match.rulings] == [c.changed_from for c in found.cases]
+    views = case_views(rules, found, told(match.rulings))
+    assert [(v.id, v.penalty, v.state) for v in views] == [
+        (r.id, r.proposal.penalty, r.state) for r in match.rulings
+    ]
+
+
+def test_a_ruling_says_what_it_does_and_who_pointed_it_out() -> None:
+    table = Table().started().in_play().charged("W", "foul")
+    (view,) = case_views(table.rules, docket(entries(table)), shown(table).rulings)
+    assert view.answer is not None
+    assert "EW loses this deal" in view.answer.effects[0].en
+    assert view.pointed_out_by in ("N", "S")
+    assert view.charge is not None
+    assert view.charge["offence"] == "other"
+
+
+def test_a_ruling_that_was_not_heard_is_shown_as_the_state_has_it() -> None:
+    table = Table().started().in_play().charged("W", "foul")
+    (view,) = case_views(table.rules, docket(()), shown(table).rulings)
+    assert (view.id, view.penalty, view.state, view.answer) == ("R1", "foul", "proposed", None)
+
+
+def test_the_state_knows_first_that_a_ruling_is_decided() -> None:
+    table = Table().started().in_play().charged("W", "warning")
+    before = docket(entries(table))
+    table.approved()
+    (view,) = case_views(table.rules, before, shown(table).rulings)
+    assert (view.state, view.approved_by) == ("decided", "chief")
+
+
+def test_a_counter_counts_what_holds_and_what_the_pair_brought() -> None:
+    table = Table().started().in_play().ruled("EW", "warning").ruled("EW", "warning")
+    table.overturned("R2")
+    found = docket(entries(table, (brought(table), brought(table, event="another event"))))
+    pairs = {pair.side: pair for pair in counters(shown(table), found)}
+    warnings = pairs["EW"].given["warning"]
+    assert (warnings.deal, warnings.match, warnings.round, warnings.event) == (1, 1, 2, 2)
+    assert pairs["NS"].given["warning"].event == 0
+    assert pairs["EW"].brought is not None
+    assert len(pairs["EW"].brought) == 2
+
+
+def test_a_count_of_another_round_is_not_of_this_one() -> None:
+    table = Table().started().in_play()
+    found = docket(entries(table, (brought(table, round=table.state.meeting.round + 1),)))
+    pairs = {pair.side: pair for pair in counters(shown(table), found)}
+    assert (pairs["EW"].given["warning"].round, pairs["EW"].given["warning"].event) == (0, 1)
+
+
+def test_what_was_not_heard_is_not_counted_as_nothing() -> None:
+    table = Table().started().in_play().ruled("EW", "warning")
+    pairs = {pair.side: pair for pair in counters(shown(table), docket(entries(table)[1:]))}
+    assert pairs["EW"].given["warning"].match == 1
+    assert pairs["EW"].given["warning"].round is None
+    assert pairs["EW"].brought is None
+
+
+def test_claims_are_the_pairs() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="W")
+    right = dict.fromkeys("NWSE", 27)
+    table.does(events.Recounted, counts=right).does(events.CountClaimed, seat="E")
+    pairs = {pair.side: pair.claims for pair in counters(shown(table), docket(entries(table)))}
+    assert pairs == {"NS": 0, "EW": 2}
+
+
+def test_a_new_match_begins_without_the_rulings_of_the_last() -> None:
+    table = Table().started().in_play().ruled("EW", "warning")
+    assert docket([*entries(table), *entries(Table(N).started())]).cases == ()
+
+
+def test_an_entry_of_a_newer_table_is_passed_over() -> None:
+    table = Table().started().in_play()
+    strange = entry("match", {"event": "RulingProposed", "id": "R9", "at_ms": 1, "charge": {}})
+    assert docket([*entries(table), strange]).cases == ()
+
+
+def test_a_word_of_the_chief_waits_for_him() -> None:
+    table = Table(INTL).started().in_play().charged("W", "foul")
+    table.does(events.RulingApproved, id="R1", by="Chen", role=Role.REFEREE, verbal=True)
+    (case,) = docket(entries(table)).cases
+    assert (case.verbal, case.confirmed_by) == (True, None)
+    table.does(events.VerbalConfirmed, id="R1", by="Chen", role=Role.CHIEF)
+    assert docket(entries(table)).cases[0].confirmed_by == "Chen"

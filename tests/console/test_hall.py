@@ -1,0 +1,230 @@
+"""The hall's parts: what time alone changes, who goes where, tables that come and go."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from controller.console.config import TableLine
+from controller.console.hall import Hall, Takes
+from controller.console.seen import Seen
+from controller.console.standing import SILENT_MS, Contact, Heard
+from controller.console.store.archive import open_engine
+from controller.console.store.takes import KeptTakes
+from controller.console.view.waits import UNTAKEN_MS, since_epoch_ms
+from controller.messages import Role
+from tests.console.fake import Scripted, now
+from tests.console.states import call, state
+
+pytestmark = pytest.mark.virtual
+
+AT = "2027-01-01T00:00:10.000+00:00"
+AT_MS = since_epoch_ms(AT)
+
+
+def clock_ms() -> int:
+    """The console's clock: the loop's, from the moment of the call on."""
+    return AT_MS + int(asyncio.get_running_loop().time() * 1000)
+
+
+class Tables(Scripted):
+    """Tables that are heard when a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def begin(self, table: str) -> None:
+        self._seen[table] = Seen(table=table, area="A", heard=Heard(contact_ms=clock_ms()))
+
+    def hear(self, table: str, **changes: Any) -> None:
+        said = state(table=table, **changes)
+        heard = Heard(
+            contact=Contact.OPEN, contact_ms=AT_MS, heard_ms=clock_ms(), news_ms=clock_ms()
+        )
+        seen = Seen(table=table, area="A", state=said, body=msgspec.json.encode(said), heard=heard)
+        self._seen[table] = seen
+        for told in self._changed[:]:
+            told(table)
+
+
+@pytest.fixture
+def tables() -> Tables:
+    """A hall without tables."""
+    return Tables()
+
+
+@pytest.fixture
+async def takes(tmp_path: Path) -> AsyncIterator[Takes]:
+    """Nobody goes anywhere."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    takes = Takes(KeptTakes(engine), now, clock_ms)
+    await takes.load()
+    yield takes
+    await takes.close()
+    engine.dispose()
+
+
+@pytest.fixture
+async def hall(tables: Tables, takes: Takes) -> AsyncIterator[Hall]:
+    """A hall that is shown."""
+    hall = Hall(tables, takes, clock_ms)
+    hall.start()
+    yield hall
+    await hall.close()
+
+
+def parts(hall: Hall, role: Role = Role.REFEREE) -> dict[str, Any]:
+    """What a page of this role knows that comes now."""
+    _, found = hall.shown(role).since(0)
+    return {name: json.loads(body) for name, body in found.items() if body is not None}
+
+
+async def test_a_table_that_says_nothing_grows_silent_by_itself(hall: Hall, tables: Tables) -> None:
+    tables.hear("T01")
+    await asyncio.sleep(1)
+    assert parts(hall)["row/T01"]["standing"] == "live"
+    assert parts(hall)["waits"] == []
+    await asyncio.sleep(SILENT_MS / 1000)
+    assert parts(hall)["row/T01"]["standing"] == "silent"
+    assert [wait["table"] for wait in parts(hall)["waits"]] == ["T01"]
+
+
+async def test_a_table_that_is_heard_and_says_nothing_new_changes_nothing(
+    hall: Hall, tables: Tables
+) -> None:
+    tables.hear("T01")
+    await asyncio.sleep(1)
+    version, _ = hall.shown(Role.REFEREE).since(0)
+    for seq in range(5):
+        tables.hear("T01", seq=200 + seq)
+        await asyncio.sleep(1)
+    assert hall.shown(Role.REFEREE).since(version)[1] == {}
+
+
+async def test_whoever_nobody_goes_to_becomes_the_chiefs(
+    hall: Hall, tables: Tables, takes: Takes
+) -> None:
+    async def wait_s(seconds: float) -> dict[str, Any]:
+        for _ in range(int(seconds)):
+            for table in ("T01", "T02"):
+                tables.hear(table, calls=[call("button", AT)])
+            await asyncio.sleep(1)
+        return {wait["table"]: wait["chiefs"] for wait in parts(hall)["waits"]}
+
+    await wait_s(2)
+    takes.put("T02", "Li Na")
+    assert await wait_s(UNTAKEN_MS / 1000 - 5) == {"T01": False, "T02": False}
+    assert await wait_s(6) == {"T01": True, "T02": False}
+
+
+async def test_nobody_goes_to_a_silent_table_for_so_long_that_it_is_the_chiefs(
+    hall: Hall, tables: Tables
+) -> None:
+    tables.hear("T01", calls=[call("button", AT)])
+    await asyncio.sleep(UNTAKEN_MS / 1000 - 5)
+    assert [wait["chiefs"] for wait in parts(hall)["waits"]] == [False]
+    await asyncio.sleep(6)
+    assert [wait["chiefs"] for wait in parts(hall)["waits"]] == [True]
+
+
+async def test_who_goes_stays_gone_there_until_the_table_is_heard_again(
+    tables: Tables, takes: Takes
+) -> None:
+    takes.put("T01", "Li Na")  # before the console's restart
+    tables.begin("T01")
+    hall = Hall(tables, takes, clock_ms)
+    hall.start()
+    await asyncio.sleep(1)
+    assert takes.who("T01") == "Li Na"
+    tables.hear("T01", calls=[call("button", AT)])
+    await asyncio.sleep(1)
+    assert parts(hall)["row/T01"]["taken_by"] == "Li Na"
+    await hall.close()
+
+
+async def test_who_goes_is_known_after_a_restart(takes: Takes, tmp_path: Path) -> None:
+    takes.put("T01", "Li Na")
+    takes.put("T02", "Wu Jun")
+    takes.put("T02", None)
+    await takes.close()
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    again = Takes(KeptTakes(engine), now, clock_ms)
+    await again.load()
+    assert (again.who("T01"), again.who("T02")) == ("Li Na", None)
+    engine.dispose()
+
+
+async def test_who_went_there_is_done_with_the_last_that_waits_but_not_with_silence(
+    hall: Hall, tables: Tables, takes: Takes
+) -> None:
+    tables.hear("T01", calls=[call("button", AT)])
+    takes.put("T01", "Li Na")
+    await asyncio.sleep(60)
+    assert parts(hall)["row/T01"]["standing"] == "silent"
+    assert takes.who("T01") == "Li Na"
+    tables.hear("T01", calls=[])
+    await asyncio.sleep(1)
+    assert takes.who("T01") is None
+    assert parts(hall)["row/T01"]["taken_by"] is None
+
+
+async def test_a_table_that_is_taken_out_is_gone(hall: Hall, tables: Tables) -> None:
+    tables.hear("T01", calls=[call("button", AT)])
+    tables.add(
+        TableLine(id="T02", feed="tcp://h:1", commands="tcp://h:2", server_key="k" * 40, area="B")
+    )
+    await asyncio.sleep(1)
+    assert parts(hall)["row/T02"]["standing"] in ("connecting", "silent")
+    tables.remove("T01")
+    await asyncio.sleep(1)
+    assert "row/T01" not in parts(hall)
+    assert "T01" not in [wait["table"] for wait in parts(hall)["waits"]]
+
+
+async def test_what_is_made_of_all_tables_is_shown_to_its_roles(hall: Hall, tables: Tables) -> None:
+    tables.hear("T01")
+    hall.show_also("count", lambda seen, now_ms: len(seen), frozenset({Role.CHIEF}))
+    await asyncio.sleep(1)
+    assert parts(hall, Role.CHIEF)["count"] == 1
+    assert "count" not in parts(hall, Role.REFEREE)
+
+
+async def test_a_state_that_cannot_be_shown_is_not_shown_as_the_present_and_harms_no_other(
+    hall: Hall, tables: Tables
+) -> None:
+    tables.hear("T01")
+    tables.hear("T02")
+    await asyncio.sleep(1)
+    tables.hear("T01", calls=[call("button", "no time at all")])
+    tables.hear("T02", calls=[call("button", AT)])
+    await asyncio.sleep(1)
+    assert parts(hall)["row/T01"]["standing"] == "stale"
+    assert parts(hall)["row/T01"]["light"] == "dark"
+    assert [wait["table"] for wait in parts(hall)["waits"]] == ["T02", "T01"]
+    tables.hear("T01")
+    await asyncio.sleep(1)
+    assert parts(hall)["row/T01"]["standing"] == "live"
+
+
+async def test_a_part_of_all_tables_that_fails_is_gone_until_it_is_made_again(
+    hall: Hall, tables: Tables
+) -> None:
+    fails = True
+
+    def made(seen: Any, now_ms: int) -> int:
+        return 1 // (not fails)
+
+    tables.hear("T01")
+    hall.show_also("count", lambda seen, now_ms: 7, frozenset({Role.CHIEF}))
+    await asyncio.sleep(1)
+    hall.show_also("count", made, frozenset({Role.CHIEF}))
+    await asyncio.sleep(1)
+    assert "count" not in parts(hall, Role.CHIEF)
+    assert parts(hall, Role.CHIEF)["row/T01"]["standing"] == "live"
+    fails = False
+    await asyncio.sleep(1)
+    assert parts(hall, Role.CHIEF)["count"] == 1

@@ -1,0 +1,104 @@
+"""Questions of the desk that need no table: plays, and how many cards a seat has to hold."""
+
+import random
+from typing import Any
+
+import pytest
+
+from controller.console.view.judge import Laid, Question, answered, counts_due, kinds
+from controller.machine.play import Play
+from controller.machine.public.match import public_match
+from controller.match import events
+from controller.match.hands import demanded_counts
+from controller.match.reducer import match_of, step
+from controller.match.state import GuandanMatch
+from controller.messages import Match
+from controller.rules.combos.nonsense import Nonsense
+from controller.rules.combos.ruling import Containing, Ruling
+from controller.rules.rulebooks import load_guandan, load_profile
+from tests.match.people import People, meeting
+from tests.match.table import BIG_TWO, GUANDAN, INTL, Table
+
+
+def ask(cards: str, on: str | None = None, **more: Any) -> Ruling | Containing:
+    said = {"profile": INTL, "level": "5"} | more
+    question = Question(play=Laid(cards=cards), on=Laid(cards=on) if on else None, **said)
+    return answered(load_profile(question.profile), question)
+
+
+def test_a_play_is_judged_on_the_one_that_lies_there() -> None:
+    found = ask("♠K ♥K", "♠9 ♣9")
+    assert isinstance(found, Ruling)
+    assert found.legal
+    low = ask("♠9 ♣9", "♠K ♥K")
+    assert isinstance(low, Ruling)
+    assert not low.legal
+
+
+def test_a_declared_wild_card_counts_as_declared() -> None:
+    question = Question(
+        profile=INTL, level="5", play=Laid(cards="♦7 ♦8 ♦9 ♦J ♥5", declared="straight 7 8 9 10 J")
+    )
+    found = answered(load_profile(INTL), question)
+    assert isinstance(found, Ruling)
+    assert found.play.counts_as is not None
+    assert found.play.counts_as.kind == "straight"
+
+
+def test_a_wrong_lead_contains_its_kinds() -> None:
+    found = ask("♠9 ♥9 ♣9 ♦J", contained=True)
+    assert isinstance(found, Containing)
+    assert set(found.kinds) == {"single", "pair", "triple"}
+
+
+def test_a_question_without_sense_is_told_so() -> None:
+    with pytest.raises(Nonsense):
+        ask("♠9 ♠9 ♠9")
+    with pytest.raises(Nonsense):
+        ask("♠9", level=None)
+
+
+def test_big_two_has_no_level_and_other_kinds() -> None:
+    question = Question(profile=BIG_TWO, play=Laid(cards="♠2"), on=Laid(cards="♥2"))
+    found = answered(load_profile(BIG_TWO), question)
+    assert isinstance(found, Ruling)
+    assert found.legal
+    assert "flush" in {kind.kind for kind in kinds(load_profile(BIG_TWO))}
+    assert "bomb" in {kind.kind for kind in kinds(load_profile(INTL))}
+
+
+def shown(match: Any) -> Match:
+    return public_match(
+        Play(match=match),
+        profile=match.profile.name,
+        now_ms=match.now_ms,
+        deal=1,
+        leader=None,
+        turned_up=None,
+    )
+
+
+@pytest.mark.parametrize("profile", GUANDAN)
+def test_the_counts_due_are_those_that_the_match_demands(profile: str) -> None:
+    """Asked of the public state at every moment of matches that people play."""
+    rules, seen = load_guandan(profile), 0
+    for seed in range(4):
+        people = People(random.Random(seed))
+        match: Any = match_of(rules, meeting())
+        for _ in range(200):
+            match, _ = step(match, people.next_event(match))
+            assert isinstance(match, GuandanMatch)
+            if match.led or not match.under_way:
+                continue
+            found = counts_due(shown(match), rules.hand)
+            assert {one.seat: one.cards for one in found} == demanded_counts(match)
+            seen += any(one.cards != rules.hand for one in found)
+    assert seen  # tributes were on their way
+
+
+def test_a_tribute_that_lies_there_may_be_counted_or_not() -> None:
+    table = Table().started().played("NWS").counted().does(events.AntiAnswered, stands=False)
+    assert not any(one.or_one_less for one in counts_due(shown(table.state), 27))
+    table.does(events.TributeLaid, seat="E")
+    found = {one.seat: one.or_one_less for one in counts_due(shown(table.state), 27)}
+    assert found == {"N": False, "W": False, "S": False, "E": True}

@@ -1,0 +1,119 @@
+"""The score sheet as a page has it, and as a file for a spreadsheet."""
+
+import csv
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.console.view.sheet import file_name, plain, sheet_csv, view
+from controller.faults import Language
+from controller.match import events
+from tests.console.papers import a_sheet, played
+from tests.match.table import BIG_TWO, B, Table, from_level
+
+GOLDEN = Path(__file__).parent / "golden"
+LEFT = {"N": 0, "W": 3, "S": 7, "E": 1}
+
+
+def rows(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
+
+
+def cells(text: str, deal: int) -> dict[str, str]:
+    heading, *lines = rows(text)
+    return dict(zip(heading, lines[deal - 1], strict=True))
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_a_played_match_is_written_as_it_was_agreed(language: Language) -> None:
+    golden = GOLDEN / f"sheet_{language}.csv"
+    assert sheet_csv(a_sheet(played()), language).encode() == golden.read_bytes()
+
+
+def test_excel_reads_the_file_as_it_is() -> None:
+    body = sheet_csv(a_sheet(played()), "zh").encode()
+    assert body.startswith(b"\xef\xbb\xbf")
+    assert body.count(b"\r\n") == body.count(b"\n")
+    assert len({len(row) for row in rows(body.decode())}) == 1
+
+
+def test_a_row_says_what_the_sheet_does() -> None:
+    text = sheet_csv(a_sheet(played()), "zh")
+    corrected = cells(text, 2)
+    assert (corrected["上游"], corrected["下游"], corrected["升级"]) == ("西", "东", "1")
+    assert (corrected["已更正"], corrected["原记级数"]) == ("是", "J / 10")
+    assert corrected["贡牌"] == "西→北 SJ；东→南 A"
+    forfeited = cells(text, 3)
+    assert (forfeited["判负方"], forfeited["上游"]) == ("东西", "")
+    assert "记犯规 A15.3.7" in forfeited["判罚"]
+    assert cells(text, 4)["人工发牌"] == "是"
+    assert cells(text, 5)["贡牌"] == "抗贡"
+
+
+def test_a_name_that_is_a_formula_stays_a_name() -> None:
+    sheet = a_sheet(Table(from_level("A")).started().played("NS", "NS"))
+    pair = msgspec.structs.replace(sheet.pairs["NS"], name='=HYPERLINK("http://x")', id="+1")
+    sheet = msgspec.structs.replace(sheet, pairs=sheet.pairs | {"NS": pair}, event="@SUM(A1)")
+    row = cells(sheet_csv(sheet, "zh"), 1)
+    assert (row["南北队名"], row["南北队号"]) == ('\'=HYPERLINK("http://x")', "'+1")
+    assert row["比赛"] == "'@SUM(A1)"
+
+
+@given(st.text())
+def test_no_text_is_a_formula(text: str) -> None:
+    assert plain(text)[:1] not in ("=", "+", "-", "@", "\t", "\r")
+    assert plain(text).endswith(text)
+
+
+@given(st.integers())
+def test_numbers_stay_numbers(number: int) -> None:
+    assert int(plain(number)) == number
+
+
+def test_the_levels_of_a_loser_are_a_number_and_no_formula() -> None:
+    assert plain(-1) == "-1"
+    assert plain("-1") == "'-1"
+    assert plain(None) == ""
+
+
+def test_secret_returns_stay_secret() -> None:
+    table = Table(B).started().played("NWS").valued(16).returned(7).played("NS")
+    assert cells(sheet_csv(a_sheet(table), "zh"), 2)["还牌"] == "北→东 暗"
+
+
+def test_big_two_has_a_row_a_deal_with_scores_of_four() -> None:
+    table = Table(BIG_TWO).started()
+    sheet = a_sheet(table)
+    assert len(rows(sheet_csv(sheet, "zh"))) == 1
+    assert "南 得分" in rows(sheet_csv(sheet, "zh"))[0]
+
+
+def test_what_no_text_has_is_named() -> None:
+    shown = view(a_sheet(played()))
+    assert [words.zh for words in shown.provisional] == ["级分换算表"]
+    assert view(a_sheet(Table().started())).provisional == []
+
+
+def test_a_key_that_is_not_known_here_is_named_by_itself() -> None:
+    sheet = a_sheet(played())
+    assert sheet.score is not None
+    score = msgspec.structs.replace(sheet.score, provisional=["score.of_tomorrow"])
+    shown = view(msgspec.structs.replace(sheet, score=score))
+    assert [(words.en, words.zh) for words in shown.provisional] == [("score.of_tomorrow",) * 2]
+
+
+def test_a_file_is_named_so_that_any_system_takes_it() -> None:
+    sheet = a_sheet(played(), match='cup/1 "春"')
+    assert file_name(sheet, ".csv") == "sheet-cup_1____-v1.csv"
+
+
+def test_who_has_signed_stands_on_the_file() -> None:
+    table = played()
+    assert cells(sheet_csv(a_sheet(table), "zh"), 1)["签名"] == "未签"
+    for signer in ("NS", "EW", "referee"):
+        table.does(events.Signed, signer=signer, person="Nan")
+    assert cells(sheet_csv(a_sheet(table), "zh"), 1)["签名"] == "已签"

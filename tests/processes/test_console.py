@@ -1,0 +1,238 @@
+"""A real console over a real table: orders act once, whatever happens to either of them."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from httpx import AsyncClient
+
+from controller.client.endpoints import NoEndpoints, read_endpoints
+from controller.messages import Role
+from controller.trials.hall import HallPlan, RunningTable, simulator
+from controller.trials.hall_console import RunningConsole, console
+from tests.console.web import Events, listening, visitor
+from tests.processes.conftest import Dealtable, Start
+from tests.processes.people import FAST
+from tests.processes.processes import children, left_over
+
+PIN = "4711"
+PEOPLE = [("Li Na", Role.REFEREE, PIN), ("Chen", Role.CHIEF, PIN)]
+HOLD: dict[str, Any] = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
+
+
+@pytest.fixture
+async def running(table: RunningTable, tmp_path: Path) -> AsyncIterator[RunningConsole]:
+    """A console over the table."""
+    async with console([table], tmp_path / "console", people=PEOPLE) as running:
+        yield running
+
+
+@asynccontextmanager
+async def referee(running: RunningConsole, table: RunningTable) -> AsyncIterator[AsyncClient]:
+    """Give the browser of a referee, once the table is heard."""
+    async with visitor(running.url, "Li Na", PIN) as client:
+        async with listening(client, f"/stream/table/{table.id}") as events:
+            await live(events)
+        yield client
+
+
+async def live(events: Events) -> None:
+    await events.part("table", lambda table: table["standing"] == "live")
+
+
+async def commands(client: AsyncClient, table: RunningTable, order: str) -> list[dict[str, Any]]:
+    """Return what the archive says of an order by now."""
+    said = (await client.get(f"/api/tables/{table.id}/events")).json()["events"]
+    return [one["data"] for one in said if one["kind"] == "command" and one["data"]["id"] == order]
+
+
+async def do(client: AsyncClient, table: RunningTable, wish: dict[str, Any] = HOLD) -> Any:
+    return (await client.post(f"/api/tables/{table.id}/do", json=wish)).json()
+
+
+def gateway(table: RunningTable) -> int:
+    """Return the process of the table's gateway."""
+    assert table.daemon is not None
+    (pid,) = [pid for line, pid in children(table.daemon.pid).items() if "gateway" in line]
+    return pid
+
+
+async def test_a_persons_order_acts_once_and_bears_his_name(
+    running: RunningConsole, table: RunningTable
+) -> None:
+    async with (
+        referee(running, table) as client,
+        listening(client, f"/stream/table/{table.id}") as events,
+    ):
+        assert (await do(client, table))["reply"]["ok"]
+        assert (await do(client, table))["reply"]["ok"]
+        seen = await events.part("orders", lambda orders: orders and orders[0]["seen"])
+        assert [one["fate"] for one in seen] == ["done"]
+        (told,) = await commands(client, table, HOLD["id"])
+        assert (told["person"], told["role"]) == ("Li Na", "referee")
+
+
+async def test_what_the_table_refuses_is_told_in_its_words(
+    running: RunningConsole, table: RunningTable
+) -> None:
+    async with referee(running, table) as client:
+        said = await do(client, table, {"id": "order-0002", "cmd": "release"})
+        error = said["reply"]["error"]
+        assert error["code"] == "WRONG_PHASE"
+        assert error["message_zh"]
+
+
+@pytest.mark.timeout(120)
+async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
+    running: RunningConsole, table: RunningTable
+) -> None:
+    async with referee(running, table) as client:
+        os.kill(gateway(table), signal.SIGSTOP)
+        assert (await do(client, table))["unknown"]
+        await running.kill()
+        os.kill(gateway(table), signal.SIGCONT)
+        await running.start()
+    async with (
+        referee(running, table) as client,
+        listening(client, f"/stream/table/{table.id}") as events,
+    ):
+        (order,) = await events.part("orders")
+        assert (order["id"], order["fate"]) == (HOLD["id"], "unknown")
+        assert (await do(client, table))["reply"]["ok"]
+        await events.part("orders", lambda orders: orders[0]["seen"])
+        assert len(await commands(client, table, HOLD["id"])) == 1
+
+
+@pytest.mark.timeout(120)
+async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_table(
+    tmp_path: Path, runtime_dir: Path
+) -> None:
+    plan = HallPlan(tmp_path / "state", speed=FAST, port=two_free_ports())
+    async with simulator(plan, runtime_dir) as (table,), AsyncExitStack() as stack:
+        stack.push_async_callback(table.stop_daemon)
+        await table.start_daemon()
+        opening = console([table], tmp_path / "console", people=PEOPLE)
+        running = await stack.enter_async_context(opening)
+        async with referee(running, table) as client:
+            async with listening(client, f"/stream/table/{table.id}") as events:
+                boot = (await events.part("state"))["boot"]
+            assert table.daemon is not None
+            table.daemon.kill()
+            await table.daemon.wait()
+            assert (await do(client, table))["unknown"]
+            await table.start_daemon()
+            async with listening(client, f"/stream/table/{table.id}") as events:
+                await events.part("state", lambda state: state["boot"] != boot)
+            assert (await do(client, table))["reply"]["error"]["code"] == "OTHER_RUN"
+            assert await commands(client, table, HOLD["id"]) == []
+            anew = HOLD | {"id": "order-0003"}
+            assert (await do(client, table, anew))["reply"]["ok"]
+
+
+def two_free_ports() -> int:
+    """Return a port that is free, as the one above it is."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as one:
+            port: int = one.getsockname()[1]
+            with suppress(OSError), socket.create_server(("127.0.0.1", port + 1)):
+                return port
+
+
+async def test_it_ends_by_a_signal_with_its_pages_open_and_leaves_nothing(
+    running: RunningConsole, table: RunningTable
+) -> None:
+    async with (
+        referee(running, table) as client,
+        listening(client, "/stream/hall") as events,
+    ):
+        await events.next()
+        assert running.process is not None
+        running.process.send_signal(signal.SIGINT)
+        await events.end()
+        assert await running.process.wait() == 0
+    said = running.log.read_text()
+    assert "Traceback" not in said
+    assert '"error"' not in said
+
+
+async def test_the_first_start_invites_a_chief_and_a_technician(
+    start: Start, dealtable: Dealtable, tmp_path: Path
+) -> None:
+    config = tmp_path / "console.toml"
+    config.write_text('[console]\nname = "Hall 1"\nlisten = "127.0.0.1:0"\n')
+    program = await start("console", "--config", config)
+    url = (await program.line("Hall 1: http")).split()[2]
+    assert "observer, table, referee" in await program.line("new keys")
+    codes = {}
+    for name in ("chief", "technician"):
+        line = await program.line(f'invitation of "{name}"')
+        codes[name] = line.partition(": ")[2].split()[0]
+    async with AsyncClient(base_url=url, headers={"X-Dealtable": "1"}) as client:
+        said = {"code": codes["chief"], "pin": PIN}
+        assert (await client.post("/api/accept", json=said)).json()["role"] == "chief"
+    invited = await dealtable(
+        "console", "--config", config, "--invite", "李娜", "--role", "referee"
+    )
+    assert invited.code == 0
+    assert (await program.end(signal.SIGINT)).code == 0
+    again = await start("console", "--config", config)
+    await again.line("Hall 1: http")
+    assert (await again.end(signal.SIGTERM)).code == 0
+    assert not {word for line in again.said for word in ("invitation", "new keys") if word in line}
+    assert (tmp_path / "console.db").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[console]\nport = 1\n", "port"),
+        ('[console]\nlisten = "here"\n', "listen"),
+        ('[console]\nstore = "sqlite:////nowhere/at/all.db"\n', "unable to open"),
+        ('[console]\nlisten = "203.0.113.1:80"\n', "choose another port"),
+        ('[console]\ntls_cert = "a"\n', "both or neither"),
+        ('[console]\nlisten = "127.0.0.1:0"\ntls_cert = "a"\ntls_key = "b"\n', "tls_cert"),
+    ],
+)
+async def test_a_configuration_that_cannot_be_used_is_one_line(
+    dealtable: Dealtable, tmp_path: Path, text: str, said: str
+) -> None:
+    config = tmp_path / "console.toml"
+    config.write_text(text)
+    done = await dealtable("console", "--config", config, "--log-level", "error")
+    assert done.code == 2
+    assert said in done.err
+    assert len(done.err.strip().splitlines()) == 1
+
+
+@pytest.mark.timeout(120)
+async def test_a_demo_opens_a_console_over_its_tables(
+    start: Start, tmp_path: Path, mark: str
+) -> None:
+    folder = tmp_path / "demo"
+    program = await start("demo", "--speed", "20", "--state-dir", folder)
+    url = None
+    async with asyncio.timeout(60):
+        while url is None:
+            await asyncio.sleep(0.1)
+            with suppress(NoEndpoints):
+                url = read_endpoints(folder).console
+    async with (
+        visitor(url, "referee", "1111") as client,
+        listening(client, "/stream/hall") as events,
+    ):
+        await events.part("row/T01", lambda row: row["standing"] == "live" and row["deal"])
+    assert (await program.end(signal.SIGINT)).code == 0
+    assert not await left_over(mark, 10)
+
+
+async def test_a_demo_without_a_console_opens_none(dealtable: Dealtable, tmp_path: Path) -> None:
+    folder = tmp_path / "demo"
+    words = ("demo", "--deals", 1, "--speed", 20, "--no-console", "--state-dir", folder)
+    assert (await dealtable(*words)).code == 0
+    assert not (folder / "console.toml").exists()
