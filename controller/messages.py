@@ -197,7 +197,8 @@ class Tribute(Message, frozen=True, kw_only=True):
 
     `anti`: whether both big jokers let the payers off, null until it was checked. `laid`:
     who has laid his card. `required`: what it had to be, by payer, after all have laid.
-    `equal`: two tributes of one value; `choice_open`: UP may still choose whose he takes.
+    `equal`: two tributes of one value; `choice_open`: UP may still choose whose he takes;
+    `chooser`: who that is, until a card is given back.
     `returns_shown`: openly, together once both are there, or never (暗还).
     """
 
@@ -211,6 +212,7 @@ class Tribute(Message, frozen=True, kw_only=True):
     given: list[Seat] = []
     equal: bool = False
     choice_open: bool = False
+    chooser: Seat | None = None
 
 
 class Choices(Message, frozen=True, kw_only=True):

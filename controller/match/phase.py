@@ -1,6 +1,8 @@
 """The phases of a match, and what each is called where people see it."""
 
+from collections.abc import Mapping
 from enum import StrEnum
+from typing import Final
 
 from controller.words import Words, named
 
@@ -39,7 +41,7 @@ class Phase(StrEnum):
     SIGNED = "signed"
 
 
-WORDS: dict[Phase, Words] = {
+WORDS: Final[Mapping[str, Words]] = {
     Phase.SETUP: Words("players take their seats", "选手就位"),
     Phase.SHUFFLE: Words("shuffle by hand", "人工洗牌"),
     Phase.CUT: Words("cut", "请切牌"),

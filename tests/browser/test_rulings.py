@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import expect
 
 from controller.faults import Language
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.people import PHONE, SOON_MS, TABLET, People, Person
+from tests.browser.pages import AtDesk
+from tests.browser.people import PHONE, SOON_MS, TABLET, People
 from tests.match.table import INTL
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
@@ -30,44 +31,6 @@ async def playing(tables: list[RunningTable]) -> AsyncIterator[Players]:
     """Let people play at the table."""
     async with AtHall(tables[0]) as at:
         yield Players(at, Script(load_profile(INTL), DEALS))
-
-
-class AtDesk:
-    """A person before the ruling desk of a table."""
-
-    def __init__(self, person: Person, table: RunningTable) -> None:
-        self.person, self.table = person, table
-
-    @property
-    def page(self) -> Page:
-        """His browser's page."""
-        return self.person.page
-
-    async def opens(self, panel: str) -> None:
-        """Open a panel of the desk."""
-        await self.person.opens(f"/table/{self.table.id}/rulings#{panel}")
-        await expect(self.page.locator(f"#panel-{panel}")).to_be_visible(timeout=SOON_MS)
-
-    def order(self, cmd: str, within: Locator | None = None) -> Locator:
-        """Return the button of a command that can be seen."""
-        place = within or self.page
-        return place.locator(f'.order[data-cmd="{cmd}"]').filter(visible=True).first
-
-    async def presses(self, cmd: str, within: Locator | None = None) -> None:
-        """Press a command's button."""
-        button = self.order(cmd, within).locator("> button").first
-        await expect(button).to_be_enabled(timeout=SOON_MS)
-        await button.click()
-
-    async def answers(self) -> None:
-        """Say yes to the question that is open."""
-        asked = self.page.locator("dialog[open]")
-        await asked.locator("button[type=submit]").click()
-        await expect(asked).to_have_count(0)
-
-    def chips(self, label: str) -> Locator:
-        """Return the choices under a label."""
-        return self.page.locator(f'#panel-desk .chips[aria-label="{label}"] button')
 
 
 async def test_a_claimed_count_is_searched_counted_and_dealt_again(

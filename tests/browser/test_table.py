@@ -3,18 +3,18 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, expect
 
 from controller.messages import Phase, Role, State
 from controller.rules.seats import ALL
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
-from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.browser.pages import before_table, seat, yes
+from tests.browser.people import PHONE, SOON_MS, People
 from tests.matches.at_hall import AtHall
 
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
@@ -32,70 +32,6 @@ MEETING: dict[str, Any] = {
     "stage": "swiss",
     "pairs": PAIRS,
 }
-
-
-@dataclass
-class AtPage:
-    """A person before the page of a table."""
-
-    person: Person
-
-    @property
-    def page(self) -> Page:
-        """His browser's page."""
-        return self.person.page
-
-    def button(self, cmd: str) -> Locator:
-        """Return the button of a command among all orders, in the first group that has it."""
-        return self.page.locator(f'#groups .order[data-cmd="{cmd}"]').first
-
-    async def opens_groups(self) -> None:
-        """Open all groups of orders."""
-        await self.page.locator("#groups .group").first.wait_for(timeout=SOON_MS)
-        await self.page.evaluate(
-            "for (const one of document.querySelectorAll('#groups details')) one.open = true"
-        )
-
-    async def orders(
-        self, cmd: str, answer: Callable[[Locator], Awaitable[None]] | None = None
-    ) -> None:
-        """Press a command's button, answer what it asks, and wait until the table has it."""
-        await self.opens_groups()
-        button = self.button(cmd).locator("> button").first
-        await expect(button).to_be_enabled(timeout=SOON_MS)
-        await button.click()
-        if answer is not None:
-            asked = self.page.locator("dialog[open]")
-            await asked.wait_for(timeout=SOON_MS)
-            await answer(asked)
-            await asked.locator("button[type=submit]").click()
-        await expect(self.button(cmd)).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
-
-    async def says(self, part: str, words: str | re.Pattern[str]) -> None:
-        """Wait until a part of the page says something."""
-        await expect(self.page.locator(f"#{part}")).to_contain_text(words, timeout=SOON_MS)
-
-
-async def yes(asked: Locator) -> None:
-    """Answer a question that has nothing to fill in."""
-
-
-def seat(which: str) -> Callable[[Locator], Awaitable[None]]:
-    """Answer a question with a seat of the round."""
-
-    async def answer(asked: Locator) -> None:
-        await asked.locator(f'.pick-round .seat[data-seat="{which}"]').click()
-
-    return answer
-
-
-async def before_table(person: Person, table: RunningTable) -> AtPage:
-    """Let a person open a table's page."""
-    await person.opens(f"/table/{table.id}")
-    await expect(person.page.locator("#main")).to_have_attribute(
-        "data-standing", "live", timeout=SOON_MS
-    )
-    return AtPage(person)
 
 
 async def until(at: AtHall, wanted: Callable[[State], bool]) -> State:

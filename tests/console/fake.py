@@ -414,8 +414,7 @@ def fake(
         create_client(folder, role.value, role)
     (folder / "clients").rename(keys)
     archive = Archive(engine)
-    for table in tables.ids:
-        archive.keep(_past(table))
+    archive.keep([kept for table in tables.ids for kept in _past(table)])
     lines = tuple(
         TableLine(
             id=table,

@@ -59,7 +59,10 @@ def test_tables_are_gathered_by_their_areas() -> None:
 
 
 def test_a_running_clock_is_told_by_its_end_and_is_no_news_each_second() -> None:
-    told = {msgspec.json.encode(area(running(second), running(second))) for second in range(1, 50)}
+    told = {
+        msgspec.json.encode(area(running(second), running(second), late_ms=7 * second))
+        for second in range(1, 50)
+    }
     assert len(told) == 1
     found = area(running(), running())
     assert (found.running, found.left_s, found.differs) == (True, None, ())

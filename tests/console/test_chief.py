@@ -247,10 +247,11 @@ def test_the_load_of_the_referees_is_told_as_it_was_noted() -> None:
     assert seen_by_chief(calm(), noted=Noted(load=[load])).load == (load,)
 
 
-def test_a_running_second_is_no_news_for_the_chief() -> None:
-    said = under_way(deal=2, began_min=4)
+@pytest.mark.parametrize(("began_min", "seconds"), [(4, 60), (19, 30)])
+def test_a_running_second_is_no_news_for_the_chief(began_min: float, seconds: int) -> None:
+    said = under_way(deal=2, began_min=began_min, left_min=-3 if began_min == 19 else 10)
     told = {
         msgspec.json.encode(chief([heard("T1", said)], NOW_MS + second * 1000))
-        for second in range(60)
+        for second in range(seconds)
     }
     assert len(told) == 1

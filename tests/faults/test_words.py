@@ -14,7 +14,7 @@ ONE_WORD = {
     "set": ("套牌", "整副牌", "另一副牌"),
 }
 PLACES = ("controller", "deploy", "drivers", "hil_tests", "sim")
-KINDS = (".py", ".toml", ".md", ".html", ".js", ".css", ".txt")
+KINDS = (".py", ".toml", ".md", ".html", ".js", ".mjs", ".css", ".txt")
 
 
 @pytest.fixture(scope="module")

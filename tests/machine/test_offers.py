@@ -18,7 +18,7 @@ from controller.trials.inproc import Trial
 from controller.vault import exchange
 from tests.machine.conftest import Tables
 from tests.machine.disturber import Args
-from tests.machine.stages import STAGES, deal_two_due, opened, ordered
+from tests.machine.stages import MATCH, PAIRS, STAGES, deal_two_due, opened, ordered, refused
 from tests.machine.test_walks import PROFILES
 from tests.machine.walk import Walk
 
@@ -65,6 +65,16 @@ async def test_before_a_match_is_laid_out_there_is_practice_and_nothing_to_rule_
         assert code(told["release"]) == "WRONG_PHASE"
         assert code(told["clear_jam"]) == "NOT_LATCHED"
         assert code((await offers(at, Role.TECHNICIAN))["selftest"]) is None
+
+
+async def test_no_match_is_laid_out_while_practice_hands_are_under_way(table: Tables) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        await ordered(at, REFEREE, "start_deal")
+        await at.phase(Phase.COMMITTED)
+        assert code((await offers(at, REFEREE))["set_match"]) == "MACHINE_BUSY"
+        laid_out = {**MATCH, "stage": "swiss", "pairs": PAIRS}
+        assert await refused(at, REFEREE, "set_match", **laid_out) == "MACHINE_BUSY"
 
 
 async def test_what_is_refused_is_told_in_both_languages(table: Tables) -> None:

@@ -226,6 +226,7 @@ def test_up_may_choose_between_equal_tributes() -> None:
     public = shown(Table(N).started().played("NS").valued(14, 14).state)
     assert public.tribute is not None
     assert public.tribute.choice_open
+    assert public.tribute.chooser == "N"
     assert public.tribute.equal
     assert public.next_zh == "贡牌同大，北家可选收哪家，然后还牌"
 

@@ -7,7 +7,7 @@ import pytest
 from controller.match import events
 from controller.match.clocks.countdown import running
 from controller.match.events import MatchEvent
-from controller.match.phase import Phase
+from controller.match.phase import Phase, called
 from controller.match.presses import held, pressed
 from controller.match.refusals import RefusedError
 from controller.messages import Seat
@@ -99,8 +99,10 @@ def test_what_a_press_means_is_done_by_it(phase: Phase) -> None:
 def test_a_press_out_of_phase_names_the_phases_in_which_one_means_something() -> None:
     with pytest.raises(RefusedError) as refused:
         pressed(Table().started().state, "E", 7)
-    assert refused.value.refusal.what == "cut"
-    assert refused.value.refusal.legal == "setup, count_check, tribute, return, play, result"
+    assert refused.value.refusal.what == called(Phase.CUT)
+    assert refused.value.refusal.legal == called(
+        Phase.SETUP, Phase.COUNT_CHECK, Phase.TRIBUTE, Phase.RETURN, Phase.PLAY, Phase.RESULT
+    )
 
 
 # -- in play -------------------------------------------------------------------

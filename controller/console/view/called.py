@@ -28,8 +28,8 @@ __all__ = [
 ]
 
 BOARDS: Final[Mapping[str, Words]] = {
-    "dealer": Words("dealer board", "发牌板"),
-    "reader": Words("reader board", "识牌板"),
+    "dealer": Words("dealer board", "发牌控制板"),
+    "reader": Words("reader board", "识牌控制板"),
 }
 CHOICES: Final[Mapping[str, Words]] = {
     "from_now": Words("levels are right from now on", "从现在起按更正后的级数"),

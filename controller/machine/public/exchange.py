@@ -35,6 +35,7 @@ def public_tribute(match: GuandanMatch) -> Tribute | None:
         given=list(exchange.given),
         equal=plan is not None and plan.equal,
         choice_open=plan is not None and plan.choice_open,
+        chooser=owed.up if plan is not None and plan.choice_open and not exchange.given else None,
     )
 
 

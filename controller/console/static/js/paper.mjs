@@ -14,7 +14,7 @@ export function paper({ sheet, provisional }, slot = () => null) {
     h("h2", null, say(bigTwo ? "sheet.bigtwo" : "sheet.guandan")),
     meeting(sheet),
     pairs(sheet),
-    h("div", { class: "scroll" }, bigTwo ? hands(sheet) : deals(sheet)),
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("sheet.deals") }, bigTwo ? hands(sheet) : deals(sheet)),
     between(sheet),
     h("div", { class: "end" }, result(sheet, provisional), signatures(sheet, slot), versions(sheet)));
 }

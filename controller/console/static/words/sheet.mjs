@@ -33,6 +33,7 @@ export default {
   "sheet.name": ["队名", "Name"],
   "sheet.player": ["姓名", "Players"],
 
+  "sheet.deals": ["各副", "The deals"],
   "sheet.deal": ["副", "Deal"],
   "sheet.level": ["打", "Level"],
   "sheet.up": ["上游", "UP"],

@@ -1,0 +1,112 @@
+"""People before the pages of a table: how they press, answer and read."""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from playwright.async_api import Locator, Page, expect
+
+from controller.trials.hall import RunningTable
+from tests.browser.people import SOON_MS, Person
+
+
+@dataclass
+class AtPage:
+    """A person before the page of a table."""
+
+    person: Person
+
+    @property
+    def page(self) -> Page:
+        """His browser's page."""
+        return self.person.page
+
+    def button(self, cmd: str) -> Locator:
+        """Return the button of a command among all orders, in the first group that has it."""
+        return self.page.locator(f'#groups .order[data-cmd="{cmd}"]').first
+
+    async def opens_groups(self) -> None:
+        """Open all groups of orders."""
+        await self.page.locator("#groups .group").first.wait_for(timeout=SOON_MS)
+        await self.page.evaluate(
+            "for (const one of document.querySelectorAll('#groups details')) one.open = true"
+        )
+
+    async def orders(
+        self, cmd: str, answer: Callable[[Locator], Awaitable[None]] | None = None
+    ) -> None:
+        """Press a command's button, answer what it asks, and wait until the table has it."""
+        await self.opens_groups()
+        button = self.button(cmd).locator("> button").first
+        await expect(button).to_be_enabled(timeout=SOON_MS)
+        await button.click()
+        if answer is not None:
+            asked = self.page.locator("dialog[open]")
+            await asked.wait_for(timeout=SOON_MS)
+            await answer(asked)
+            await asked.locator("button[type=submit]").click()
+        await expect(self.button(cmd)).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
+
+    async def says(self, part: str, words: str | re.Pattern[str]) -> None:
+        """Wait until a part of the page says something."""
+        await expect(self.page.locator(f"#{part}")).to_contain_text(words, timeout=SOON_MS)
+
+
+async def yes(asked: Locator) -> None:
+    """Answer a question that has nothing to fill in."""
+
+
+def seat(which: str) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question with a seat of the round."""
+
+    async def answer(asked: Locator) -> None:
+        await asked.locator(f'.pick-round .seat[data-seat="{which}"]').click()
+
+    return answer
+
+
+async def before_table(person: Person, table: RunningTable) -> AtPage:
+    """Let a person open a table's page."""
+    await person.opens(f"/table/{table.id}")
+    await expect(person.page.locator("#main")).to_have_attribute(
+        "data-standing", "live", timeout=SOON_MS
+    )
+    return AtPage(person)
+
+
+class AtDesk:
+    """A person before the ruling desk of a table."""
+
+    def __init__(self, person: Person, table: RunningTable) -> None:
+        self.person, self.table = person, table
+
+    @property
+    def page(self) -> Page:
+        """His browser's page."""
+        return self.person.page
+
+    async def opens(self, panel: str) -> None:
+        """Open a panel of the desk."""
+        await self.person.opens(f"/table/{self.table.id}/rulings#{panel}")
+        await expect(self.page.locator(f"#panel-{panel}")).to_be_visible(timeout=SOON_MS)
+
+    def order(self, cmd: str, within: Locator | None = None) -> Locator:
+        """Return the button of a command that can be seen."""
+        place = within or self.page
+        return place.locator(f'.order[data-cmd="{cmd}"]').filter(visible=True).first
+
+    async def presses(self, cmd: str, within: Locator | None = None) -> None:
+        """Press a command's button."""
+        button = self.order(cmd, within).locator("> button").first
+        await expect(button).to_be_enabled(timeout=SOON_MS)
+        await button.click()
+
+    async def answers(self) -> None:
+        """Say yes to the question that is open."""
+        asked = self.page.locator("dialog[open]")
+        await asked.locator("button[type=submit]").click()
+        await expect(asked).to_have_count(0)
+
+    def chips(self, label: str) -> Locator:
+        """Return the choices under a label."""
+        return self.page.locator(f'#panel-desk .chips[aria-label="{label}"] button')
