@@ -182,7 +182,7 @@ class Carrier:
                 raise _Stopped(_because(step, _ELSEWHERE))
             _check_signed(step, part, verify)
             parts.append(part)
-            count = min(int(part["parts"]), _MOST_PARTS)
+            count = _count(step, part)
         steps.append(Step(step="document", table=table, fate="done", part=count, parts=count))
         return parts
 
@@ -200,7 +200,7 @@ class Carrier:
             step = Step(
                 step="take_over", table=asked.to, fate="done", part=number, parts=len(parts)
             )
-            args = {name: part[name] for name in ("digest", "sig", "part", "parts", "text")}
+            args = {name: part[name] for name in sorted(_HANDED_OVER)}
             wish = Wish(id=f"{asked.id}-{number}", cmd="take_over", args=args | known)
             said = _answered(step, (await self._desk.do(person, asked.to, wish)).reply)
             steps.append(step)
@@ -241,6 +241,7 @@ class Carrier:
 
 
 _MOST_PARTS: Final = 999
+_HANDED_OVER: Final = frozenset({"digest", "sig", "part", "parts", "text"})
 _ELSEWHERE: Final = Failure(
     code="",
     message="the match went to another table meanwhile",
@@ -279,6 +280,14 @@ def _check_signed(step: Step, part: dict[str, Any], verify: str) -> None:
         check_document(str(part["digest"]), verify, str(part["sig"]))
     except (BadSignature, KeyError):
         raise _Stopped(_because(step, _FORGED)) from None
+
+
+def _count(step: Step, part: dict[str, Any]) -> int:
+    """Return of how many parts one is. Raises _Stopped where it lacks what is handed over."""
+    count = part.get("parts")
+    if not isinstance(count, int) or not _HANDED_OVER <= part.keys() or count > _MOST_PARTS:
+        raise _Stopped(_because(step, _FORGED))
+    return count
 
 
 def _is_free(state: State | None) -> bool:

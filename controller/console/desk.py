@@ -32,8 +32,10 @@ _log = structlog.get_logger("console")
 
 Fate = Literal["sent", "done", "refused", "unknown"]
 LAST: Final = 20
-_MOST_SEEN: Final = 4_096
 """Orders that a table's page shows."""
+_MOST_SEEN: Final = 1_024
+"""Orders of one table of which it is remembered that its feed told them."""
+_LONGEST_ID: Final = 64
 _UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """The gateway's word that it does not know what became of an order."""
 _NOT_OF_IT: Final = _UNTOLD | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
@@ -114,7 +116,7 @@ class Desk:
         self._tables, self._orders, self._run, self._lines = tables, orders, run, lines
         self._table_key, self._keys = table_key, keys
         self._ids, self._now_ms = ids, now_ms
-        self._seen: dict[str, int] = {}
+        self._seen: dict[str, dict[str, int]] = {}
         self._open: dict[str, tuple[Person, str, Wish, asyncio.Task[Told]]] = {}
         self.on_orders: Callable[[str], None] = lambda table: None
 
@@ -159,13 +161,17 @@ class Desk:
         return [self._view(one) for one in given]
 
     def saw(self, event: Event) -> None:
-        """Take from the feed that an order was carried out."""
+        """Take from the feed that an order was carried out, at the table that says so."""
         order = event.data.get("id")
-        if event.kind == "command" and isinstance(order, str):
-            if len(self._seen) >= _MOST_SEEN:
-                del self._seen[next(iter(self._seen))]
-            self._seen[order] = event.n
-            self.on_orders(event.table)
+        if event.kind != "command" or not isinstance(order, str) or "refused" in event.data:
+            return
+        if len(order) > _LONGEST_ID:  # no order of ours
+            return
+        seen = self._seen.setdefault(event.table, {})
+        if len(seen) >= _MOST_SEEN:
+            del seen[next(iter(seen))]
+        seen[order] = event.n
+        self.on_orders(event.table)
 
     async def close(self) -> None:
         """End what waits; an order under way stays unknown until somebody asks."""
@@ -231,9 +237,16 @@ class Desk:
 
     async def _boot(self, table: str, role: Role) -> str:
         reply = await self.read(table, "snapshot", role=role)
-        boot = (reply.result or {}).get("boot")
+        state = reply.result or {}
+        boot, named = state.get("boot"), state.get("table")
         if not isinstance(boot, str):
             raise Wrong(504, f"table {table} says of no run of its own", f"{table}没有应答")
+        if named != table:  # its key fits, so that it would do what is meant for another one
+            raise Wrong(
+                409,
+                f"what answers for table {table} is another table: set it up again",
+                f"以{table}之名应答的是另一张台，请重新设置",
+            )
         return boot
 
     async def _sent(self, given: Given, again: bool) -> Told:
@@ -281,7 +294,7 @@ class Desk:
             role=given.role,
             at_ms=given.at_ms,
             fate=self._fate(given),
-            seen=self._seen.get(command.id),
+            seen=self._seen.get(given.table, {}).get(command.id),
             error=error,
         )
 

@@ -10,12 +10,15 @@ from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zero
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from controller.client.announced import SERVICE, Announced, NoTable, heard
+from controller.tomlwords import printable, short
 
 LISTEN_S: Final = 60.0
 """So long it goes on listening after it was last asked."""
 _ASK_MS: Final = 3_000
 _MOST: Final = 1_000
 """A hall has four hundred; more than this somebody makes up."""
+_MOST_ODD: Final = 20
+"""Announcements of no table that the log has."""
 _log = structlog.get_logger("console")
 
 
@@ -34,6 +37,7 @@ class Finder:
         self._browser: AsyncServiceBrowser | None = None
         self._end: asyncio.TimerHandle | None = None
         self._ending: asyncio.Task[None] | None = None
+        self._odd = 0
         self.why_not: str | None = None
 
     def start(self) -> None:
@@ -102,7 +106,10 @@ class Finder:
                 self._found[name] = heard(info.properties, info.parsed_addresses(IPVersion.V4Only))
             except NoTable as wrong:
                 self._found.pop(name, None)
-                _log.warning("an announcement that is none of a table", name=name, why=str(wrong))
+                if self._odd < _MOST_ODD:  # anybody may say such things, without end
+                    self._odd += 1
+                    why = printable(short(str(wrong)))
+                    _log.warning("no table's announcement", name=printable(short(name)), why=why)
 
 
 async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:

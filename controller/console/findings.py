@@ -23,6 +23,12 @@ from controller.release import Manifest
 
 LOOK_S: Final = 5.0
 """How often the archive is asked for heads that contradict each other."""
+MOST_OPENED: Final = 100
+"""Hands of one table's match that the chief is told of, the newest: whoever has a table's gateway
+may send such events without end."""
+MOST_PEOPLE: Final = 500
+"""Names under which orders are counted."""
+_LONGEST_NAME: Final = 40
 _NEW_MATCH: Final = frozenset({"meeting", "taken_over"})
 _OPENED: Final = "opened_hand"
 _log = structlog.get_logger("console")
@@ -97,11 +103,13 @@ class Findings:
         if event.kind in _NEW_MATCH:
             self._opened.pop(event.table, None)
         elif event.kind == _OPENED:
-            self._opened[event.table] = (*self._opened.get(event.table, ()), _opened(event))
+            known = self._opened.get(event.table, ())
+            self._opened[event.table] = (*known, _opened(event))[-MOST_OPENED:]
         elif event.kind == "command" and "refused" not in event.data:
             person = event.data.get("person")
-            if isinstance(person, str):
-                self._orders[person] += 1
+            if isinstance(person, str) and len(person) <= _LONGEST_NAME:
+                if person in self._orders or len(self._orders) < MOST_PEOPLE:
+                    self._orders[person] += 1
 
     def _note_open(self, seen: Sequence[Seen], now_ms: int) -> None:
         found = [(one.table, one.state) for one in seen if one.state is not None]
@@ -158,14 +166,14 @@ def _hands(archive: Archive, table: str) -> tuple[OpenedHand, ...]:
     if archive.last_of(table, {_OPENED}) <= begun:
         return ()
     events = archive.events(table, begun)
-    return tuple(_opened(event) for event in events if event.kind == _OPENED)
+    return tuple(_opened(event) for event in events if event.kind == _OPENED)[-MOST_OPENED:]
 
 
 def _opened(event: Event) -> OpenedHand:
     return OpenedHand(
         table=event.table,
-        seat=str(event.data.get("seat")),
-        by=str(event.data.get("by")),
+        seat=str(event.data.get("seat"))[:_LONGEST_NAME],
+        by=str(event.data.get("by"))[:_LONGEST_NAME],
         deal=event.deal,
         at_ms=since_epoch_ms(event.time),
     )

@@ -20,11 +20,14 @@ from controller.console.view.rows import row
 from controller.console.view.waits import Wait, queue, reasons, wait
 from controller.messages import Role, State
 
-GATHER_S: Final = 0.1
+GATHER_S: Final = 0.05
 """News that come within so short a time are shown together."""
 TICK_S: Final = 0.5
 WHOLE_S: Final = 0.25
 """What is made of all tables at once is made at most so often."""
+MOST_BYTES: Final = 1 << 14
+"""Bytes of one table's row, and of what it waits for: every browser of the hall is sent both, and
+one table must not fill their lines (provisional; a tenth is much)."""
 
 _log = structlog.get_logger("console")
 
@@ -195,11 +198,15 @@ class Hall:
     ) -> None:
         table, taken_by = seen.table, self._takes.who(seen.table)
         waits = wait(table, reasons(state, how, since_ms), taken_by, now_ms)
+        if len(msgspec.json.encode(waits)) > MOST_BYTES:
+            raise ValueError(f"{table} waits for more than any table")
         done = waits is None and how is Standing.LIVE  # whoever went there
         going = None if done else taken_by
         standing = how, since_ms
         shown_as = row(table, seen.area, state, standing, waits, going, seen.heard.heard_ms)
         body = msgspec.json.encode(shown_as)
+        if len(body) > MOST_BYTES:
+            raise ValueError(f"{table} says more than any table")
         self._standing[table] = standing
         if waits is None:
             self._waits.pop(table, None)

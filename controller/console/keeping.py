@@ -82,6 +82,9 @@ class SheetKeeper:
             if reply.result is None:
                 return True  # its match is gone
             sheet = read_sheet(reply.result)
+            if sheet.table != table:  # what one table says of another is not kept as its word
+                _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
+                return True
             await self._write(lambda: self._sheets.keep(sheet))
         except (Wrong, StoreError) as failed:
             _log.warning("sheet not kept", table=table, why=str(failed))

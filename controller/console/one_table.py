@@ -70,6 +70,9 @@ class TablePages:
         self._archive, self._run, self._now_ms = archive, run, now_ms
         self._pages: dict[tuple[str, Role], _Page] = {}
         self._told: dict[str, deque[Event]] = {}
+        self._untold: set[str] = set()
+        self._asked: set[str] = set()
+        self._asked_again: set[str] = set()
         self._undo: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -186,9 +189,12 @@ class TablePages:
     def _heard(self, event: Event) -> None:
         if event.table in self._told:
             self._told[event.table].append(event)
-            self._tell(event.table)
+            if event.table not in self._untold:  # once for all that came together
+                self._untold.add(event.table)
+                asyncio.get_running_loop().call_soon(self._tell, event.table)
 
     def _tell(self, table: str) -> None:
+        self._untold.discard(table)
         try:
             lines = _newest_lines(tell(self._told.get(table, ())))
         except Exception:
@@ -200,10 +206,23 @@ class TablePages:
             page.shown.put("told", lines)
 
     def _orders_changed(self, table: str) -> None:
-        if any(self._of(table)):
-            task = asyncio.ensure_future(self._show_orders(table))
+        """Show the orders, once more behind those that are being read, however many changed."""
+        if table in self._asked:
+            self._asked_again.add(table)
+        elif any(self._of(table)):
+            self._asked.add(table)
+            task = asyncio.ensure_future(self._show_changed(table))
             task.add_done_callback(_ENDED.discard)
             _ENDED.add(task)
+
+    async def _show_changed(self, table: str) -> None:
+        try:
+            await self._show_orders(table)
+        finally:
+            self._asked.discard(table)
+        if table in self._asked_again:
+            self._asked_again.discard(table)
+            self._orders_changed(table)
 
     async def _show_orders(self, table: str) -> None:
         try:

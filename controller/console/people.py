@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import Engine, Row, delete, insert, select, update
+from sqlalchemy import Engine, Row, and_, delete, insert, select, update
 
 from controller.console.store.tables import PEOPLE, SESSIONS
 from controller.faults import Language
@@ -22,8 +22,9 @@ SESSION_MS: Final = 16 * 3_600_000
 FREE_GUESSES: Final = 5
 FIRST_WAIT_MS: Final = 30_000
 LONGEST_WAIT_MS: Final = 15 * 60_000
-_MOST_GUESSED: Final = 10_000
-"""Names whose wrong PINs are remembered."""
+_NOBODYS: Final = 3
+"""Hex digits of what names that nobody has are counted by, many together: whoever makes names up
+makes nobody forget the wrong PINs of those who exist."""
 SHORTEST_PIN, LONGEST_PIN = 4, 12
 _CODE_LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Without what is taken for another: 0 O, 1 I L."""
@@ -88,37 +89,44 @@ class People:
         return code
 
     def accept(self, code: str, pin: str) -> Person:
-        """Let the invited set his PIN; the code is used up. Raises NotAllowed."""
+        """Let the invited set his PIN; the code is used up. Raises NotAllowed.
+
+        Sessions that were begun with an older PIN end: it is chosen anew where that one was seen.
+        What no invitation is for costs no hash, which anybody could make the console pay.
+        """
         if not (pin.isascii() and pin.isdigit() and SHORTEST_PIN <= len(pin) <= LONGEST_PIN):
             raise NotAllowed(
                 f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits",
                 f"密码须为{SHORTEST_PIN}至{LONGEST_PIN}位数字",
             )
-        hashed = self._hasher.hash(pin)
-        invited = PEOPLE.c.invited == _digest(code.strip().upper())
+        invited = and_(PEOPLE.c.invited == _digest(code.strip().upper()), PEOPLE.c.active)
+        with self._engine.connect() as base:
+            row = base.execute(select(PEOPLE).where(invited)).one_or_none()
+        hashed = None if row is None else self._hasher.hash(pin)
         with self._engine.begin() as base:
-            row = base.execute(select(PEOPLE).where(invited, PEOPLE.c.active)).one_or_none()
-            if row is None:
+            new = update(PEOPLE).where(invited).values(pin=hashed, invited=None)
+            if row is None or not base.execute(new).rowcount:
                 raise NotAllowed(
                     "this invitation is not known or was used: ask for a new one",
                     "邀请码无效或已使用，请重新索取",
                 )
-            base.execute(update(PEOPLE).where(invited).values(pin=hashed, invited=None))
+            base.execute(delete(SESSIONS).where(SESSIONS.c.person == row.name))
         self._guesses.pop(row.name, None)
         return _person(row)
 
     def log_in(self, name: str, pin: str) -> tuple[Person, str]:
         """Return who has that name and PIN, and what his browser shall show. Raises NotAllowed.
 
-        A name that nobody has costs as much time as a wrong PIN.
+        A name that nobody has costs as much time as a wrong PIN, and waits like one.
         """
-        self._wait_over(name)
         with self._engine.connect() as base:
             row = base.execute(
                 select(PEOPLE).where(PEOPLE.c.name == name, PEOPLE.c.active)
             ).one_or_none()
+        counted = name if row is not None else f"\n{_digest(name)[:_NOBODYS]}"
+        self._wait_over(counted)
         if not self._right(row.pin if row is not None else None, pin) or row is None:
-            self._guessed(name)
+            self._guessed(counted)
             raise NotAllowed("name or PIN is wrong", "姓名或密码不对")
         self._guesses.pop(name, None)
         token = self._entropy(32).hex()
@@ -193,9 +201,7 @@ class People:
             )
 
     def _guessed(self, name: str) -> None:
-        wrong = self._guesses.pop(name, (0, 0))[0] + 1
-        if len(self._guesses) >= _MOST_GUESSED:
-            del self._guesses[next(iter(self._guesses))]  # whose last wrong PIN is longest ago
+        wrong = self._guesses.get(name, (0, 0))[0] + 1
         doubled = FIRST_WAIT_MS << min(max(wrong - FREE_GUESSES, 0), 10)
         self._guesses[name] = wrong, self._now_ms() + min(doubled, LONGEST_WAIT_MS)
 

@@ -1,10 +1,13 @@
 """What a route is given and what it answers with: JSON, errors in both languages, roles."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+from urllib.parse import quote
 
 import msgspec
+import structlog
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -30,7 +33,12 @@ COOKIE: Final = "dealtable"
 HEADER: Final = "X-Dealtable"
 LARGEST: Final = 1 << 20
 """Bytes of a request: a draw of a large hall is a tenth of it."""
+PATIENCE_S: Final = 30.0
+"""How long the body of a request may take to come."""
 _PAGES: Final = Path(__file__).parent / "pages"
+
+
+_log = structlog.get_logger("console")
 
 
 class Wrong(Exception):
@@ -85,14 +93,18 @@ class Asked:
         return int(text)
 
     async def raw(self) -> bytes:
-        """Return the body. Raises Wrong for one that is too large."""
+        """Return the body. Raises Wrong for one that is too large, or comes drop by drop."""
         body = bytearray()
-        async for piece in self.request.stream():
-            body += piece
-            if len(body) > LARGEST:
-                raise Wrong(
-                    413, f"expected at most {LARGEST} bytes", f"内容过长，至多{LARGEST}字节"
-                )
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                async for piece in self.request.stream():
+                    body += piece
+                    if len(body) > LARGEST:
+                        raise Wrong(
+                            413, f"expected at most {LARGEST} bytes", f"内容过长，至多{LARGEST}字节"
+                        )
+        except TimeoutError:
+            raise Wrong(408, "the request did not come to its end", "请求未完整到达") from None
         return bytes(body)
 
     async def text(self) -> str:
@@ -131,7 +143,10 @@ def route(
         except NotAllowed as refused:
             return Wrong(403, refused.en, refused.zh).response()
         except StoreError as failed:
-            return Wrong(503, f"the console's database: {failed}", "控制台数据库不可用").response()
+            _log.error("the database failed", path=path, why=str(failed))  # not for everybody
+            return Wrong(
+                503, "the console's database cannot be used: see its log", "控制台数据库不可用"
+            ).response()
         return answered if isinstance(answered, Response) else answer(answered)
 
     return Route(path, endpoint, methods=list(methods))
@@ -145,7 +160,7 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
         if roles is not None:
             person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
             if person is None:
-                return RedirectResponse(f"/login?next={request.url.path}", 303)
+                return RedirectResponse(f"/login?next={quote(request.scope['path'])}", 303)
             if person.role not in roles:
                 return RedirectResponse(home(person), 303)
         return FileResponse(_PAGES / file, headers={"Cache-Control": "no-cache"})

@@ -16,6 +16,7 @@ from controller.console.app import make_app
 from controller.console.clients import Clients
 from controller.console.config import ConsoleConfig, Own
 from controller.console.console import Console
+from controller.console.doors import Door
 from controller.console.keys import identity
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import Aside
@@ -150,6 +151,7 @@ class _Server(uvicorn.Server):
 def _settings(own: Own, app: Starlette) -> uvicorn.Config:
     settings = uvicorn.Config(
         app,
+        http=Door,
         lifespan="off",
         ws="none",
         log_config=None,

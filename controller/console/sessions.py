@@ -16,6 +16,8 @@ TRUSTED_MS: Final = 5_000
 """Another process may remove somebody, as `dealtable console --invite` changes a role."""
 MOST_CHECKING: Final = 16
 """PINs that wait to be checked: others who need the database are not kept waiting by more."""
+MOST_OF_ONE: Final = 4
+"""Of them from one address: who guesses leaves room for the others."""
 _MOST: Final = 4_096
 _LONGEST: Final = 200
 
@@ -27,7 +29,7 @@ class Sessions:
         self._people, self._run, self._now_ms = people, run, now_ms
         self._known: dict[str, tuple[int, Person]] = {}
         self._changes = 0
-        self._checking = 0
+        self._checking: list[str] = []
 
     async def whose(self, token: str) -> Person | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
@@ -46,15 +48,19 @@ class Sessions:
             self._known[token] = self._now_ms() + TRUSTED_MS, person
         return person
 
-    async def log_in(self, name: str, pin: str) -> tuple[Person, str]:
-        """Return who has that name and PIN, and what his browser shall show."""
-        if self._checking >= MOST_CHECKING:
+    async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Person, str]:
+        """Return who has that name and PIN, and what his browser shall show.
+
+        `host`: the address that he comes from; "" where it is not counted.
+        """
+        of_one = sum(one == host != "" for one in self._checking)
+        if len(self._checking) >= MOST_CHECKING or of_one >= MOST_OF_ONE:
             raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")
-        self._checking += 1
+        self._checking.append(host)
         try:
             return await self._run(lambda: self._people.log_in(name, pin))
         finally:
-            self._checking -= 1
+            self._checking.remove(host)
 
     async def log_out(self, token: str) -> None:
         """End a session."""
@@ -85,8 +91,10 @@ class Sessions:
         return await self._run(invited)
 
     async def accept(self, code: str, pin: str) -> Person:
-        """Let the invited set his PIN; the code is used up."""
-        return await self._run(lambda: self._people.accept(code, pin))
+        """Let the invited set his PIN; the code is used up, his older sessions are over."""
+        person = await self._run(lambda: self._people.accept(code, pin))
+        self._forget()
+        return person
 
     async def remove(self, name: str) -> bool:
         """Let a person in no more, and end his sessions; tell whether there was one."""

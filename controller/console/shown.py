@@ -7,6 +7,7 @@ each as it is now: one that is slow misses what lay between and holds up nobody.
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Final
 
 import msgspec
@@ -81,10 +82,10 @@ async def stream(
     yield _event("all", _stamp(now_ms) | mine | parts)
     beat_s = loop.time() + BEAT_S
     while True:
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout_at(beat_s):
                 await shown.changed(version)
-        except TimeoutError:
+        if loop.time() >= beat_s:  # also where changes never end
             if may is not None and not await may():
                 yield _event("gone", {})
                 return
@@ -92,7 +93,8 @@ async def stream(
             beat_s = loop.time() + BEAT_S
             continue
         version, parts = shown.since(version)
-        yield _event("some", parts)
+        if parts:
+            yield _event("some", parts)
         await asyncio.sleep(FRAME_S)
 
 

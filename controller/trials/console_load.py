@@ -7,15 +7,14 @@ time stands beside that of a bare process that drains the same feeds and decodes
 """
 
 import asyncio
-import sqlite3
 import statistics
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -27,6 +26,9 @@ from controller.trials.feeds import Called, FeedAt, Said
 from controller.trials.hall import HallError
 from controller.trials.hall_console import RunningConsole, area_of
 from controller.trials.pixels import Drawn, bare_ms, watching
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 CALLERS: Final = 8
 _SETTLE_S: Final = 3.0
@@ -202,15 +204,29 @@ async def _beside_floor(pid: int, at: Sequence[FeedAt], seconds: float) -> tuple
 
 async def _lost(database: Path, said: Said) -> int:
     """Return how many events are not in the archive, once all are or nothing more comes there."""
-    events, kept = sum(said.events.values()), -1
-    for _ in range(_LOOKS):
-        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as base:
-            (now,) = base.execute("SELECT count(*) FROM events").fetchone()
-        if now in (kept, events):
-            break
-        kept = int(now)
-        await asyncio.sleep(_LOOK_S)
-    return events - int(now)
+    from controller.console.store.archive import open_engine
+
+    engine = open_engine(f"sqlite:///{database}")
+    events, now, kept = sum(said.events.values()), 0, -1
+    try:
+        for _ in range(_LOOKS):
+            now = _count(engine)
+            if now in (kept, events):
+                break
+            kept = now
+            await asyncio.sleep(_LOOK_S)
+    finally:
+        engine.dispose()
+    return events - now
+
+
+def _count(engine: "Engine") -> int:
+    from sqlalchemy import func, select
+
+    from controller.console.store.tables import EVENTS
+
+    with engine.connect() as base:
+        return int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
 
 
 def until_drawn_ms(called: Sequence[Called], drawn: Sequence[Drawn]) -> list[float]:

@@ -110,3 +110,37 @@ class AtDesk:
     def chips(self, label: str) -> Locator:
         """Return the choices under a label."""
         return self.page.locator(f'#panel-desk .chips[aria-label="{label}"] button')
+
+    @property
+    def remedy(self) -> Locator:
+        """What the page says of the cards, under a new charge."""
+        return self.page.locator(".charge .remedy")
+
+    async def accuses(self, who: str, offence: str, by: str) -> Locator:
+        """Say who did what, and who pointed it out; return the ladder's own answer."""
+        desk = self.page.locator("#panel-desk .charge")
+        who_chips, by_chips = (desk.locator(".chips", has_text=name) for name in (who, by))
+        await who_chips.first.get_by_role("button", name=who).first.click()
+        await desk.get_by_role("button", name=offence, exact=True).click()
+        await by_chips.last.get_by_role("button", name=by).click()
+        answer = desk.locator(".answer").first
+        await expect(answer).to_be_visible(timeout=SOON_MS)
+        return answer
+
+    async def rules(self, answer: Locator, *, grave: bool = False) -> None:
+        """Put an answer in force, and wait until the form is empty for the next offence.
+
+        `grave`: it moves the match, and the page asks once more.
+        """
+        await self.presses("propose", answer)
+        if grave:
+            await self.answers()
+        await expect(answer).to_have_count(0, timeout=SOON_MS)
+
+    async def counts(self, name: str, *sides: str) -> None:
+        """Wait until a counter of this deal stands so for both sides."""
+        row = self.page.locator("table.counters tr").filter(
+            has=self.page.get_by_text(name, exact=True)
+        )
+        for cell, count in zip(await row.locator("td").all(), sides, strict=True):
+            await expect(cell.locator(".of").first).to_contain_text(count, timeout=SOON_MS)

@@ -6,13 +6,17 @@ Debian's package `postgresql` has the programs; no cluster of the system is touc
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from controller.cli.ending import with_parent
 
 BIN = Path("/usr/lib/postgresql")
 _USERS = ("postgres", "nobody")
@@ -24,31 +28,60 @@ class Cluster:
 
     def __init__(self, folder: Path, programs: Path) -> None:
         self._folder, self._programs = folder, programs
+        self._server: subprocess.Popen[bytes] | None = None
+        as_whom = {} if os.geteuid() else _ordinary_user()
+        clean = {"LC_ALL": "C", "PATH": os.defpath}
+        self._as_whom: dict[str, Any] = {"env": clean, "cwd": "/", **as_whom}
         self._data = folder / "data"
         self.url = f"postgresql+psycopg://{_NAME}@/postgres?host={folder}"
         made = ("--no-sync", "--auth=trust", f"--username={_NAME}", "--encoding=UTF8", "--locale=C")
         self._run("initdb", "--pgdata", str(self._data), *made)
 
     def start(self) -> None:
-        options = f"-c listen_addresses='' -c unix_socket_directories='{self._folder}' -c fsync=off"
-        self._run("pg_ctl", "start", "-w", "-o", options, "-l", str(self._folder / "log"))
+        options = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._folder),
+            "fsync": "off",
+        }
+        with (self._folder / "log").open("ab") as log:
+            self._server = subprocess.Popen(
+                [
+                    *(self._programs / "postgres", "-D", str(self._data)),
+                    *(
+                        word
+                        for name, value in options.items()
+                        for word in ("-c", f"{name}={value}")
+                    ),
+                ],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                preexec_fn=with_parent(signal.SIGQUIT),  # not left behind by tests that are killed
+                **self._as_whom,
+            )
+        while self._says("pg_isready", "-q", "-h", str(self._folder)):
+            assert self._server.poll() is None, (self._folder / "log").read_text()
 
     def stop(self) -> None:
-        self._run("pg_ctl", "stop", "-w", "-m", "immediate")
+        """End it at once, as a power cut does; one that is not running is no matter."""
+        if self._server is not None:
+            self._server.send_signal(signal.SIGQUIT)
+            self._server.wait()
+            self._server = None
 
     def _run(self, program: str, *arguments: str) -> None:
-        as_whom = {} if os.geteuid() else _ordinary_user()
-        ended = subprocess.run(
-            [self._programs / program, *arguments],
-            env={"PGDATA": str(self._data), "LC_ALL": "C", "PATH": os.defpath},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            cwd="/",
-            check=False,
-            **as_whom,  # type: ignore[call-overload]  # one overload for each way to read text
-        )
-        assert ended.returncode == 0, ended.stderr.decode()
+        assert self._says(program, *arguments) == 0, program
+
+    def _says(self, program: str, *arguments: str) -> int:
+        """Run a program to its end; return its exit status."""
+        with (self._folder / "log").open("ab") as log:
+            return subprocess.call(
+                [self._programs / program, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                **self._as_whom,
+            )
 
 
 @contextmanager
@@ -67,8 +100,7 @@ def cluster() -> Iterator[Cluster]:
         try:
             yield made
         finally:
-            if (folder / "data" / "postmaster.pid").exists():
-                made.stop()
+            made.stop()
     finally:
         shutil.rmtree(folder)
 

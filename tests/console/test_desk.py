@@ -278,8 +278,9 @@ async def test_a_role_without_a_key_is_told_so_and_nothing_is_kept(
 async def test_a_table_that_was_never_heard_is_asked_for_its_run_first(
     desk: Desk, wire: Wire
 ) -> None:
+    said = {"boot": "fresh", "table": "T12"}
     wire.says = lambda command: Reply(
-        id=command.id, ok=True, result={"boot": "fresh"} if command.cmd == "snapshot" else {}
+        id=command.id, ok=True, result=said if command.cmd == "snapshot" else {}
     )
     await desk.do(LI, "T12", HOLD)
     assert [(sent.cmd, sent.boot) for sent in wire.sent] == [("snapshot", None), ("hold", "fresh")]

@@ -54,6 +54,7 @@ class Backfill:
         self._reached: set[str] = set()
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._looks: dict[str, asyncio.Task[None]] = {}
+        self._ending: set[asyncio.Task[None]] = set()
         self._failed: dict[str, int] = {}
         self._held = False
 
@@ -91,11 +92,10 @@ class Backfill:
                     self._ask_in(table, 0)
 
     async def close(self) -> None:
-        """Ask nobody any more."""
-        looks = list(self._looks.values())
-        for table in list(self._reached):
+        """Ask nobody any more; nothing is left running, and no socket open."""
+        for table in self._reached | self._timers.keys() | self._looks.keys():
             self.lost(table)
-        await asyncio.gather(*looks, return_exceptions=True)
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
     def _doubts(self, table: str) -> bool:
         return self._intake.past(table).doubt
@@ -133,6 +133,8 @@ class Backfill:
         if task is not None:
             self._intake.missed(table)
             task.cancel()
+            self._ending.add(task)
+            task.add_done_callback(self._ending.discard)
 
     async def _look(self, table: str) -> None:
         async with self._turn:

@@ -23,6 +23,8 @@ TICK_S: Final = 0.05
 """Sockets are read at most so often."""
 MOST_AT_ONCE: Final = 64
 """Messages of one table, before the others have their turn."""
+MOST_BYTES_AT_ONCE: Final = 1 << 18
+"""Bytes of them: to understand so many takes some milliseconds (provisional)."""
 TOPICS: Final = (b"state/", b"event/")
 _FRAMES: Final = 2
 _MOST_SOCKETS: Final = 8_192
@@ -158,11 +160,15 @@ class _Line:
 
     def read(self) -> None:
         """Read what has come."""
-        socket = self.socket
+        socket, size = self.socket, 0
         for _ in range(MOST_AT_ONCE):
             if not _has_come(socket):
                 return
-            self._feed._heard(self._table, socket.recv_multipart(_NOBLOCK))
+            frames = socket.recv_multipart(_NOBLOCK)
+            self._feed._heard(self._table, frames)
+            size += sum(map(len, frames))
+            if size > MOST_BYTES_AT_ONCE:
+                break
         self._feed._unfinished.add(self)
 
     def look(self) -> None:

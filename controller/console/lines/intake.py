@@ -14,6 +14,9 @@ from controller.messages import Event
 MOST_HEADS: Final = 10_000
 """Signed heads that wait for room, over all tables (provisional)."""
 
+MOST_BEYOND: Final = 20_000
+"""Events behind a hole of which it is remembered that they were told of; more are told twice."""
+
 
 class Intake:
     """Collects events until `flush` hands them to the writer, together with their marks.
@@ -53,7 +56,9 @@ class Intake:
         elif after is not before:
             self._on_doubt(event.table)
         if event.n > before.mark.n:  # else an answer has brought it, or will
-            self._beyond.setdefault(event.table, set()).add(event.n)
+            beyond = self._beyond.setdefault(event.table, set())
+            if len(beyond) < MOST_BEYOND:
+                beyond.add(event.n)
             self._on_event(event)
 
     def head(self, head: KeptHead) -> None:

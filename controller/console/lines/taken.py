@@ -15,6 +15,9 @@ Fault = Literal["junk", "other_version", "other_table"]
 """Why a message is not taken: it is none, of another version, or about another table."""
 
 _Ours = TypeVar("_Ours", State, Event)
+LARGEST: Final = 1 << 18
+"""Bytes of a message: the largest that a table sends is a tenth of it (provisional)."""
+_NAMES_OF_MATCHES: Final = ("match", "match_id")
 _MOST_N: Final = (1 << 53) - 1
 _MOST_DEAL: Final = (1 << 31) - 1
 _HEAD: Final = re.compile(r"[0-9a-f]{64}")
@@ -72,7 +75,7 @@ def _ours(value: _Ours, table: str) -> _Ours:
 
 
 def _fit_to_keep(event: Event) -> Event:
-    match = event.data.get("match", "")
+    named = [event.data.get(name, "") for name in _NAMES_OF_MATCHES]
     numbers = (event.deal or 0, event.attempt or 0)
     if (
         0 < event.n <= _MOST_N
@@ -81,13 +84,19 @@ def _fit_to_keep(event: Event) -> Event:
         and _HEAD.fullmatch(event.prev)
         and _WORD.fullmatch(event.kind)
         and _TIME.fullmatch(event.time)
-        and (not isinstance(match, str) or _MATCH.fullmatch(match))
+        and all(_MATCH.fullmatch(match) for match in named if isinstance(match, str))
     ):
         return event
     raise NotTaken("junk")
 
 
 def _decoded(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
+    """Return what a message says. Raises NotTaken for one of several lines, too.
+
+    Tables write one, and so do streams to browsers and records of events, which have it as it is.
+    """
+    if len(body) > LARGEST or b"\n" in body or b"\r" in body:
+        raise NotTaken("junk")
     try:
         return decoder.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -47,7 +47,7 @@ class _Remove(msgspec.Struct, forbid_unknown_fields=True):
 async def log_in(asked: Asked) -> Response:
     """Begin a session; the browser gets its cookie."""
     said = await asked.body(_Login)
-    person, token = await asked.console.sessions.log_in(said.name, said.pin)
+    person, token = await asked.console.sessions.log_in(said.name, said.pin, _host(asked))
     return _with_cookie(asked, person, token)
 
 
@@ -55,7 +55,7 @@ async def accept(asked: Asked) -> Response:
     """Let somebody who was invited set his PIN, and log him in."""
     said = await asked.body(_Accept)
     person = await asked.console.sessions.accept(said.code, said.pin)
-    person, token = await asked.console.sessions.log_in(person.name, said.pin)
+    person, token = await asked.console.sessions.log_in(person.name, said.pin, _host(asked))
     return _with_cookie(asked, person, token)
 
 
@@ -117,6 +117,11 @@ async def _refuse_over_chief(asked: Asked, name: str, role: Role | None = None) 
         raise Wrong(403, "only a chief may do that of a chief", "裁判长账户仅裁判长可管理")
 
 
+def _host(asked: Asked) -> str:
+    client = asked.request.client
+    return "" if client is None else client.host
+
+
 def _with_cookie(asked: Asked, person: Person, token: str) -> Response:
     response = answer(me(person))
     response.set_cookie(
@@ -124,7 +129,7 @@ def _with_cookie(asked: Asked, person: Person, token: str) -> Response:
         token,
         max_age=SESSION_MS // 1000,
         path="/",
-        secure=asked.request.url.scheme == "https",
+        secure=asked.request.scope["scheme"] == "https",
         httponly=True,
         samesite="strict",
     )

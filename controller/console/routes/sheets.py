@@ -77,6 +77,10 @@ async def _of_table(asked: Asked) -> SheetView:
         raise Wrong(
             502, f"the table's sheet is of another form: {wrong}", "记分表格式不符"
         ) from None
+    if sheet.table != table:
+        raise Wrong(
+            502, f"what answers for table {table} is another table", f"以{table}之名应答的是另一张台"
+        )
     return view(sheet, _versions(await _kept(asked, sheet.match, table)))
 
 

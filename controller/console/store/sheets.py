@@ -60,7 +60,7 @@ class Sheets:
                 if not row["signed"]:
                     base.execute(delete(SHEETS).where(*_same(row)))
                 return bool(base.execute(self._insert.returning(SHEETS.c.signed), [row]).all())
-        except SQLAlchemyError as error:
+        except (SQLAlchemyError, OverflowError) as error:  # a number that no database has
             raise StoreError(str(error).partition("\n")[0]) from None
 
     def newest(self, event: str | None = None) -> list[KeptSheet]:

@@ -13,6 +13,7 @@ import msgspec
 from controller.console.seen import Seen
 from controller.console.standing import Standing
 from controller.console.view.areas import ends_ms, is_over, is_playing
+from controller.console.view.told_match import fault_words
 from controller.console.view.waits import since_epoch_ms
 from controller.heads import Disagreement
 from controller.messages import Match, Ruling, Side, State
@@ -314,9 +315,9 @@ def _of_sets(table: str, state: State) -> Iterator[Finding]:
     """Yield the sets whose composition is in doubt, with the deal that was played with them."""
     for each in state.sets:
         if each.barred:
-            why = ", ".join(each.barred)
-            en = f"set {each.id} is in doubt ({why})"
-            zh = f"第{each.id}套牌张数存疑（{why}）"
+            why = fault_words(each.barred)
+            en = f"set {each.id} is in doubt ({why.en})"
+            zh = f"第{each.id}套牌张数存疑（{why.zh}）"
             if each.last_deal is not None:
                 en += f": deal {each.last_deal} of {each.last_match} was played with it last"
                 zh += f"，最后用于{each.last_match}第{each.last_deal}副"
@@ -327,8 +328,10 @@ def _of_deals(table: str, state: State) -> Iterator[Finding]:
     """Yield what is unusual about the deals whose proofs the table shows."""
     for proof in state.fairness:
         if proof.recalled:
-            why = ", ".join(proof.recalled)
-            words = Words(f"hands that were out are dealt again ({why})", f"已放行后重发（{why}）")
+            why = fault_words(proof.recalled)
+            words = Words(
+                f"hands that were out are dealt again ({why.en})", f"已放行后重发（{why.zh}）"
+            )
             yield _finding(table, "recalled", words, deal=proof.deal)
         if proof.uncut:
             words = Words("dealt without a cut", "未切牌即发牌")

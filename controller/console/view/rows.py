@@ -12,6 +12,11 @@ from controller.messages import Side, State
 Light = Literal["dark", "calm", "busy", "waits", "stands"]
 
 
+FED_STEP = 13
+"""A row tells the cards fed in steps: one that changed with every card would be news for all pages
+ten times a second, and nobody reads it there."""
+
+
 class PairName(msgspec.Struct, frozen=True, gc=False):
     """A pair as the list shows it: its number and its name."""
 
@@ -100,7 +105,7 @@ def row(
         phase_zh=match.phase_zh,
         next_en=match.next_en,
         next_zh=match.next_zh,
-        fed=machine.fed,
+        fed=machine.fed // FED_STEP * FED_STEP,
         machine=machine.phase.value,
         ends_ms=up_ms,
         left_s=clock.left_s if clock is not None and up_ms is None else None,

@@ -22,8 +22,8 @@ from controller.sheet.words import LABELS
 
 HEAD_DIGITS: Final = 16
 """Digits of a journal's head that a sheet shows."""
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
-"""What a spreadsheet takes for the beginning of a formula."""
+_FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
+"""What a spreadsheet takes for the beginning of a formula; some take the wide signs, too."""
 _BOM: Final = "\ufeff"
 _SEAT: Final = {
     "N": Words("N", "北"),

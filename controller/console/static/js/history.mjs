@@ -167,7 +167,7 @@ async function whole(one, out, list) {
 function csv() {
   const plain = (cell) => {
     const said = String(cell ?? "");
-    const safe = /^[=+\-@\t\r]/.test(said) && !/^-?\d+$/.test(said) ? `'${said}` : said;
+    const safe = /^[=+\-@＝＋－＠\t\r\n]/.test(said) && !/^-?\d+$/.test(said) ? `'${said}` : said;
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };
   const heads = ["event", "round", "match", "table"].map((name) => say(`history.${name}`));

@@ -26,7 +26,7 @@ function goal(me) {
   if (!URL.canParse(asked, location.origin)) return "/";
   const next = new URL(asked, location.origin);
   const own = next.origin === location.origin && next.pathname !== "/login";
-  return own ? next.pathname + next.search + next.hash : "/";
+  return own ? next.href : "/"; // Whole: a path alone may begin with //, which is another host.
 }
 
 byId("login").addEventListener("submit", async (event) => {

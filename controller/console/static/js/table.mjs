@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.mjs";
 import { byId, data, fill, h, keyed, text } from "./dom.mjs";
+import { learnFaults } from "./faults.mjs";
 import { keys } from "./keys.mjs";
 import { follow } from "./order.mjs";
 import { shell } from "./shell.mjs";
@@ -29,9 +30,10 @@ const parts = [machine(ctx), seats(ctx), matchParts(ctx), waits(ctx), orders(ctx
 const told = journal(ctx);
 const mine = new Map();
 
-get("/api/commands")
-  .then((known) => {
+Promise.all([get("/api/commands"), learnFaults()])
+  .then(([known]) => {
     ctx.commands = known;
+    drawMine(ctx.orders ?? []);
     draw();
   })
   .catch((error) => top.tell(error.message, "bad"));
@@ -58,7 +60,8 @@ listen(`/stream/table/${encodeURIComponent(id)}`, (changed) => {
   }
   if ("orders" in changed) {
     follow(changed);
-    drawMine(changed.orders ?? []);
+    ctx.orders = changed.orders ?? [];
+    drawMine(ctx.orders);
   }
   draw();
 }, top.stale);

@@ -103,6 +103,8 @@ export default {
   "rulings.asking": ["查询本台…", "asking the table…"],
   "rulings.answers": ["规则所允许的判罚", "What the rulebook allows"],
   "rulings.other-answers": ["其他判罚（由裁判长选择，{n}项）…", "Other penalties (the chief's choice, {n})…"],
+  "rulings.person-role": ["{name}（{role}）", "{name} ({role})"],
+  "rulings.cards-then": ["牌的处理：", "The cards: "],
   "rulings.first": ["规则所定", "the ladder's own"],
   "rulings.chiefs": ["裁判长", "chief"],
   "rulings.discretion-more": ["裁判长自由裁量（A15.3.7）…", "At the chief's discretion (A15.3.7)…"],

@@ -9,7 +9,7 @@ import { orderButton } from "../order.mjs";
 import { both, say } from "../words.mjs";
 import { steps } from "./counters.mjs";
 import {
-  SEATS, SIDES, article, atSeat, byWord, chips, foresee, linesOf, moves, ofSide, outlook, toggle,
+  SEATS, SIDES, article, atSeat, byWord, chips, foresee, linesOf, moves, ofSide, outlook, remedy, toggle,
 } from "./parts.mjs";
 
 /** The form of a charge: {node, draw(), learned()}. */
@@ -155,7 +155,7 @@ export function charging(at) {
       }
       answers = choices.map((one, n) => answerCard(at, args, one, n, reset));
       const [first, ...rest] = answers.map((one) => one.node);
-      fill(found, h("h3", null, say("rulings.answers")), first,
+      fill(found, h("h3", null, say("rulings.answers")), remedy(at, said.offence), first,
         rest.length ? h("details", { class: "more others" }, h("summary", null, say("rulings.other-answers", { n: rest.length })), rest) : null,
         discretion(args, choices));
       for (const one of answers) one.draw();
@@ -255,7 +255,8 @@ function answerCard(at, args, one, number, over) {
   });
   second.node.hidden = true;
   second.node.classList.add("second");
-  /** Both steps by one touch: the charge goes on the desk, then it is decided. */
+  /** Both steps by one touch: the charge goes on the desk, then it is decided. The second follows
+   * the first within a moment: what the table offered before it knew of the ruling is no word on it. */
   const rule = orderButton({
     table: at.table, cmd: "propose", label: mine ? say("rulings.rule") : say("rulings.rule-by-word"),
     kind: number ? "plain" : "go", ...about,
@@ -299,7 +300,6 @@ function answerCard(at, args, one, number, over) {
     node,
     draw: () => {
       for (const button of [rule, propose]) button.offer(at.offer("propose"));
-      second.offer(at.offer("approve"));
       if (looked) return;
       looked = true;
       if (!grave || one.discretion && one.penalty === "none") return;

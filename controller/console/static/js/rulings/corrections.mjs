@@ -7,7 +7,7 @@ import { fill, h } from "../dom.mjs";
 import { field } from "../fields.mjs";
 import { orderButton } from "../order.mjs";
 import { say } from "../words.mjs";
-import { byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
+import { byWhom, byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
 
 const CHOICES = ["from_now", "void_later", "stand"];
 const REASONS = ["entered", "read", "sides"];
@@ -54,7 +54,7 @@ export function corrections(at) {
       at.may() && one.counts ? h("button", { type: "button", class: "plain small", onclick: () => edit(one) }, say("rulings.correct-deal", { deal: one.deal })) : null))
       : h("li", { class: "quiet" }, say("rulings.no-deals")));
     fill(done, (sheet.corrections ?? []).map((one) => h("li", null, say("rulings.corrected-line", {
-      deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`), by: one.by, reason: one.reason,
+      deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`), by: byWhom(one.by), reason: one.reason,
     }))));
   }
 

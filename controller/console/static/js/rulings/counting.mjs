@@ -3,6 +3,7 @@
 
 import { ask } from "../dialog.mjs";
 import { fill, h, shown, text } from "../dom.mjs";
+import { faultWords } from "../faults.mjs";
 import { orderButton } from "../order.mjs";
 import { say } from "../words.mjs";
 import { SEATS, atSeat, bare, byWord, ofSide, sideOf, toggle } from "./parts.mjs";
@@ -157,6 +158,6 @@ export function counting(at) {
 }
 
 function setWords(one) {
-  const why = one.barred.length ? say("rulings.set-barred", { why: one.barred.join(say("rulings.and")) }) : "";
+  const why = one.barred.length ? say("rulings.set-barred", { why: faultWords(one.barred) }) : "";
   return say("rulings.set-words", { id: one.id, back: one.back }) + why;
 }

@@ -6,7 +6,7 @@ import { data, fill, h, keyed, shown } from "../dom.mjs";
 import { keep } from "../kept.mjs";
 import { orderButton } from "../order.mjs";
 import { both, say } from "../words.mjs";
-import { article, bare, chiefsName, foresee, linesOf, moves, outlook, whom } from "./parts.mjs";
+import { article, bare, byWhom, chiefsName, foresee, linesOf, moves, outlook, remedy, whom } from "./parts.mjs";
 
 const OPEN = (one) => one.state === "proposed";
 const UNCONFIRMED = (one) => one.state === "decided" && one.verbal && !one.confirmed_by;
@@ -192,16 +192,17 @@ function details(at, one) {
     h("p", null, both(one, "offence"), kind ? [say("rulings.colon"), kind] : "", " ", article(one.article, one.answer?.provisional)),
     one.answer ? h("p", { class: "quiet" }, both(one.answer, "why")) : null,
     effects(one).length ? h("ul", { class: "effects" }, effects(one).map((line) => h("li", null, line))) : null,
+    one.state === "rejected" ? null : remedy(at, one.offence),
     one.pointed_out_by ? h("p", { class: "quiet" }, pointedOut(at, one)) : null,
     one.settled_by_players ? h("p", null, say(`rulings.settled.${one.settled_by_players}`)) : null,
     one.lapses?.length ? h("ul", { class: "lapses" }, one.lapses.map((each) => h("li", null, both(each), " ", article(each.article)))) : null,
     one.lapse_disputed ? h("p", { class: "wait" }, say("rulings.lapse-disputed")) : null,
     one.changed_from ? h("p", null, say("rulings.changed-from", { what: both({ en: one.changed_from[0], zh: one.changed_from[1] }) })) : null,
     h("p", { class: "quiet" }, [
-      say("rulings.of-deal", { deal: one.deal }), say("rulings.by", { by: one.by }),
-      one.approved_by ? say(one.verbal ? "rulings.approved-by-word" : "rulings.approved-by", { by: one.approved_by }) : "",
-      one.confirmed_by ? say("rulings.confirmed-by", { by: one.confirmed_by }) : "",
-      one.rejected_by ? say("rulings.rejected-by", { by: one.rejected_by }) : "",
+      say("rulings.of-deal", { deal: one.deal }), say("rulings.by", { by: byWhom(one.by) }),
+      one.approved_by ? say(one.verbal ? "rulings.approved-by-word" : "rulings.approved-by", { by: byWhom(one.approved_by) }) : "",
+      one.confirmed_by ? say("rulings.confirmed-by", { by: byWhom(one.confirmed_by) }) : "",
+      one.rejected_by ? say("rulings.rejected-by", { by: byWhom(one.rejected_by) }) : "",
     ].filter(Boolean).join(" · ")),
     one.needs === "chief" && one.state === "proposed" ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.needs-chief")) : null,
   ];

@@ -2,6 +2,7 @@
 
 import { get } from "../api.mjs";
 import { attr, byId, data, fill, framed, h, shown, text } from "../dom.mjs";
+import { learnFaults } from "../faults.mjs";
 import { keys } from "../keys.mjs";
 import { follow } from "../order.mjs";
 import { shell } from "../shell.mjs";
@@ -57,6 +58,7 @@ for (const name of Object.keys(PANELS)) {
   boxes[name] = h("section", {
     role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: -1,
   }, made[name].node);
+  boxes[name].inert = name !== "judge"; // Nothing is ordered at a table that was not heard yet.
   byId("tabs").append(tabs[name]);
   byId("panels").append(boxes[name]);
 }
@@ -132,6 +134,8 @@ const draw = framed(() => {
 });
 at.draw = draw;
 
+learnFaults().catch((error) => top.tell(error.message, "bad"));
+
 // What the desk knows beside the state is asked for when something of that has changed.
 let asked = "";
 let asking = false;
@@ -184,6 +188,7 @@ listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
   if (changed.table) standing(changed.table);
   if (changed.offers) at.offers = new Map(changed.offers.map((one) => [one.cmd, one]));
   if (changed.state) {
+    if (!at.state) for (const box of Object.values(boxes)) box.inert = false;
     const before = at.state?.match.profile;
     at.state = changed.state;
     if (changed.state.match.profile !== before) learn(changed.state.match.profile);

@@ -3,7 +3,7 @@
 import { post } from "../api.mjs";
 import { h } from "../dom.mjs";
 import { keep, kept } from "../kept.mjs";
-import { both, say } from "../words.mjs";
+import { both, say, sayable } from "../words.mjs";
 
 export const SEATS = ["N", "W", "S", "E"];
 export const SIDES = ["NS", "EW"];
@@ -31,6 +31,20 @@ export function article(words, provisional = false) {
   if (!words) return h("span", { class: "article provisional" }, say("rulings.provisional"));
   return h("span", { class: "article" }, words,
     provisional ? h("span", { class: "provisional" }, say("rulings.partly-provisional")) : null);
+}
+
+/** Who gave an order, with the role his key is named after: 李娜 (referee) → 李娜（裁判员）. */
+export function byWhom(by) {
+  const [, person, key] = String(by ?? "").match(/^(.+) \((\w+)\)$/) ?? [];
+  const [name, role] = person ? [person, key] : ["", by];
+  const word = sayable(`role.${role}`) ? say(`role.${role}`) : role;
+  return name ? say("rulings.person-role", { name, role: word }) : word;
+}
+
+/** What happens with the cards after an offence, whatever else is ruled; nothing where it is not known. */
+export function remedy(at, offence) {
+  const one = at.book?.ladder?.groups.flatMap((group) => group.offences).find((each) => each.id === offence);
+  return one ? h("p", { class: "remedy" }, h("b", null, say("rulings.cards-then")), both(one, "remedy")) : null;
 }
 
 /** A row of buttons of which one is chosen: {node, value(), set(value), options(list)}.

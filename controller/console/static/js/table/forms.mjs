@@ -2,6 +2,7 @@
 // of the table put in. A command without a row here is asked exactly as the list has it.
 
 import { h } from "../dom.mjs";
+import { faultWords } from "../faults.mjs";
 import { SEATS } from "../fields.mjs";
 import { cardPick, orderPick, seatPick } from "./pick.mjs";
 import { both, language, say, sayable } from "../words.mjs";
@@ -212,7 +213,7 @@ function partner(seat) {
 }
 
 function setWords(state, one) {
-  const bar = one.barred.length ? ` ✕ ${say("table.health.barred", { why: one.barred.join(", ") })}` : "";
+  const bar = one.barred.length ? ` ✕ ${say("table.health.barred", { why: faultWords(one.barred) })}` : "";
   const at = state.machine.card_set === one.id ? ` · ${say("table.health.in")}` : "";
   return `${one.id} (${one.back})${at}${bar}`;
 }

@@ -1,8 +1,8 @@
 // The machine's side of a table: cards running, sets, boards, and the proof of the deal.
 
 import { attr, byId, data, fill, h, shown, text } from "../dom.mjs";
+import { faultWords } from "../faults.mjs";
 import { say } from "../words.mjs";
-import { both } from "../words.mjs";
 import { SEATS } from "../fields.mjs";
 
 const CARDS = 108;
@@ -70,7 +70,7 @@ export function health(ctx) {
     const { state } = ctx;
     shown(byId("health"), state);
     if (!state) return;
-    const now = JSON.stringify([state.counters, state.sets, state.boards, state.release, state.head, state.machine.card_set, state.machine.set_out, state.match.profile]);
+    const now = JSON.stringify([Object.keys(ctx.commands).length, state.counters, state.sets, state.boards, state.release, state.head, state.machine.card_set, state.machine.set_out, state.match.profile]);
     if (now === before) return;
     before = now;
     fill(counters, ["deals", "redeals", "voids", "misreads", "jams"].map((name) => h("div", { data: { many: state.counters[name] > 0 && name !== "deals" ? "yes" : null } },
@@ -96,18 +96,12 @@ export function health(ctx) {
       state.machine.set_out === one.id && say("table.health.out"),
     ].filter(Boolean);
     const bar = one.barred.length
-      ? h("strong", { class: "bad" }, "✕ ", say("table.health.barred", { why: one.barred.map((name) => faultName(state, name)).join("、") }))
+      ? h("strong", { class: "bad" }, "✕ ", say("table.health.barred", { why: faultWords(one.barred) }))
       : h("span", null, say("table.health.ready"));
     return [bar, where.length ? ` · ${where.join(" · ")}` : ""];
   }
 
   return { draw };
-}
-
-/** A fault's words where the table shows it, else its name. */
-export function faultName(state, name) {
-  const alert = state.alerts.find((one) => one.name === name);
-  return alert ? both({ en: alert.cause, zh: alert.cause_zh }) : name;
 }
 
 /** What the attempts promised, and where to check it. */

@@ -113,11 +113,13 @@ export function waiting(state) {
 }
 
 /** What is likely wanted now: what stands still goes on first. */
-function likely({ match, machine }) {
+function likely({ match, machine, sets }) {
   const found = [];
   if (match.claimed) return ["resume"];
   if (match.suspended !== null || Object.keys(machine.pauses ?? {}).length) found.push("resume");
   if (machine.phase === "fault") found.push("acknowledge", "clear_jam");
+  const loaded = sets.find((one) => one.id === machine.card_set);
+  if (machine.phase === "empty" && loaded?.barred.length) found.push("replace_set");
   const phase = match.match === null ? "idle" : match.phase;
   if (machine.phase === "empty" || machine.phase === "committed") found.push(...(phase === "dealing" || phase === "cut" || phase === "idle" ? ["start_deal"] : []));
   if (machine.phase === "held" && phase === "idle") found.push("release");
