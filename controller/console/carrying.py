@@ -216,6 +216,8 @@ class Carrier:
         if gone is None or gone.kind != "transferred":
             return None
         left = Left(table=table, match=str(gone.data.get("match")), to=str(gone.data.get("to")))
+        if left.to not in self._tables.ids:
+            return left
         came = self._entry(left.to, self._archive.last_of(left.to, {"taken_over"}))
         if came is not None and (came.data.get("table"), came.data.get("n")) == (table, gone.n):
             return None
@@ -285,7 +287,7 @@ def _check_signed(step: Step, part: dict[str, Any], verify: str) -> None:
 def _count(step: Step, part: dict[str, Any]) -> int:
     """Return of how many parts one is. Raises _Stopped where it lacks what is handed over."""
     count = part.get("parts")
-    if not isinstance(count, int) or not _HANDED_OVER <= part.keys() or count > _MOST_PARTS:
+    if not isinstance(count, int) or not part.keys() >= _HANDED_OVER or count > _MOST_PARTS:
         raise _Stopped(_because(step, _FORGED))
     return count
 

@@ -157,7 +157,9 @@ class Findings:
             return await self._read(call)
         except StoreError as error:
             _log.warning("the archive cannot be asked", why=str(error))
-            return ()
+        except Exception:  # one table's rows are no reason to look at no other's any more
+            _log.exception("the archive is not understood")
+        return ()
 
 
 def _hands(archive: Archive, table: str) -> tuple[OpenedHand, ...]:

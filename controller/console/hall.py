@@ -227,8 +227,12 @@ class Hall:
         for shown in self._shown.values():
             shown.drop(f"row/{table}")
 
+    def _showable(self, seen: Seen) -> Seen:
+        """Return a table; one whose row cannot be shown spoils nothing that is made of all."""
+        return msgspec.structs.replace(seen, state=None) if seen.table in self._unshown else seen
+
     def _show_all(self, now_ms: int) -> None:
-        seen = [self._tables.seen(table) for table in self._tables.ids]
+        seen = [self._showable(self._tables.seen(table)) for table in self._tables.ids]
         for name, (made, roles) in self._of_all.items():
             try:
                 body = msgspec.json.encode(made(seen, now_ms))

@@ -41,11 +41,25 @@ class AtPage:
         await expect(button).to_be_enabled(timeout=SOON_MS)
         await button.click()
         if answer is not None:
-            asked = self.page.locator("dialog[open]")
-            await asked.wait_for(timeout=SOON_MS)
-            await answer(asked)
-            await asked.locator("button[type=submit]").click()
+            await self.answers(answer)
         await expect(self.button(cmd)).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
+
+    async def goes_on(
+        self, cmd: str, answer: Callable[[Locator], Awaitable[None]] | None = None
+    ) -> None:
+        """Press a command's button where the page says what can be done next."""
+        button = self.page.locator(f'#now .order[data-cmd="{cmd}"] > button').first
+        await expect(button).to_be_enabled(timeout=SOON_MS)
+        await button.click()
+        if answer is not None:
+            await self.answers(answer)
+
+    async def answers(self, answer: Callable[[Locator], Awaitable[None]]) -> None:
+        """Answer the question that is open."""
+        asked = self.page.locator("dialog[open]")
+        await asked.wait_for(timeout=SOON_MS)
+        await answer(asked)
+        await asked.locator("button[type=submit]").click()
 
     async def says(self, part: str, words: str | re.Pattern[str]) -> None:
         """Wait until a part of the page says something."""
@@ -61,6 +75,15 @@ def seat(which: str) -> Callable[[Locator], Awaitable[None]]:
 
     async def answer(asked: Locator) -> None:
         await asked.locator(f'.pick-round .seat[data-seat="{which}"]').click()
+
+    return answer
+
+
+def because(words: str) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question with a reason."""
+
+    async def answer(asked: Locator) -> None:
+        await asked.locator("input[type=text]").first.fill(words)
 
     return answer
 
@@ -128,13 +151,16 @@ class AtDesk:
         return answer
 
     async def rules(self, answer: Locator, *, grave: bool = False) -> None:
-        """Put an answer in force, and wait until the form is empty for the next offence.
+        """Put an answer in force by one touch, and begin the next charge.
 
         `grave`: it moves the match, and the page asks once more.
         """
         await self.presses("propose", answer)
         if grave:
             await self.answers()
+        second = answer.locator('.order[data-cmd="approve"]')
+        await expect(second).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
+        await self.page.locator(".charge header button").click()
         await expect(answer).to_have_count(0, timeout=SOON_MS)
 
     async def counts(self, name: str, *sides: str) -> None:

@@ -1,11 +1,13 @@
 """Who comes in, and who does not."""
 
+from urllib.parse import quote
+
 import pytest
 from playwright.async_api import expect
 
 from controller.faults import Language
 from controller.messages import Role
-from tests.browser.people import People
+from tests.browser.people import PIN, People
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,20 @@ async def test_a_wrong_pin_lets_nobody_in(people: People) -> None:
     await stranger.page.locator("input[name=pin]").fill("0000")
     await stranger.page.locator("#enter").click()
     await expect(stranger.page.get_by_role("alert")).not_to_be_empty()
+
+
+@pytest.mark.parametrize(
+    "wanted", ["/.//127.0.0.2:9/", "//127.0.0.2:9/", "/\\127.0.0.2:9/", "javascript:1"]
+)
+async def test_who_has_logged_in_is_led_to_this_console_and_nowhere_else(
+    people: People, wanted: str
+) -> None:
+    people.watched.expected |= {401, 404}
+    person = await people.comes("Li Na", Role.REFEREE)
+    await person.page.context.clear_cookies()
+    await person.opens(f"/login?next={quote(wanted)}")
+    await person.page.locator("input[name=name]").fill("Li Na")
+    await person.page.locator("input[name=pin]").fill(PIN)
+    await person.page.locator("#enter").click()
+    await person.page.wait_for_url(lambda url: "/login" not in url)
+    assert person.page.url.startswith(person.url)

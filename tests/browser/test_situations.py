@@ -32,7 +32,7 @@ FACE = "[♠♥♣♦](?:10|[2-9JQKA])"
 HAND = re.compile(rf'(?:{FACE}[", ]+){{3}}')
 """Three cards in a row: part of somebody's hand."""
 SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
-DEALS = (Deal("NS", entered=True), Deal("NS", entered=True), Deal("EW", entered=True))
+DEALS = (Deal("NS", entered=True),) * 6
 
 
 @pytest.fixture
@@ -176,7 +176,9 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     await expect(kinds).to_have_text(["single", "pair", "triple"], timeout=SOON_MS)
 
     await referee.opens("desk")
-    answer = await referee.accuses("Sun", "wrong play, or a card exposed with it, by who led", by="Wu")
+    answer = await referee.accuses(
+        "Sun", "wrong play, or a card exposed with it, by who led", by="Wu"
+    )
     await expect(referee.remedy).to_contain_text("the player on his left names a combination")
     others = referee.page.locator(".charge .others")
     await others.locator("summary").click()
@@ -225,7 +227,9 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await _asked(at, "tribute", "E", _owed(hand, level), "正确")
     await _asked(at, "tribute", "E", face_text(min(hand)), "贡错：不是应贡的牌")
     giver = playing.match.waiting_for[0]
-    await _asked(at, "return", giver, face_text(lowest(playing.dealt[-1], giver, level)), "符合规定")
+    await _asked(
+        at, "return", giver, face_text(lowest(playing.dealt[-1], giver, level)), "符合规定"
+    )
     await referee.shot("return")
     assert leaks(playing.script.profile, playing.table.states, playing.table.events) == []
     assert HAND.search(await at.page.content()) is None
@@ -238,26 +242,32 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     for each in "北西南":
         await panel.locator("button.pick", has_text=each).click()
     await panel.get_by_role("button", name="名次录入有误").click()
-    import asyncio
-    await asyncio.sleep(2)
-    print(await panel.inner_text())
-    await referee.shot("choices")
-    choice = panel.locator(".choice").nth(1)
-    await expect(choice).to_contain_text("南北", timeout=SOON_MS)
-    await choice.locator("input").check()
+    choices = panel.locator(".choice")
+    await expect(choices).to_have_count(3)
+    await expect(choices.nth(0)).to_contain_text("南北 ", timeout=SOON_MS)
+    await expect(choices.nth(1)).to_contain_text(
+        f"正在打的第{deal + 1}副终止，不计", timeout=SOON_MS
+    )
+    await expect(choices.nth(2)).to_contain_text("级数不变", timeout=SOON_MS)
+    await choices.nth(1).locator("input").check()
     await desk.presses("adjust")
-    await desk.person.sees("填写口头同意的裁判长姓名")
+    await referee.sees("填写口头同意的裁判长姓名")
     await panel.get_by_text("裁判长已口头同意").click()
     await panel.locator(".by-word input[type=text]").fill("陈")
     await desk.presses("adjust")
-    print(await desk.page.locator("dialog[open]").inner_text())
+    await referee.shot("void-later")
     await desk.answers()
-    await playing.until(lambda state: state.match.levels["NS"] == "4")
-    print(happened(playing, "Corrected"), playing.match)
-    await asyncio.sleep(2)
-    await referee.shot("corrected")
-    print(await panel.inner_text())
-    assert 0
+    state = await playing.until(lambda state: state.match.levels["NS"] == "4")
+    assert (state.match.deal, state.match.level, state.match.phase) == (deal + 2, "4", "cut")
+    (corrected,) = happened(playing, "Corrected")
+    assert (corrected["by"], corrected["verbal"], corrected["deal"]) == ("陈", True, 1)
+    first = panel.locator(".deals li").first
+    await expect(first).to_contain_text("北–西–南–东 一三 +2", timeout=SOON_MS)
+    await expect(panel.locator(".deals li").nth(1)).to_contain_text("作废")
+    await expect(panel.locator(".corrected")).to_contain_text("（其后各副作废），陈：名次录入有误")
+    await playing.play_until(lambda match: match.deal == deal + 2 and match.led)
+    at = await before_table(referee, tables[0])
+    await at.says("head", "本副打4")
 
 
 async def _asked(at: AtPage, cmd: str, seat: Seat, card: str, answer: str) -> None:

@@ -5,6 +5,7 @@ nothing of it is shown or kept.
 """
 
 import re
+from datetime import datetime
 from typing import Final, Literal, TypeVar
 
 import msgspec
@@ -39,7 +40,11 @@ class NotTaken(Exception):
 
 def taken_state(body: bytes, table: str) -> State:
     """Return the state in a message of a table's feed. Raises NotTaken."""
-    return _ours(_decoded(_STATE, body), table)
+    state = _ours(_decoded(_STATE, body), table)
+    since = [*(call.since for call in state.calls), *(alert.since for alert in state.alerts)]
+    if not all(map(_is_stamp, (state.time, *since))):
+        raise NotTaken("junk")
+    return state
 
 
 def taken_event(body: bytes, table: str) -> Event:
@@ -62,7 +67,7 @@ def fit_head(signed: SignedHead, time: str) -> bool:
         0 <= signed.n <= _MOST_N
         and _HEAD.fullmatch(signed.head)
         and _SIG.fullmatch(signed.sig)
-        and _TIME.fullmatch(time)
+        and _is_stamp(time)
     )
 
 
@@ -83,11 +88,19 @@ def _fit_to_keep(event: Event) -> Event:
         and _HEAD.fullmatch(event.head)
         and _HEAD.fullmatch(event.prev)
         and _WORD.fullmatch(event.kind)
-        and _TIME.fullmatch(event.time)
+        and _is_stamp(event.time)
         and all(_MATCH.fullmatch(match) for match in named if isinstance(match, str))
     ):
         return event
     raise NotTaken("junk")
+
+
+def _is_stamp(text: str) -> bool:
+    """Tell whether a text is a moment: what pages and the archive reckon with has to be one."""
+    try:
+        return bool(_TIME.fullmatch(text)) and datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def _decoded(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:

@@ -79,7 +79,9 @@ async def _of_table(asked: Asked) -> SheetView:
         ) from None
     if sheet.table != table:
         raise Wrong(
-            502, f"what answers for table {table} is another table", f"以{table}之名应答的是另一张台"
+            502,
+            f"what answers for table {table} is another table",
+            f"以{table}之名应答的是另一张台",
         )
     return view(sheet, _versions(await _kept(asked, sheet.match, table)))
 

@@ -96,7 +96,7 @@ def _is_quiet(event: Event, before: Before) -> bool:
     if event.kind == "verdict":
         return event.data.get("outcome") == "ok"
     if event.kind == "command":
-        return "refused" not in event.data and event.data.get("cmd") not in _NOTHING_ELSE
+        return "refused" not in event.data and str(event.data.get("cmd")) not in _NOTHING_ELSE
     return event.kind in _STEPS
 
 

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from controller.console.standing import Standing
-from controller.faults import fault
+from controller.faults import catalogue
 from controller.messages import Alert, Call, Phase, Role, State
 
 UNTAKEN_MS: Final = 120_000
@@ -177,7 +177,8 @@ def _rank(alert: Alert, state: State) -> Rank:
         return Rank.STOPPED
     if known is not None:
         return known
-    service = fault(alert.name).fault_class == "service"
+    row = catalogue().get(alert.name)  # None: of a newer table
+    service = row is not None and row.fault_class == "service"
     return Rank.TECHNICAL if service and state.machine.phase is not Phase.FAULT else Rank.STOPPED
 
 

@@ -90,7 +90,7 @@ export default {
 
   "table.clock.match": ["本局剩余", "match time left"],
   "table.clock.stands": ["（停表）", "(stands)"],
-  "table.clock.over": ["时间到", "time is up"],
+  "table.clock.over": ["时间到，不再开新副", "time is up: no further deal"],
   "table.clock.added": ["含补时{time}", "{time} of it added"],
   "table.clock.last_deal": ["最后一副", "last deal"],
   "table.clock.said": ["已超时", "overrun"],

@@ -243,6 +243,8 @@ function answerCard(at, args, one, number, over) {
   let seen = null;
   const grave = moves(one);
   let reached = null;
+  /** The form is emptied, unless somebody has begun another charge by then. */
+  const done = () => node.isConnected && over();
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
 
   const second = orderButton({
@@ -250,7 +252,7 @@ function answerCard(at, args, one, number, over) {
     args: () => ({ ruling: reached, ...word.args() }),
     after: () => {
       at.tell(say("rulings.ruled", { id: reached, what: both(one) }));
-      setTimeout(over, 2500);
+      setTimeout(done, 2500);
     },
   });
   second.node.hidden = true;
@@ -282,7 +284,7 @@ function answerCard(at, args, one, number, over) {
     kind: mine || number ? "plain" : "go", args: asked, ...about,
     after: (reply) => {
       at.tell(say("rulings.proposed", { id: reply.result.ruling, what: both(one) }));
-      setTimeout(over, 2500);
+      setTimeout(done, 2500);
     },
   });
   word.shown(!mine);

@@ -77,7 +77,8 @@ export function orders(ctx) {
 
   function drawNext() {
     const { state } = ctx;
-    const wanted = likely(state).filter((cmd) => ctx.commands[cmd] && played(state, cmd) && open(cmd));
+    const wanted = likely(state).filter((cmd) =>
+      ctx.commands[cmd] && played(state, cmd) && open(cmd) && (cmd !== "stop_deal" || ctx.offers));
     const kept = [...next].filter(([, one]) => one.busy() || one.node.dataset.fate).map(([cmd]) => cmd);
     const cmds = [...new Set([...kept, ...wanted])];
     const nodes = new Map([...next].map(([cmd, one]) => [cmd, one.node]));

@@ -35,7 +35,7 @@ export const NEXT = {
   tribute: ["confirm", "tribute"],
   return: ["confirm", "choose", "return"],
   choices: ["answer"],
-  play: ["out", "result", "left"],
+  play: ["out", "result", "left", "stop_deal"],
   result: ["confirm", "stop_deal"],
   forfeit: ["name_leader"],
 };

@@ -1,0 +1,382 @@
+"""A table whose gateway somebody has taken over: it may say anything, of itself alone."""
+
+import asyncio
+import json
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from sqlalchemy import Engine
+
+from controller.console import findings as noted
+from controller.console.carrying import Step, _check_signed, _count, _Stopped
+from controller.console.desk import Desk, Wish
+from controller.console.findings import Findings
+from controller.console.hall import MOST_BYTES, Hall, Takes
+from controller.console.keeping import SheetKeeper
+from controller.console.lines import intake, taken
+from controller.console.lines.intake import Intake
+from controller.console.lines.taken import NotTaken, fit_head, taken_event, taken_state
+from controller.console.one_table import TablePages
+from controller.console.people import Person
+from controller.console.routing import Wrong
+from controller.console.seen import Seen
+from controller.console.shown import BEAT_S, Shown, stream
+from controller.console.standing import Standing
+from controller.console.store.archive import Archive, Batch, Kept, StoreError, open_engine
+from controller.console.store.orders import Orders
+from controller.console.store.sheets import Sheets
+from controller.console.store.takes import KeptTakes
+from controller.console.view.told import tell
+from controller.console.view.waits import reasons
+from controller.gateway.certificates import create_client
+from controller.messages import Command, Event, Reply, Role, SignedHead
+from tests.console.fake import Scripted, an_event, now
+from tests.console.journal import Journal
+from tests.console.papers import TABLE, a_sheet, played, shown_as
+from tests.console.states import call, state
+
+LI = Person(name="Li Na", role=Role.REFEREE)
+HOLD = Wish(id="area-0001-T01", cmd="hold", args={"reason": "smoke"})
+EVENT = msgspec.to_builtins(Journal().happens(match="M1"))
+
+
+class Wire:
+    """What answers for a table: `says` what, or nothing."""
+
+    def __init__(self) -> None:
+        self.sent: list[Command] = []
+        self.says: dict[str, dict[str, Any]] = {}
+
+    async def send(self, command: Command) -> Reply:
+        self.sent.append(command)
+        return Reply(id=command.id, ok=True, result=self.says.get(command.cmd, {}))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A console's database."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture
+def wire() -> Wire:
+    """A table behind the wire."""
+    return Wire()
+
+
+@pytest.fixture
+def tables() -> Scripted:
+    """Twelve tables that stand still; nothing was heard of T12."""
+    return Scripted()
+
+
+@pytest.fixture
+def desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Desk:
+    """A desk."""
+    for role in Role:
+        create_client(tmp_path, role.value, role)
+    numbers = count(1)
+    return Desk(
+        tables,
+        Orders(engine),
+        now,
+        lambda table, role: wire,
+        table_key=lambda table: "k" * 40,
+        keys=lambda table: tmp_path / "clients",
+        ids=lambda: f"own-{next(numbers)}",
+        now_ms=lambda: next(numbers),
+    )
+
+
+# What comes on its feed.
+
+
+@pytest.mark.parametrize("sign", ["\n", "\r", "\r\n"])
+def test_a_message_of_several_lines_is_none(sign: str) -> None:
+    for whole, take in ((msgspec.to_builtins(state()), taken_state), (EVENT, taken_event)):
+        body = json.dumps(whole).replace("{", "{" + sign, 1).encode()
+        with pytest.raises(NotTaken, match="junk"):
+            take(body, "T01")
+
+
+def test_a_message_larger_than_any_table_sends_is_none() -> None:
+    body = msgspec.json.encode(EVENT | {"data": {"x": "x" * taken.LARGEST}})
+    with pytest.raises(NotTaken, match="junk"):
+        taken_event(body, "T01")
+
+
+@pytest.mark.parametrize("name", ["match", "match_id"])
+@pytest.mark.parametrize("match", ["M" * 65, "M\0"])
+def test_what_no_database_takes_is_not_taken_from_a_feed(
+    store_url: str, name: str, match: str
+) -> None:
+    """One row that a database refuses would keep back what all other tables said."""
+    body = msgspec.json.encode(EVENT | {"data": {name: match}})
+    try:
+        kept = Kept(taken_event(body, "T01"), body)
+    except NotTaken:
+        return
+    engine = open_engine(store_url)
+    try:
+        assert Archive(engine).write([Batch((kept,))]).events == 1
+    except StoreError:
+        pytest.fail("the store is away for everybody")
+    finally:
+        engine.dispose()
+
+
+def test_numbers_without_end_are_not_remembered_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(intake, "MOST_BEYOND", 50)
+    told: list[Event] = []
+
+    class Full:
+        def keep(self, *kept: object) -> None:
+            """Have no room."""
+
+    held = Intake(Full(), {}, told.append, lambda table: None)  # type: ignore[arg-type]
+    for n in range(2, 502):
+        event = an_event("T01", n, "state", {})
+        held.heard(Kept(event, b""))
+    assert len(told) == 500
+    assert len(held._beyond["T01"]) == 50
+
+
+@pytest.mark.parametrize("stamp", ["x", "2027-13-01T00:00:00Z", "2027-01-01T00:00:00", "9" * 99])
+def test_a_moment_that_is_none_is_not_taken(stamp: str) -> None:
+    """Else it would stand in the archive, and nothing that reckons with it be shown again."""
+    said = msgspec.to_builtins(state(calls=[call("button", seat="N")]))
+    for wrong in (
+        said | {"time": stamp},
+        said | {"calls": [said["calls"][0] | {"since": stamp}]},
+    ):
+        with pytest.raises(NotTaken, match="junk"):
+            taken_state(msgspec.json.encode(wrong), "T01")
+    with pytest.raises(NotTaken, match="junk"):
+        taken_event(msgspec.json.encode(EVENT | {"time": stamp}), "T01")
+    signed = SignedHead(n=1, head="ab" * 32, sig="cd" * 64)
+    assert not fit_head(signed, stamp)
+
+
+async def test_an_archive_that_is_not_understood_ends_no_looking(
+    engine: Engine, tables: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = Archive(engine)
+    opened = an_event("T01", 1, "opened_hand", {"seat": "N", "by": "Chen"})
+    bad = msgspec.structs.replace(opened, time="x")
+    archive.keep([Kept(bad, msgspec.json.encode(bad))])
+    monkeypatch.setattr(noted, "LOOK_S", 0.01)
+    found = Findings(tables, archive, lambda table: None, now)
+    found.start()
+    await asyncio.sleep(0.1)
+    assert found._looking is not None
+    assert not found._looking.done()
+    await found.close()
+
+
+# What a hall's pages and a table's page show of it.
+
+
+async def test_one_that_says_too_much_fills_nobodys_line(engine: Engine, tables: Scripted) -> None:
+    hall = Hall(tables, Takes(KeptTakes(engine), now, lambda: 0), lambda: 10**13)
+    said = tables.seen("T01").state
+    assert said is not None
+    much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
+    tables.say("T01", msgspec.structs.replace(said, match=much))
+    many = [msgspec.structs.replace(call, words_en="x" * MOST_BYTES) for call in _calls(tables)]
+    tables.say("T02", msgspec.structs.replace(_state(tables, "T02"), calls=many))
+    hall.start()
+    _, parts = hall.shown(Role.REFEREE).since(0)
+    await hall.close()
+    for table in ("T01", "T02"):
+        body = parts[f"row/{table}"]
+        assert body is not None
+        assert len(body) < MOST_BYTES
+        assert json.loads(body)["standing"] == Standing.STALE.value
+    assert len(parts["waits"] or b"") < MOST_BYTES
+
+
+async def test_one_that_no_page_can_show_spoils_nothing_of_the_others(
+    engine: Engine, tables: Scripted
+) -> None:
+    def made(seen: Sequence[Seen], now_ms: int) -> list[str]:
+        assert all(one.state is None or len(one.state.match.event or "") < 99 for one in seen)
+        return [one.table for one in seen if one.state is not None]
+
+    parts = {"areas": (made, frozenset({Role.REFEREE}))}
+    hall = Hall(tables, Takes(KeptTakes(engine), now, lambda: 0), lambda: 10**13, parts)
+    said = _state(tables, "T01")
+    much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
+    tables.say("T01", msgspec.structs.replace(said, match=much))
+    hall.start()
+    await asyncio.sleep(0.05)
+    _, shown = hall.shown(Role.REFEREE).since(0)
+    await hall.close()
+    assert json.loads(shown["areas"] or b"[]") == [f"T{n:02}" for n in range(2, 12)]
+
+
+def test_a_fault_that_only_a_newer_table_knows_is_shown() -> None:
+    tables = Scripted()
+    alert = msgspec.structs.replace(_state(tables, "T04").alerts[0], name="OF_TOMORROW")
+    said = msgspec.structs.replace(_state(tables, "T04"), alerts=[alert])
+    assert reasons(said, Standing.LIVE, 0)[0].name == "OF_TOMORROW"
+
+
+def _state(tables: Scripted, table: str) -> Any:
+    found = tables.seen(table).state
+    assert found is not None
+    return found
+
+
+def _calls(tables: Scripted) -> list[Any]:
+    return list(_state(tables, "T02").calls)
+
+
+@pytest.mark.virtual
+async def test_where_changes_never_end_it_is_still_asked_who_may_look() -> None:
+    shown, loop = Shown(), asyncio.get_running_loop()
+    may, beats = True, 0
+
+    async def changing() -> None:
+        for number in count():
+            shown.put("state", number)
+            await asyncio.sleep(0.001)
+
+    async def looks() -> bool:
+        return may
+
+    busy = asyncio.ensure_future(changing())
+    begun = loop.time()
+    async for said in stream(shown, lambda: 1, {}, looks):
+        beats += said.startswith(b"event: beat")
+        may = loop.time() - begun < 3 * BEAT_S
+        if said.startswith(b"event: gone"):
+            break
+        assert loop.time() - begun < 5 * BEAT_S
+    busy.cancel()
+    assert beats >= 2
+
+
+async def test_a_thousand_events_at_once_are_told_once_and_read_once(
+    engine: Engine, tables: Scripted, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall = Hall(tables, Takes(KeptTakes(engine), now, lambda: 0), lambda: 10**13)
+    read = 0
+
+    async def orders(table: str) -> list[Any]:
+        nonlocal read
+        read += 1
+        await asyncio.sleep(0)
+        return []
+
+    monkeypatch.setattr(desk, "orders", orders)
+    pages = TablePages(tables, desk, hall, Archive(engine), now, lambda: 10**13)
+    pages.start()
+    told = 0
+    async with pages.looking("T01", Role.REFEREE) as (shown, _):
+        await asyncio.sleep(0.05)
+        before, put = read, shown.put
+
+        def counted(name: str, value: object) -> bool:
+            nonlocal told
+            told += name == "told"
+            return put(name, value)
+
+        monkeypatch.setattr(shown, "put", counted)
+        for number in range(1000):
+            tables.tell("T01", "command", id=f"order-{number:06}", cmd="hold")
+        await asyncio.sleep(0.05)
+    await pages.close()
+    assert read - before <= 2
+    assert told == 1
+
+
+@pytest.mark.parametrize("odd", [None, 7, ["hold"], {"hold": 1}, "<b>" * 99])
+def test_a_command_that_is_no_word_is_told_in_some(odd: object) -> None:
+    event = an_event("T01", 1, "command", {"cmd": odd, "id": odd, "person": odd, "args": odd})
+    assert len(tell([event])) == 1
+
+
+# Orders and their fate.
+
+
+async def test_what_one_table_says_of_anothers_order_is_nothing(desk: Desk) -> None:
+    await desk.do(LI, "T01", HOLD)
+    desk.saw(an_event("T02", 7, "command", {"id": HOLD.id, "cmd": "hold"}))
+    for n in range(5000):
+        desk.saw(an_event("T02", n + 8, "command", {"id": f"made-up-{n}", "cmd": "hold"}))
+    assert [one.seen for one in await desk.orders("T01")] == [None]
+    desk.saw(an_event("T01", 9, "command", {"id": HOLD.id, "cmd": "hold"}))
+    assert [one.seen for one in await desk.orders("T01")] == [9]
+    assert len(desk._seen["T02"]) < 2000
+
+
+async def test_an_order_that_its_table_refused_is_not_shown_as_seen(desk: Desk) -> None:
+    await desk.do(LI, "T01", HOLD)
+    desk.saw(an_event("T01", 7, "command", {"id": HOLD.id, "refused": "PAUSED"}))
+    assert [one.seen for one in await desk.orders("T01")] == [None]
+
+
+async def test_no_order_goes_to_a_table_that_says_it_is_another(desk: Desk, wire: Wire) -> None:
+    """Announced under another's name, its keys are its own, and their fingerprint is right."""
+    wire.says["snapshot"] = {"table": "T05", "boot": "fresh"}
+    with pytest.raises(Wrong, match="another table"):
+        await desk.do(LI, "T12", HOLD)
+    assert [sent.cmd for sent in wire.sent] == ["snapshot"]
+
+
+@pytest.mark.parametrize(
+    "part", [{}, {"parts": "x"}, {"parts": 10**9}, {"parts": 2, "part": 1, "digest": "a"}]
+)
+def test_a_document_that_lacks_something_is_refused_in_words(part: dict[str, Any]) -> None:
+    step = Step(step="document", table="T01", fate="done")
+    with pytest.raises(_Stopped):
+        _count(step, part)
+    with pytest.raises(_Stopped):
+        _check_signed(step, part, "ab" * 32)
+
+
+# What is kept.
+
+
+async def test_a_sheet_of_another_table_is_not_kept_as_that_ones(
+    engine: Engine, tables: Scripted, desk: Desk, wire: Wire
+) -> None:
+    sheets = Sheets(engine, lambda: 1)
+    wire.says["sheet"] = msgspec.to_builtins(a_sheet(played(), name="T05"))
+    keeper = SheetKeeper(tables, desk, sheets, now)
+    keeper.start()
+    tables.say(TABLE, shown_as(a_sheet(played())))
+    await asyncio.sleep(0.05)
+    await keeper.close()
+    assert [sent.cmd for sent in wire.sent].count("sheet") >= 1
+    assert sheets.of("M1") == []
+
+
+async def test_a_sheet_with_a_number_that_no_database_has_is_a_failure_of_the_store(
+    engine: Engine,
+) -> None:
+    huge = msgspec.structs.replace(a_sheet(played()), version=1 << 63)
+    with pytest.raises(StoreError):
+        Sheets(engine, lambda: 1).keep(huge)
+
+
+async def test_hands_and_names_without_end_do_not_fill_the_chiefs_page(
+    engine: Engine, tables: Scripted
+) -> None:
+    found = Findings(tables, Archive(engine), lambda table: None, now)
+    for n in range(2000):
+        found.saw(an_event("T01", n, "opened_hand", {"seat": "N" * 999, "by": "x" * 999}))
+        found.saw(an_event("T01", n, "command", {"id": "x", "person": f"nobody {n}"}))
+        found.saw(an_event("T01", n, "command", {"id": "x", "person": "y" * 41}))
+    assert len(found._opened["T01"]) == noted.MOST_OPENED
+    assert len(found._orders) == noted.MOST_PEOPLE
+    view = found.view([tables.seen(table) for table in tables.ids], 10**13)
+    assert len(msgspec.json.encode(view)) < 300_000
