@@ -135,7 +135,15 @@ def _goes_on(state: State) -> bool:
         or state.calls
         or machine.phase in _MACHINE_WORKS
         or match.phase in ("signed", "anti_check", "dealing")
+        or _is_compared(match)
         or (match.phase == "held" and machine.phase in (Phase.HELD, Phase.RELEASED))
         or (match.phase == "setup" and len(match.seated) == 4)
         or (match.phase == "play" and (match.led or match.leader))
     )
+
+
+def _is_compared(match: Match) -> bool:
+    """Tell whether all payers have laid: then the machine compares, and nobody has to act."""
+    tribute = match.tribute
+    laid = tribute is not None and set(tribute.laid) == set(tribute.payers)
+    return match.phase == "tribute" and laid
