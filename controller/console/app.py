@@ -18,7 +18,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.console import routes
 from controller.console.console import Console
-from controller.console.routing import HEADER, Wrong
+from controller.console.routing import HEADER, refused
+from controller.console.wrong import Wrong
 
 _HERE: Final = Path(__file__).parent
 _HEADERS: Final = {
@@ -111,8 +112,8 @@ class _Guard:
             await send(message)
 
         if scope["method"] not in _SAFE and not Request(scope).headers.get(HEADER):
-            refused = Wrong(403, f"the header {HEADER} is missing", f"缺少{HEADER}请求头")
-            await refused.response()(scope, receive, with_headers)
+            wrong = Wrong(403, f"the header {HEADER} is missing", f"缺少{HEADER}请求头")
+            await refused(wrong)(scope, receive, with_headers)
             return
         await self._app(scope, receive, with_headers)
 
@@ -120,9 +121,9 @@ class _Guard:
 async def _not_found(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 405:
-        return Wrong(status, "this cannot be done here", "不支持此操作").response()
-    return Wrong(status, "there is no such page", "没有此页面").response()
+        return refused(Wrong(status, "this cannot be done here", "不支持此操作"))
+    return refused(Wrong(status, "there is no such page", "没有此页面"))
 
 
 async def _failed(_: Request, __: Exception) -> Response:
-    return Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志").response()
+    return refused(Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志"))

@@ -10,13 +10,14 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta
 
-from controller.console.desk import Desk, Wish
+from controller.console.desk import Desk
 from controller.console.people import Person
-from controller.console.routing import Wrong
 from controller.console.seen import Run, Tables
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive
 from controller.console.store.orders import Orders
+from controller.console.wish import Wish
+from controller.console.wrong import Wrong
 from controller.messages import Event, Failure, Reply, State
 from controller.signing import BadSignature, check_document
 

@@ -12,9 +12,9 @@ from typing import Any, Final
 import zmq
 
 from controller.client.client import ANSWER_S, Client, Identity, NoAnswer
-from controller.client.endpoints import Endpoints
 from controller.console.config import TableLine
 from controller.console.keys import identity
+from controller.console.lines.asking import endpoints
 from controller.messages import Command, Reply, Role
 
 IDLE_S: Final = 300.0
@@ -49,14 +49,8 @@ class Clients:
             self._retire(key, known)
             known = None
         if known is None:
-            endpoints = Endpoints(
-                table=line.id,
-                feed=line.feed,
-                commands=line.commands,
-                server_key=line.server_key,
-            )
             own: Identity = identity(self._keys(table), role)
-            client = Client(endpoints, own, self._ids, context=self._context)
+            client = Client(endpoints(line), own, self._ids, context=self._context)
             known = self._open[key] = _Kept(client, line, lambda kept: self._retire(key, kept))
         return known
 

@@ -9,11 +9,10 @@ is refused after its restart, because it was signed for another run.
 import asyncio
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 import msgspec
 import structlog
-from msgspec import Meta
 
 from controller import signing
 from controller.client.client import NoAnswer
@@ -21,16 +20,16 @@ from controller.client.line import BadAddress
 from controller.commands import COMMANDS, refusal
 from controller.console.keys import identity, opened
 from controller.console.people import Person
-from controller.console.routing import Wrong
 from controller.console.seen import Run, Tables
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
-from controller.messages import Command, Event, Failure, Phase, Reply, Role
-from controller.tomlwords import printable, short
+from controller.console.wish import Answered, Fate, OrderView, Wish
+from controller.console.wrong import Wrong, no_table
+from controller.messages import Command, Event, Phase, Reply, Role
+from controller.tomlwords import printable
 
 _log = structlog.get_logger("console")
 
-Fate = Literal["sent", "done", "refused", "unknown"]
 LAST: Final = 20
 """Orders that a table's page shows."""
 _MOST_SEEN: Final = 1_024
@@ -40,47 +39,6 @@ _UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """The gateway's word that it does not know what became of an order."""
 _NOT_OF_IT: Final = _UNTOLD | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
 """What an order that is asked for again may be told without that its fate is known."""
-
-OrderId = Annotated[
-    str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,60}$", description="8 to 60 letters, digits, _ . -")
-]
-
-
-class Wish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a person orders. `deal` and `attempt`: what he had before his eyes."""
-
-    id: OrderId
-    cmd: str
-    args: dict[str, Any] = {}
-    deal: int | None = None
-    attempt: int | None = None
-
-
-class OrderView(msgspec.Struct, frozen=True, kw_only=True):
-    """One order and its fate, as a table's page shows it.
-
-    `seen`: the number of the public entry that says it was carried out, once the feed brought it.
-    """
-
-    id: str
-    cmd: str
-    person: str
-    role: Role
-    at_ms: int
-    fate: Fate
-    seen: int | None = None
-    error: Failure | None = None
-
-
-class Told(msgspec.Struct, frozen=True):
-    """What a table answered; None: it is not known whether the order acted."""
-
-    reply: Reply | None = None
-    why: str = ""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it as the page has it."""
-        return {"unknown": True, "why": self.why} if self.reply is None else {"reply": self.reply}
 
 
 class Line(Protocol):
@@ -117,10 +75,10 @@ class Desk:
         self._table_key, self._keys = table_key, keys
         self._ids, self._now_ms = ids, now_ms
         self._seen: dict[str, dict[str, int]] = {}
-        self._open: dict[str, tuple[Person, str, Wish, asyncio.Task[Told]]] = {}
+        self._open: dict[str, tuple[Person, str, Wish, asyncio.Task[Answered]]] = {}
         self.on_orders: Callable[[str], None] = lambda table: None
 
-    async def do(self, person: Person, table: str, wish: Wish) -> Told:
+    async def do(self, person: Person, table: str, wish: Wish) -> Answered:
         """Give an order; the same id again asks for the fate of the same order.
 
         Raises Wrong where the person may not, or the id is another order's. Who goes away
@@ -184,8 +142,7 @@ class Desk:
         try:
             self._tables.seen(table)
         except KeyError:
-            name = printable(short(table))
-            raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台") from None
+            raise no_table(table) from None
         order = COMMANDS.get(wish.cmd)
         if order is not None and not order.signed:
             raise Wrong(400, f"{wish.cmd} orders nothing", f"{wish.cmd}不是命令")
@@ -195,13 +152,13 @@ class Desk:
             en, zh = f"{why.message}: {why.action}", f"{why.message_zh}：{why.action_zh}"
             raise Wrong(403 if order is not None else 400, printable(en), printable(zh))
 
-    async def _carried(self, person: Person, table: str, wish: Wish) -> Told:
+    async def _carried(self, person: Person, table: str, wish: Wish) -> Answered:
         given = await self._run(lambda: self._orders.find(wish.id))
         if given is not None:
             if not _is_same(given, person, table, wish):
                 raise _other(wish.id)
             if given.reply is not None:
-                return Told(given.reply)
+                return Answered(given.reply)
             return await self._sent(given, again=True)
         given = Given(
             table=table,
@@ -249,7 +206,7 @@ class Desk:
             )
         return boot
 
-    async def _sent(self, given: Given, again: bool) -> Told:
+    async def _sent(self, given: Given, again: bool) -> Answered:
         order, table = given.command, given.table
         self.on_orders(table)
         try:
@@ -264,25 +221,25 @@ class Desk:
         except StoreError as failed:  # it is unknown again after a restart, and can be asked for
             _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
         asyncio.get_running_loop().call_soon(self.on_orders, table)
-        return Told(reply)
+        return Answered(reply)
 
-    def _is_over(self, order: str, done: "asyncio.Task[Told]") -> None:
+    def _is_over(self, order: str, done: "asyncio.Task[Answered]") -> None:
         del self._open[order]
         if not done.cancelled():
             done.exception()  # whoever asked may be gone
 
-    def _unknown(self, given: Given, why: str) -> Told:
+    def _unknown(self, given: Given, why: str) -> Answered:
         _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
         asyncio.get_running_loop().call_soon(self.on_orders, given.table)
-        return Told(None, why)
+        return Answered(None, why)
 
-    def _unsealed(self, person: Person, table: str, told: Told) -> Told:
+    def _unsealed(self, person: Person, table: str, told: Answered) -> Answered:
         """Open what was sealed to a chief, for the one who ordered it, on its way to him."""
         reply = told.reply
         if reply is None or reply.result is None or person.role is not Role.CHIEF:
             return told
         result = opened(self._keys(table), Role.CHIEF, reply.result)
-        return Told(msgspec.structs.replace(reply, result=result))
+        return Answered(msgspec.structs.replace(reply, result=result))
 
     def _view(self, given: Given) -> OrderView:
         reply, command = given.reply, given.command

@@ -30,7 +30,7 @@ class Door(H11Protocol):
         """Take a connection, or hang up."""
         super().connection_made(transport)
         host = _host(self)
-        if host is not None and sum(_host(one) == host for one in self.connections) > MOST_OF_ONE:
+        if host and sum(_host(one) == host for one in self.connections) > MOST_OF_ONE:
             transport.abort()
             return
         self._look()
@@ -64,9 +64,11 @@ class Door(H11Protocol):
             self._late = None
 
 
-def _host(one: object) -> str | None:
-    """Return from where a connection comes; None from this computer."""
+def counted(host: str) -> str:
+    """Return an address of which it is counted what it does; "" for this computer's own."""
+    return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host
+
+
+def _host(one: object) -> str:
     client = one.client if isinstance(one, H11Protocol) else None
-    if client is None or ipaddress.ip_address(client[0].partition("%")[0]).is_loopback:
-        return None
-    return client[0]
+    return "" if client is None else counted(client[0])

@@ -15,7 +15,9 @@ import structlog
 
 from controller.console.seen import Run, Seen, Tables, Undo
 from controller.console.store.archive import Archive, StoreError
-from controller.console.view.chief import ChiefView, Load, Noted, OpenedHand, chief, open_matters
+from controller.console.view.chief import ChiefView, chief
+from controller.console.view.noted import Load, Noted, OpenedHand
+from controller.console.view.open_matters import open_matters
 from controller.console.view.waits import since_epoch_ms
 from controller.heads import Disagreement
 from controller.messages import Event
@@ -106,10 +108,13 @@ class Findings:
             known = self._opened.get(event.table, ())
             self._opened[event.table] = (*known, _opened(event))[-MOST_OPENED:]
         elif event.kind == "command" and "refused" not in event.data:
-            person = event.data.get("person")
-            if isinstance(person, str) and len(person) <= _LONGEST_NAME:
-                if person in self._orders or len(self._orders) < MOST_PEOPLE:
-                    self._orders[person] += 1
+            self._count_order(event.data.get("person"))
+
+    def _count_order(self, person: object) -> None:
+        if not isinstance(person, str) or len(person) > _LONGEST_NAME:
+            return
+        if person in self._orders or len(self._orders) < MOST_PEOPLE:
+            self._orders[person] += 1
 
     def _note_open(self, seen: Sequence[Seen], now_ms: int) -> None:
         found = [(one.table, one.state) for one in seen if one.state is not None]

@@ -11,11 +11,11 @@ import msgspec
 import structlog
 
 from controller.console.desk import Desk
-from controller.console.routing import Wrong
 from controller.console.seen import Run, Tables, Undo
 from controller.console.store.archive import StoreError
 from controller.console.store.sheets import Sheets
 from controller.console.view.sheet import read_sheet
+from controller.console.wrong import Wrong
 from controller.messages import State
 
 RETRY_S: Final = 5.0

@@ -9,7 +9,7 @@ from nacl.exceptions import CryptoError
 from nacl.public import PrivateKey, SealedBox
 
 from controller.client.client import Identity
-from controller.console.routing import Wrong
+from controller.console.wrong import Wrong
 from controller.messages import Role
 from controller.roster import RosterError, read_certificate
 from controller.roster.certificate import Certificate

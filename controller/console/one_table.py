@@ -14,12 +14,12 @@ import structlog
 
 from controller.console.desk import Desk
 from controller.console.hall import Hall
-from controller.console.routing import Wrong
 from controller.console.seen import Run, Seen, Tables
 from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive, StoreError
 from controller.console.view.told import Told, tell
+from controller.console.wrong import Wrong, no_table
 from controller.messages import Event, Role, State
 
 _log = structlog.get_logger("console")
@@ -108,7 +108,7 @@ class TablePages:
         try:
             self._tables.seen(table)
         except KeyError:
-            raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台") from None
+            raise no_table(table) from None
         key = table, role
         page = self._pages.get(key)
         if page is None:

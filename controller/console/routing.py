@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from controller.console.people import NotAllowed, Person
 from controller.console.store.archive import StoreError
+from controller.console.wrong import Wrong, no_table
 from controller.messages import Role
 
 if TYPE_CHECKING:
@@ -41,19 +42,6 @@ _PAGES: Final = Path(__file__).parent / "pages"
 _log = structlog.get_logger("console")
 
 
-class Wrong(Exception):
-    """A request that is refused: its HTTP status, and a line in both languages that says why."""
-
-    def __init__(self, status: int, en: str, zh: str) -> None:
-        """Keep all three."""
-        super().__init__(en)
-        self.status, self.en, self.zh = status, en, zh
-
-    def response(self) -> Response:
-        """Return it as a browser gets it."""
-        return answer({"error": {"en": self.en, "zh": self.zh}}, self.status)
-
-
 class Asked:
     """One request: who asks, of which console, and what."""
 
@@ -75,6 +63,20 @@ class Asked:
     def path(self) -> dict[str, str]:
         """The named parts of the path."""
         return self.request.path_params
+
+    @property
+    def table(self) -> str:
+        """The table in the path, under `id`. Raises Wrong for one that is not the console's."""
+        name = self.path["id"]
+        if name not in self.console.tables.ids:
+            raise no_table(name)
+        return name
+
+    @property
+    def origin(self) -> str:
+        """Where others find this console: as it is configured, else as this browser found it."""
+        said, url = self.console.config.console.public_url, self.request.url
+        return said.rstrip("/") if said else f"{url.scheme}://{url.netloc}"
 
     @property
     def token(self) -> str:
@@ -139,14 +141,16 @@ def route(
                 admit(person, roles)
             answered = await handler(Asked(request, console, person))
         except Wrong as wrong:
-            return wrong.response()
-        except NotAllowed as refused:
-            return Wrong(403, refused.en, refused.zh).response()
+            return refused(wrong)
+        except NotAllowed as wrong:
+            return refused(Wrong(403, wrong.en, wrong.zh))
         except StoreError as failed:
             _log.error("the database failed", path=path, why=str(failed))  # not for everybody
-            return Wrong(
-                503, "the console's database cannot be used: see its log", "控制台数据库不可用"
-            ).response()
+            return refused(
+                Wrong(
+                    503, "the console's database cannot be used: see its log", "控制台数据库不可用"
+                )
+            )
         return answered if isinstance(answered, Response) else answer(answered)
 
     return Route(path, endpoint, methods=list(methods))
@@ -183,6 +187,11 @@ def admit(person: Person | None, roles: Roles) -> Person:
             403, f"the role {person.role.value} may not; one of: {who}", f"无此权限，限：{who}"
         )
     return person
+
+
+def refused(wrong: Wrong) -> Response:
+    """Return why something is not done, as a browser gets it."""
+    return answer({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
 
 
 def answer(value: object, status: int = 200) -> Response:

@@ -6,33 +6,29 @@ was missed is asked for. A message that is none of the table's is counted and no
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import partial
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-import msgspec
 import structlog
 import zmq
 from msgspec.structs import replace
 
-from controller import heads
-from controller.client.client import Client, Identity, NoAnswer
-from controller.client.endpoints import Endpoints
+from controller.client.client import Identity
 from controller.client.line import RETRY_S, Keys
 from controller.client.monitored import LineState
 from controller.console.config import TableLine
 from controller.console.lines import heard as how
+from controller.console.lines.asking import asking
 from controller.console.lines.backfill import AUDIT_S, SETTLE_S, Ask, Backfill
+from controller.console.lines.counts import Counts, counted
 from controller.console.lines.feed import Feed
 from controller.console.lines.intake import Intake
-from controller.console.lines.taken import (
-    NotTaken,
-    answered_event,
-    fit_head,
-    taken_event,
-    taken_state,
-)
+from controller.console.lines.signed import signed_head
+from controller.console.lines.taken import NotTaken, taken_event, taken_state
+from controller.console.listeners import Listeners
 from controller.console.seen import Run, Seen, Undo
 from controller.console.standing import Heard, Standing
 from controller.console.store.archive import Archive, Kept, Written
@@ -42,22 +38,7 @@ from controller.messages import Event, SignedHead, State
 
 LOOK_S: Final = 0.5
 """How often it is looked which tables have grown silent or stale meanwhile."""
-ANSWER_S: Final = 8.0
 _log = structlog.get_logger("console")
-
-
-class Counts(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What came on a table's feed and was not taken, since the console began.
-
-    `other`: messages about another table, `other_table` the last one named; `heads`: signed heads
-    that the table's key did not sign.
-    """
-
-    junk: int = 0
-    other_version: int = 0
-    other: int = 0
-    other_table: str = ""
-    heads: int = 0
 
 
 class _HasBoot(Protocol):
@@ -108,9 +89,9 @@ class Tables:
         self._all: dict[str, _One] = {}
         self._due: dict[str, None] = {}
         self._events: list[Event] = []
-        self._on_change: list[Callable[[str], None]] = []
-        self._on_event: list[Callable[[Event], None]] = []
-        self._on_store: list[Callable[[], None]] = []
+        self._on_change: Listeners[str] = Listeners()
+        self._on_event: Listeners[Event] = Listeners()
+        self._on_store: Listeners[[]] = Listeners()
 
     async def __aenter__(self) -> Self:
         """Take up what is kept. Raises StoreError."""
@@ -217,15 +198,15 @@ class Tables:
 
     def on_change(self, told: Callable[[str], None]) -> Undo:
         """Tell of every table of which something else is known, at most 20 times a second each."""
-        return _heard_by(self._on_change, told)
+        return self._on_change.add(told)
 
     def on_event(self, told: Callable[[Event], None]) -> Undo:
         """Tell of every public event that comes, once; what was missed comes later than it was."""
-        return _heard_by(self._on_event, told)
+        return self._on_event.add(told)
 
     def on_store(self, told: Callable[[], None]) -> Undo:
         """Tell whenever the database went or came back."""
-        return _heard_by(self._on_store, told)
+        return self._on_store.add(told)
 
     def _shut(self, table: str) -> None:
         self._feed.shut(table)
@@ -294,41 +275,23 @@ class Tables:
             self._backfill.audit(seen.table)
 
     def _take_head(self, one: _One, state: State, signed: SignedHead) -> None:
-        line = one.line
-        fits = fit_head(signed, state.time) and (
-            line.verify is None or heads.fits(signed, line.server_key, bytes.fromhex(line.verify))
-        )
-        if not fits:
+        kept = signed_head(one.line, state.time, signed)
+        if kept is None:
             one.counts = replace(one.counts, heads=one.counts.heads + 1)
-            _log.warning("a head that the table did not sign", table=line.id, n=signed.n)
-            return
-        self._intake.head(
-            heads.KeptHead(
-                table=line.id,
-                table_key=line.server_key,
-                n=signed.n,
-                head=signed.head,
-                sig=signed.sig,
-                time=state.time,
-            )
-        )
+            _log.warning("a head that the table did not sign", table=one.line.id, n=signed.n)
+        else:
+            self._intake.head(kept)
 
     def _count(self, one: _One, wrong: NotTaken) -> None:
-        counts = one.counts
-        if wrong.why == "other_table":
-            one.counts = replace(counts, other=counts.other + 1, other_table=wrong.other[:24])
-        elif wrong.why == "other_version":
-            one.counts = replace(counts, other_version=counts.other_version + 1)
-        else:
-            one.counts = replace(counts, junk=counts.junk + 1)
-        if sum((counts.junk, counts.other, counts.other_version)) == 0:
+        if not one.counts.messages:
             _log.warning("not taken from a feed", table=one.line.id, why=wrong.why)
+        one.counts = counted(one.counts, wrong)
 
     def _changed(self, table: str) -> None:
         one = self._all.get(table)
         if one is not None:
             one.standing = one.seen.standing(self._now_ms())[0]
-        _tell_all(self._on_change, table)
+        self._on_change.tell(table)
 
     async def _look_on(self) -> None:
         """Find who has grown silent or stale, as nothing comes that would tell."""
@@ -350,7 +313,7 @@ class Tables:
     def _tell_events(self) -> None:
         events, self._events = self._events, []
         for event in events:
-            _tell_all(self._on_event, event)
+            self._on_event.tell(event)
 
     def _written(self, written: Written) -> None:
         self._intake.written(written.marks)
@@ -359,7 +322,7 @@ class Tables:
 
     def _store_changed(self) -> None:
         self._backfill.hold(self._writer.away)
-        _tell_all(self._on_store)
+        self._on_store.tell()
 
     def _doubt(self, table: str) -> None:
         self._backfill.doubt(table)
@@ -368,48 +331,8 @@ class Tables:
         state = self._all[table].seen.state
         return "" if state is None else state.head
 
-    @asynccontextmanager
-    async def _asking(self, table: str) -> AsyncIterator[Ask]:
-        """Open a line to a table's commands."""
+    def _asking(self, table: str) -> AbstractAsyncContextManager[Ask]:
         one = self._all[table]
-        line = one.line
-        where = Endpoints(
-            table=line.id, feed=line.feed, commands=line.commands, server_key=line.server_key
-        )
-
-        async def ask(since: int) -> Sequence[Kept]:
-            reply = await client.ask("events", {"since": since}, answer_s=ANSWER_S)
-            told = (reply.result or {}).get("events")
-            if not isinstance(told, list):
-                raise NoAnswer(f"{line.commands}: {reply.error and reply.error.code}")
-            kept = self._kept(one, told)
-            return sorted((k for k in kept if k.event.n > since), key=lambda k: k.event.n)
-
-        async with Client(where, self._identity(line), self._ids, context=self.context) as client:
-            yield ask
-
-    def _kept(self, one: _One, told: Iterable[object]) -> Iterator[Kept]:
-        for value in told:
-            try:
-                yield Kept(answered_event(value, one.line.id), msgspec.json.encode(value))
-            except NotTaken as wrong:
-                self._count(one, wrong)
-
-
-def _tell_all(those: Sequence[Callable[..., None]], *what: object) -> None:
-    """Tell all of them; one that fails keeps nothing from the others."""
-    for told in tuple(those):
-        try:
-            told(*what)
-        except Exception:
-            _log.exception("not told", who=repr(told), what=str(what)[:80])
-
-
-def _heard_by(those: list[Callable[..., None]], told: Callable[..., None]) -> Undo:
-    those.append(told)
-
-    def undo() -> None:
-        if told in those:
-            those.remove(told)
-
-    return undo
+        me = self._identity(one.line)
+        odd = partial(self._count, one)
+        return asking(one.line, me, self._ids, self.context, odd)

@@ -16,7 +16,7 @@ from controller.config import ConfigError
 from controller.console.config import ConsoleConfig, TableLine, read_tables, write_tables
 from controller.console.console import Console
 from controller.console.find import Finder
-from controller.console.routing import Wrong
+from controller.console.wrong import Wrong
 from controller.roster.certificate import certificate_of
 from controller.tomlfile import fit
 

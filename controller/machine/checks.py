@@ -266,8 +266,9 @@ class TableChecks:
         needs = {call.reason.upper() for call in self._record.play.needs}
         latched = self._record.latched
         if (named, board) not in latched and named not in needs:
-            known = ", ".join(sorted({name for name, _ in latched} | needs)) or "none"
-            raise OrderRefused(failure("NOT_LATCHED", found=named, expected=known))
+            known = ", ".join(sorted({name for name, _ in latched} | needs))
+            expected = known or Words("none", "无")
+            raise OrderRefused(failure("NOT_LATCHED", found=named, expected=expected))
 
     def _clear_jam(self, asked: Asked) -> None:
         if not any(name == "JAM" for name, _ in self._record.latched):

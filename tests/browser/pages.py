@@ -79,6 +79,36 @@ def seat(which: str) -> Callable[[Locator], Awaitable[None]]:
     return answer
 
 
+def card(which: str, *, field: int = 0) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question's card, the `field`-th where it asks for several."""
+
+    async def answer(asked: Locator) -> None:
+        picked = asked.locator(".card-pick").nth(field)
+        for part in (which,) if which in ("BJ", "SJ") else (which[0], which[1:]):
+            await picked.locator(f'.card[data-value="{part}"]').click()
+
+    return answer
+
+
+def choice(words: str) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question with one of its choices."""
+
+    async def answer(asked: Locator) -> None:
+        await asked.get_by_text(words, exact=True).click()
+
+    return answer
+
+
+def places(order: str) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question with seats in turn."""
+
+    async def answer(asked: Locator) -> None:
+        for each in order:
+            await seat(each)(asked)
+
+    return answer
+
+
 def because(words: str) -> Callable[[Locator], Awaitable[None]]:
     """Answer a question with a reason."""
 

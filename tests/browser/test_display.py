@@ -11,9 +11,9 @@ from controller.rules.seats import ALL, after
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import SPEED
 from tests.browser.people import SOON_MS, People, Person
-from tests.browser.test_hall import free_ports
 from tests.browser.test_table import MEETING, order, players_of, until
 from tests.matches.at_hall import AtHall
+from tests.processes.ports import free_ports
 
 SMALL, WIDE = (800, 480), (1024, 600)
 MEANT_MS = 800

@@ -1,8 +1,6 @@
 """The hall over real tables: a call that is taken, a table that goes and comes back."""
 
 import re
-import socket
-from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -13,23 +11,13 @@ from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import SPEED
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.processes.ports import free_ports
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> HallPlan:
     """Two tables that are found in the same place after their daemons were started again."""
     return HallPlan(tmp_path / "hall", tables=2, speed=SPEED, port=free_ports(4))
-
-
-def free_ports(count: int) -> int:
-    """Return the first of so many free ports in a row."""
-    while True:
-        with ExitStack() as held, suppress(OSError):
-            one = held.enter_context(socket.create_server(("127.0.0.1", 0)))
-            first: int = one.getsockname()[1]
-            for port in range(first + 1, first + count):
-                held.enter_context(socket.create_server(("127.0.0.1", port)))
-            return first
 
 
 async def call(table: RunningTable, seat: Seat) -> None:

@@ -5,11 +5,11 @@ and in the table's own feed. Time, late players and broken machines: test_situat
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import expect
 
 from controller.cards import face_text
 from controller.config import CardSet
@@ -18,7 +18,7 @@ from controller.rules.levels import parse_grade
 from controller.rules.order import is_wild, value
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.pages import AtDesk, AtPage, before_table, yes
+from tests.browser.pages import AtDesk, AtPage, before_table, card, places, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.situations import happened, orders_given
 from tests.match.table import INTL, N
@@ -168,8 +168,8 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
 
     await referee.opens("judge")
     deck = referee.page.locator("#panel-judge .deck")
-    for card in ("♠9", "♥9", "♣9", "♦J"):
-        await deck.get_by_role("button", name=card, exact=True).click()
+    for one in ("♠9", "♥9", "♣9", "♦J"):
+        await deck.get_by_role("button", name=one, exact=True).click()
     await expect(referee.page.locator(".verdict")).to_contain_text("not legal", timeout=SOON_MS)
     await referee.page.locator(".ruling").get_by_role("button").click()
     kinds = referee.page.locator(".kinds li")
@@ -208,7 +208,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     referee = await people.comes("李娜", Role.REFEREE)
     await playing.play_until(lambda match: match.led)
     at = await before_table(referee, tables[0])
-    await at.orders("result", _places("NS"))
+    await at.orders("result", places("NS"))
     await at.orders("confirm", yes)
     await playing.until(lambda state: state.match.deal == 2)
     assert playing.match.levels == {"NS": "5", "EW": "2"}
@@ -270,7 +270,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await at.says("head", "本副打4")
 
 
-async def _asked(at: AtPage, cmd: str, seat: Seat, card: str, answer: str) -> None:
+async def _asked(at: AtPage, cmd: str, seat: Seat, which: str, answer: str) -> None:
     """Ask the table about a card that lies there, and read its answer."""
     await at.opens_groups()
     button = at.button(cmd).locator("> button").first
@@ -278,9 +278,7 @@ async def _asked(at: AtPage, cmd: str, seat: Seat, card: str, answer: str) -> No
     await button.click()
     asked = at.page.locator("dialog[open]")
     await asked.locator(f'.pick-round .seat[data-seat="{seat}"]').click()
-    picked = asked.locator(".card-pick").first
-    for part in (card,) if card in ("BJ", "SJ") else (card[0], card[1:]):
-        await picked.locator(f'.card[data-value="{part}"]').click()
+    await card(which)(asked)
     await asked.locator("button[type=submit]").click()
     await expect(at.page.locator("dialog[open]")).to_contain_text(answer, timeout=SOON_MS)
     await at.page.locator("dialog[open] footer button").click()
@@ -296,13 +294,3 @@ def _owed(hand: tuple[int, ...], level: str) -> str:
     grade = parse_grade(level)
     payable = [face for face in hand if not is_wild(face, grade)]
     return face_text(max(payable, key=lambda face: value(face, grade)))
-
-
-def _places(order: str) -> Callable[[Locator], Awaitable[None]]:
-    """Answer a question with seats in turn."""
-
-    async def answer(asked: Locator) -> None:
-        for each in order:
-            await asked.locator(f'.pick-round .seat[data-seat="{each}"]').click()
-
-    return answer

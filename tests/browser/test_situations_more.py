@@ -3,16 +3,18 @@
 Slow players and the end of time, pairs that are late or sit wrongly, a machine that stops.
 """
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from playwright.async_api import Locator, expect
 
-from controller.messages import Role, State
+from controller.messages import Role, Seat, State
 from controller.rules.rulebooks import load_profile
+from controller.rules.seats import ALL
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.pages import AtDesk, because, before_table, seat, yes
+from tests.browser.pages import AtDesk, because, before_table, card, choice, places, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.situations import happened
 from tests.match.table import INTL, N
@@ -21,12 +23,14 @@ from tests.matches.people import People as Players
 from tests.matches.script import Deal, Script
 
 CUP = 'title_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
-TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 10\n'
+TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 8\n'
 QUICK = "[clocks]\nplay_s = 3\nplay_warned_s = 4\n"
-SLOW = (INTL, TIMED.format(time_s=35) + 'at_time = "stop_now"\n' + QUICK)
+SLOW = (INTL, TIMED.format(time_s=24) + 'at_time = "stop_now"\n' + QUICK)
 LATE = (N, "[clocks]\nlate_s = 4\n")
 BROKEN = (INTL, TIMED.format(time_s=3600))
 DEALS = (Deal("NS", entered=True),) * 6
+LOST_S = 2.0
+"""How long a referee looks at a machine before he gives it up."""
 
 
 @pytest.fixture
@@ -74,7 +78,8 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     again = panel.locator(".wait", has_text="记违例")
     await again.get_by_role("button", name="去裁定").click()
     answer = referee.page.locator(".charge .answer").first
-    await expect(answer).to_contain_text("出牌超时，第2次超时：记违例，停止出牌权一次（A21.1）", timeout=SOON_MS)
+    ruled = "第2次超时：记违例，停止出牌权一次（A21.1）"
+    await expect(answer).to_contain_text(ruled, timeout=SOON_MS)
     await referee.rules(answer)
     await referee.opens("clock")
     await referee.presses("confirm", east)
@@ -91,23 +96,21 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await playing.until(lambda state: state.match.phase == "match_check")
     await at.says("now-next", "平级")
     await at.person.shot("equal")
-    print(await at.page.locator("#main").inner_text())
     await at.page.locator("#now-link a").click()
     await expect(chief.page.locator("#panel-more")).to_be_visible(timeout=SOON_MS)
     await chief.presses("extra_deal")
     asked = chief.page.locator("dialog[open]")
     await expect(asked.locator(".outlook")).to_contain_text("第2副", timeout=SOON_MS)
-    print(await asked.inner_text())
     await asked.locator("input[type=text]").fill("淘汰赛须分胜负")
     await chief.answers()
-    state = await playing.until(lambda state: state.match.extra)
-    await chief.person.shot("extra")
+    await playing.until(lambda state: state.match.extra)
+    assert happened(playing, "ExtraDealOrdered")[0]["by"] == "陈 (chief)"
     await playing.play_until(lambda match: match.phase == "over")
-    print(playing.match.verdict, playing.match.score)
     at = await before_table(referee.person, tables[0])
+    await at.says("head", "加打一副")
     await at.says("result", "南北胜")
-    print(await at.page.locator("#main").inner_text())
-    assert 0
+    await at.says("result", "加打一副获胜")
+    assert (playing.match.deal, playing.match.levels) == (2, {"NS": "5", "EW": "2"})
 
 
 @pytest.mark.parametrize("settled", [LATE], ids=["late"])
@@ -124,8 +127,11 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
 
     await at.orders("seat", stranger)
     await at.says("wait-list", "就座选手与对阵表不符")
+    await at.says("journal", "东家已就位：Zhang")
     await referee.shot("stranger")
-    print(await at.page.locator("#main").inner_text())
+    row = at.page.locator("#wait-list li", has_text="就座选手")
+    await row.get_by_role("button", name="已知悉").click()
+    await playing.until(lambda state: not state.calls)
     await playing.table.press("N")
     await playing.table.press("S")
     await playing.until(lambda state: len(state.match.seated) == 3)
@@ -135,61 +141,164 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     await playing.until(lambda state: "late_default" in _called(state))
     await at.says("wait-list", "选手未到场，建议：弃权判负")
     await referee.shot("late")
-    print(await at.page.locator("#waits").inner_text())
     desk = AtDesk(referee, tables[0])
     await desk.opens("desk")
     await desk.page.locator(".suggested button").click()
     answer = desk.page.locator(".charge .answer").first
-    await expect(answer).to_be_visible(timeout=SOON_MS)
-    import asyncio
-    await asyncio.sleep(1)
-    print(await desk.page.locator(".charge").inner_text())
+    await expect(answer).to_contain_text(
+        "超过规定时间，按弃权处：本局判负（R6.1）", timeout=SOON_MS
+    )
+    await expect(answer.locator(".outlook")).to_contain_text("本局结束：南北胜", timeout=SOON_MS)
     await answer.get_by_role("button", name="报裁判长").click()
     state = await playing.until(lambda state: bool(state.match.rulings))
-    assert state.match.verdict is None
+    assert (state.match.verdict, state.match.rulings[0].needs) == (None, "chief")
     await chief.opens("desk")
-    case = chief.page.locator(".case").first
-    await chief.presses("approve", case)
-    await asyncio.sleep(1)
-    print(await chief.page.locator("dialog[open]").inner_text())
+    await chief.presses("approve", chief.page.locator(".case").first)
+    asked = chief.page.locator("dialog[open]")
+    await expect(asked).to_contain_text("本局判负：东西", timeout=SOON_MS)
     await chief.answers()
     state = await playing.until(lambda state: state.match.phase == "over")
-    print(state.match.verdict, state.match.score, state.calls)
-    assert 0
+    assert state.match.verdict is not None
+    assert (state.match.verdict.winner, state.match.verdict.how) == ("NS", "forfeit")
+    assert happened(playing, "RulingApproved")[0]["by"] == "陈 (chief)"
+    at = await before_table(referee, tables[0])
+    await at.says("result", "南北胜")
+    await at.says("ruled", "迟到 · 本局判负 (R6.1) · 生效")
 
 
 async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     people: People, tables: list[RunningTable], playing: Players
 ) -> None:
+    here, there = tables
     referee = await people.comes("Li Na", Role.REFEREE, language="en")
     await playing.play_until(lambda match: match.phase == "cut")
     await playing.table.fault("jam:at=30,place=gate")
     await playing.play_until(lambda match: any(a.name == "JAM" for a in playing.state.alerts))
-    at = await before_table(referee, tables[0])
-    await at.says("wait-list", "jam")
+    at = await before_table(referee, here)
+    await at.says("wait-list", "A card is jammed at the gate")
     await referee.shot("jam")
-    print(await at.page.locator("#main").inner_text())
     await at.orders("hold", yes)
     await playing.until(lambda state: state.match.suspended is not None)
-    import asyncio
-    await asyncio.sleep(2)
+    await asyncio.sleep(LOST_S)
     await at.goes_on("resume")
     await playing.until(lambda state: state.match.suspended is None)
-    await at.says("wait-list", "lost time")
     desk = AtDesk(referee, tables[0])
     await desk.opens("clock")
-    await asyncio.sleep(1)
-    print(await desk.page.locator("#panel-clock").inner_text())
-    await desk.presses("add_time")
+    lost = desk.page.locator("#panel-clock")
+    await expect(lost).to_contain_text("By the stops of this table", timeout=SOON_MS)
+    await lost.get_by_role("button", name="Add as proposed").click()
     await playing.until(lambda state: state.match.added_time_s > 0)
+    (added,) = happened(playing, "TimeAdded")
+    assert added["seconds"] == playing.match.added_time_s >= 2
 
     at = await before_table(referee, tables[0])
     await at.orders("dealt_by_hand", because("the gate is jammed"))
     await playing.until(lambda state: state.match.by_hand)
     await at.says("head", "by hand")
     await referee.shot("by-hand")
-    print(await at.page.locator("#now").inner_text(), playing.match.hand_duties, playing.match.cutters)
-    assert 0
+    await at.goes_on("shuffled", seat("N"))
+    await playing.until(lambda state: state.match.phase == "cut")
+
+    async def cut(asked: Locator) -> None:
+        await asked.locator(".pick-round .seat:enabled").first.click()
+        await asked.locator("input[type=number]").fill("40")
+
+    await at.goes_on("cut_by_hand", cut)
+    await playing.until(lambda state: state.match.phase == "turnup")
+    await at.goes_on("turned_up", card("♠K"))
+    await playing.until(lambda state: state.match.phase == "dealing")
+    await at.goes_on("hands_dealt", seat("E"))
+    await playing.until(lambda state: state.match.phase == "count_check")
+    for each in ALL:
+        await playing.table.press(each)
+    await playing.until(lambda state: state.match.phase == "play")
+    await at.says("journal", "this deal is dealt by hand: the gate is jammed")
+    await at.says("journal", "turned up: ♠K")
+    await playing.table.press("E")
+    await playing.until(lambda state: state.match.led)
+    await at.goes_on("result", places("NS"))
+    await at.goes_on("confirm", yes)
+    await playing.until(lambda state: state.match.deal == 2)
+
+    await _drawn_by_hand(playing)
+    await at.goes_on("anti", choice("No"))
+    await playing.until(lambda state: state.match.phase == "tribute")
+    await playing.table.press("E")
+    await playing.table.press("W")
+    await at.says("tribute", "East pays tribute · laid")
+
+    async def both_aces(asked: Locator) -> None:
+        await seat("E")(asked)
+        await card("♠A")(asked)
+        await card("♦A", field=1)(asked)
+
+    await at.orders("tribute", both_aces)
+    await at.page.locator("dialog[open] footer button").click()
+    state = await playing.until(lambda state: state.match.phase == "return")
+    assert state.match.tribute is not None
+    assert state.match.tribute.equal
+    await at.says("tribute", "West pays North · due: A · laid ✓")
+    await at.says("tribute", "East pays South · due: A · laid ✓")
+    await at.says("tribute", "equal tributes")
+    for giver in playing.match.waiting_for:
+        await at.goes_on("return", _returned(giver))
+        await expect(at.page.locator("dialog[open]")).to_contain_text("Entered", timeout=SOON_MS)
+        await at.page.locator("dialog[open] footer button").click()
+    await playing.until(lambda state: state.match.phase == "play")
+    await at.says("tribute", "North returns to West · 3 · given ✓")
+    await at.person.shot("tie")
+    assert playing.match.leader is not None
+    await playing.table.press(playing.match.leader)
+    await playing.until(lambda state: state.match.led)
+    await playing.order(Role.REFEREE, "result", order=["N", "S"])
+    await playing.order(Role.REFEREE, "confirm")
+
+    await _drawn_by_hand(playing)
+    await at.goes_on("anti", choice("Yes"))
+    await playing.until(lambda state: state.match.phase == "play")
+    await at.says("tribute", "Anti-tribute stands: nothing is paid")
+    assert playing.match.tribute is not None
+    assert (playing.match.tribute.anti, playing.match.tribute.laid) == (True, [])
+    assert happened(playing, "AntiAnswered")[-1]["stands"] is True
+
+    chief = await before_table(await people.comes("Chen", Role.CHIEF, language="en"), here)
+    await chief.opens_groups()
+    await chief.button("transfer").locator("> button").first.click()
+    await chief.answers(choice(there.id))
+    said = chief.page.locator("dialog[open] .said")
+    await expect(said).to_have_text(f"M1 is at {there.id} now", timeout=SOON_MS)
+    await chief.person.shot("moved")
+    async with AtHall(there) as at_other:
+        gone_on = Players(at_other, playing.script)
+        state = await gone_on.until(lambda state: state.match.match == "M1")
+        assert (state.match.deal, state.match.phase, state.match.by_hand) == (3, "play", True)
+        assert state.match.added_time_s >= 2
+        assert state.match.levels == {"NS": "8", "EW": "2"}
+        other = await before_table(referee, there)
+        await other.says("journal", f"match M1 came from {here.id}")
+
+
+def _returned(giver: Seat) -> Callable[[Locator], Awaitable[None]]:
+    """Answer a question with the card that somebody returns."""
+
+    async def answer(asked: Locator) -> None:
+        await seat(giver)(asked)
+        await card("♣3")(asked)
+
+    return answer
+
+
+async def _drawn_by_hand(playing: Players) -> None:
+    """Let a deal be drawn by hand, up to the question about anti-tribute."""
+    await playing.order(Role.REFEREE, "dealt_by_hand", reason="the gate is jammed")
+    duties = playing.match.hand_duties
+    assert duties is not None
+    await playing.order(Role.REFEREE, "shuffled", seat=duties.shufflers[0])
+    await playing.order(Role.REFEREE, "cut_by_hand", seat=playing.match.cutters[0], n=40)
+    await playing.order(Role.REFEREE, "hands_dealt")
+    for each in ALL:
+        await playing.table.press(each)
+    await playing.until(lambda state: state.match.phase == "anti_check")
 
 
 def _called(state: State) -> set[str]:

@@ -16,9 +16,9 @@ from controller.client.refused import refusal
 from controller.console.carrying import Carriage, Carried, Carrier
 from controller.console.desk import Desk
 from controller.console.people import Person
-from controller.console.routing import Wrong
 from controller.console.store.archive import Archive, Kept, open_engine
 from controller.console.store.orders import Orders
+from controller.console.wrong import Wrong
 from controller.gateway.certificates import create_client
 from controller.messages import Command, Reply, Role
 from tests.console.fake import Scripted, an_event, now

@@ -7,7 +7,9 @@ import pytest
 
 from controller.console.seen import Seen
 from controller.console.standing import Contact, Heard
-from controller.console.view.chief import ChiefView, Load, Noted, OpenedHand, chief, open_matters
+from controller.console.view.chief import ChiefView, chief
+from controller.console.view.noted import Load, Noted, OpenedHand
+from controller.console.view.open_matters import open_matters
 from controller.console.view.waits import since_epoch_ms
 from controller.heads import Disagreement, KeptHead
 from controller.messages import Boards, Firmware, State

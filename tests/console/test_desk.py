@@ -15,11 +15,12 @@ from sqlalchemy.exc import SQLAlchemyError
 from controller import signing
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
-from controller.console.desk import Desk, OrderView, Told, Wish
+from controller.console.desk import Desk
 from controller.console.people import Person
-from controller.console.routing import Wrong
 from controller.console.store.archive import StoreError, open_engine
 from controller.console.store.orders import Orders
+from controller.console.wish import Answered, OrderView, Wish
+from controller.console.wrong import Wrong
 from controller.gateway.certificates import create_client
 from controller.messages import Command, Reply, Role
 from controller.roster import read_certificate
@@ -121,7 +122,7 @@ async def test_an_order_goes_out_with_the_roles_key_the_persons_name_and_the_tab
     assert (sent.person, sent.boot, sent.deal, sent.attempt) == ("Li Na", state.boot, 2, 1)
     own = read_certificate(tmp_path / "clients" / "referee.key")
     assert sent.key == own.verify.hex()
-    assert told == Told(Reply(id=HOLD.id, ok=True, result={"phase": "play"}))
+    assert told == Answered(Reply(id=HOLD.id, ok=True, result={"phase": "play"}))
 
 
 async def test_it_is_written_down_before_it_is_sent(desk: Desk, wire: Wire, engine: Engine) -> None:

@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.draw import (
-    COLUMNS,
-    MOST_BYTES,
-    MOST_FAULTS,
-    MOST_ROWS,
-    Draw,
-    example,
-    preview,
-    read_draw,
-)
+from controller.console.view.draw import MOST_FAULTS, Draw, preview, read_draw
+from controller.console.view.draw_file import COLUMNS, MOST_BYTES, MOST_ROWS, example
 
 TABLES = ("T01", "T02", "T03", "T10", "左台")
 HEADS = [column.zh for column in COLUMNS.values()]

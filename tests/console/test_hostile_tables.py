@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 
 from controller.console import findings as noted
 from controller.console.carrying import Step, _check_signed, _count, _Stopped
-from controller.console.desk import Desk, Wish
+from controller.console.desk import Desk
 from controller.console.findings import Findings
 from controller.console.hall import MOST_BYTES, Hall, Takes
 from controller.console.keeping import SheetKeeper
@@ -22,16 +22,20 @@ from controller.console.lines.intake import Intake
 from controller.console.lines.taken import NotTaken, fit_head, taken_event, taken_state
 from controller.console.one_table import TablePages
 from controller.console.people import Person
-from controller.console.routing import Wrong
 from controller.console.seen import Seen
 from controller.console.shown import BEAT_S, Shown, stream
 from controller.console.standing import Standing
+from controller.console.store import proofs
 from controller.console.store.archive import Archive, Batch, Kept, StoreError, open_engine
 from controller.console.store.orders import Orders
+from controller.console.store.proofs import Proofs
 from controller.console.store.sheets import Sheets
 from controller.console.store.takes import KeptTakes
+from controller.console.view.proof import view
 from controller.console.view.told import tell
 from controller.console.view.waits import reasons
+from controller.console.wish import Wish
+from controller.console.wrong import Wrong
 from controller.gateway.certificates import create_client
 from controller.messages import Command, Event, Reply, Role, SignedHead
 from tests.console.fake import Scripted, an_event, now
@@ -105,10 +109,14 @@ def test_a_message_of_several_lines_is_none(sign: str) -> None:
             take(body, "T01")
 
 
-def test_a_message_larger_than_any_table_sends_is_none() -> None:
-    body = msgspec.json.encode(EVENT | {"data": {"x": "x" * taken.LARGEST}})
+def test_a_state_larger_than_any_tables_is_none_and_an_event_may_be() -> None:
+    large = "x" * taken.LARGEST_STATE
+    said = msgspec.to_builtins(state())
+    said["match"]["phase_en"] = large
     with pytest.raises(NotTaken, match="junk"):
-        taken_event(body, "T01")
+        taken_state(msgspec.json.encode(said), "T01")
+    record = msgspec.json.encode(EVENT | {"data": {"x": large}})
+    assert taken_event(record, "T01").data["x"] == large
 
 
 @pytest.mark.parametrize("name", ["match", "match_id"])
@@ -380,3 +388,21 @@ async def test_hands_and_names_without_end_do_not_fill_the_chiefs_page(
     assert len(found._orders) == noted.MOST_PEOPLE
     view = found.view([tables.seen(table) for table in tables.ids], 10**13)
     assert len(msgspec.json.encode(view)) < 300_000
+
+
+def test_a_proof_that_names_no_rulebook_is_shown_without_one(engine: Engine) -> None:
+    odd = an_event("T01", 1, "committed", {"profile_hash": ["x"]})
+    shut = an_event("T01", 2, "revealed", {})
+    Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in (odd, shut)])
+    shown = view("T01", 1, Proofs(engine).around("T01", 1), {}, over=True)
+    assert (shown.standing, shown.rulebooks, len(shown.events)) == ("revealed", [], 2)
+
+
+def test_a_proof_without_end_is_cut_off(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proofs, "MOST_ROWS", 10)
+    kinds = ["committed", *["state"] * 50, "revealed"]
+    rows = [an_event("T01", n, kind, {}) for n, kind in enumerate(kinds, 1)]
+    Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in rows])
+    found = Proofs(engine).around("T01", 1)
+    assert found is not None
+    assert len(found.bodies) == 10

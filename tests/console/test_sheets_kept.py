@@ -13,9 +13,9 @@ from httpx import AsyncClient
 from controller.client.client import NoAnswer
 from controller.console.console import Console
 from controller.console.keeping import RETRY_S, SheetKeeper
-from controller.console.routing import Wrong
 from controller.console.store.archive import open_engine
 from controller.console.store.sheets import KeptSheet, Sheets
+from controller.console.wrong import Wrong
 from controller.match import events
 from controller.messages import Command, Reply
 from tests.console.fake import now

@@ -12,6 +12,7 @@ from httpx import AsyncClient
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from controller.cli.console_keys import make_keys
 from controller.console import doors, routing, sessions
 from controller.console.app import all_routes
 from controller.console.console import Console
@@ -21,7 +22,7 @@ from controller.console.sessions import Sessions
 from controller.console.store.archive import StoreError, open_engine
 from controller.messages import Role
 from tests.console.fake import PIN, now
-from tests.console.web import browser, refused, served, standing
+from tests.console.web import browser, logged_in, refused, served, standing
 
 LI = Person(name="Li Na", role=Role.REFEREE)
 OLD, NEW, WRONG = "4711", "8822", "0000"
@@ -254,6 +255,18 @@ async def test_a_host_that_is_none_breaks_nothing(console: Console, host: str) -
         assert host not in answer.headers["set-cookie"]
 
 
+async def test_the_keys_of_a_console_with_a_chinese_name_are_given_out(console: Console) -> None:
+    folder = console.config.console.keys
+    for file in folder.glob("*.key*"):
+        file.unlink()
+    make_keys(folder, "一号厅")
+    async with logged_in(console, "tech") as client:
+        answer = await client.get("/api/setup/keys/referee")
+    assert answer.status_code == 200
+    name = answer.headers["content-disposition"].partition("''")[2]
+    assert unquote(name) == "一号厅-referee.key"
+
+
 async def test_what_the_database_says_is_for_the_log_alone(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,6 +296,15 @@ async def test_a_body_that_does_not_end_is_given_up(
 
 
 # Connections.
+
+
+@pytest.mark.parametrize(
+    ("host", "is_counted"),
+    [("10.0.0.7", True), ("fe80::1%eth0", True), ("127.0.0.1", False), ("::1", False)],
+)
+def test_this_computers_own_connections_are_not_counted(host: str, is_counted: bool) -> None:
+    """A proxy would be one of them, and all tablets behind it one address."""
+    assert doors.counted(host) == (host if is_counted else "")
 
 
 async def _asked(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -12,6 +12,7 @@ from controller.console.app import all_routes
 from controller.console.console import Console
 from controller.console.people import FREE_GUESSES
 from controller.console.routing import COOKIE
+from controller.faults import catalogue
 from controller.messages import Role
 from tests.console.fake import PIN
 from tests.console.web import browser, logged_in, refused, standing
@@ -280,6 +281,16 @@ async def test_the_journal_of_a_table_is_read_behind_a_number(console: Console) 
             answer = await client.get("/api/tables/T01/events", params={"since": since})
             assert refused(answer)[0] == 400
         assert refused(await client.get("/api/tables/T99/events"))[0] == 404
+
+
+async def test_every_fault_is_told_in_words(console: Console) -> None:
+    async with logged_in(console, "obs") as client:
+        faults = (await client.get("/api/faults")).json()
+    assert faults.keys() == catalogue().keys()
+    assert faults["COUNT_WRONG"] == {
+        "en": "A player's count was wrong: the hands are dealt again",
+        "zh": "张数不符，重新发牌",
+    }
 
 
 async def test_all_that_can_be_ordered_is_listed_with_words(console: Console) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
@@ -19,6 +18,7 @@ from controller.trials.hall_console import RunningConsole, console
 from tests.console.web import Events, listening, visitor
 from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import FAST
+from tests.processes.ports import free_ports
 from tests.processes.processes import children, left_over
 
 PIN = "4711"
@@ -115,7 +115,7 @@ async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
 async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_table(
     tmp_path: Path, runtime_dir: Path
 ) -> None:
-    plan = HallPlan(tmp_path / "state", speed=FAST, port=two_free_ports())
+    plan = HallPlan(tmp_path / "state", speed=FAST, port=free_ports(2))
     async with simulator(plan, runtime_dir) as (table,), AsyncExitStack() as stack:
         stack.push_async_callback(table.stop_daemon)
         await table.start_daemon()
@@ -135,15 +135,6 @@ async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_ta
             assert await commands(client, table, HOLD["id"]) == []
             anew = HOLD | {"id": "order-0003"}
             assert (await do(client, table, anew))["reply"]["ok"]
-
-
-def two_free_ports() -> int:
-    """Return a port that is free, as the one above it is."""
-    while True:
-        with socket.create_server(("127.0.0.1", 0)) as one:
-            port: int = one.getsockname()[1]
-            with suppress(OSError), socket.create_server(("127.0.0.1", port + 1)):
-                return port
 
 
 async def test_it_ends_by_a_signal_with_its_pages_open_and_leaves_nothing(

@@ -16,8 +16,9 @@ Fault = Literal["junk", "other_version", "other_table"]
 """Why a message is not taken: it is none, of another version, or about another table."""
 
 _Ours = TypeVar("_Ours", State, Event)
-LARGEST: Final = 1 << 18
-"""Bytes of a message: the largest that a table sends is a tenth of it (provisional)."""
+LARGEST_STATE: Final = 1 << 18
+"""Bytes of a state, which goes to browsers as it is: a table's largest is a tenth (provisional).
+Events may be as large as a feed's messages (client/line.py): the record of an attempt is."""
 _NAMES_OF_MATCHES: Final = ("match", "match_id")
 _MOST_N: Final = (1 << 53) - 1
 _MOST_DEAL: Final = (1 << 31) - 1
@@ -40,6 +41,8 @@ class NotTaken(Exception):
 
 def taken_state(body: bytes, table: str) -> State:
     """Return the state in a message of a table's feed. Raises NotTaken."""
+    if len(body) > LARGEST_STATE:
+        raise NotTaken("junk")
     state = _ours(_decoded(_STATE, body), table)
     since = [*(call.since for call in state.calls), *(alert.since for alert in state.alerts)]
     if not all(map(_is_stamp, (state.time, *since))):
@@ -108,7 +111,7 @@ def _decoded(decoder: "msgspec.json.Decoder[_Ours]", body: bytes) -> _Ours:
 
     Tables write one, and so do streams to browsers and records of events, which have it as it is.
     """
-    if len(body) > LARGEST or b"\n" in body or b"\r" in body:
+    if b"\n" in body or b"\r" in body:
         raise NotTaken("junk")
     try:
         return decoder.decode(body)

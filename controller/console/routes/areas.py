@@ -9,10 +9,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from controller.console.desk import Wish
-from controller.console.routing import EVERYBODY, REFEREES, Asked, Wrong, route
+from controller.console.routing import EVERYBODY, REFEREES, Asked, route
 from controller.console.store.orders import Orders
 from controller.console.view.areas import areas, is_due, is_over, is_playing
+from controller.console.wish import Wish
+from controller.console.wrong import Wrong
 from controller.messages import State
 
 RequestId = Annotated[

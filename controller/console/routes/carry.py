@@ -4,18 +4,18 @@ from typing import Final
 
 from controller.console.carrying import About, Carriage, Carried, Carrier
 from controller.console.console import Console
-from controller.console.routing import REFEREES, Asked, Wrong, route
+from controller.console.routing import REFEREES, Asked, route
 from controller.console.store.orders import Orders
 
 
 async def about(asked: Asked) -> About:
     """Return where a table's match could go, and which are on their way."""
-    return await _carrier(asked.console).about(_known(asked))
+    return await _carrier(asked.console).about(asked.table)
 
 
 async def carry(asked: Asked) -> Carried:
     """Carry a table's match to another one; the same id again goes on where it broke off."""
-    table, wanted = _known(asked), await asked.body(Carriage)
+    table, wanted = asked.table, await asked.body(Carriage)
     return await _carrier(asked.console).carry(asked.person, table, wanted)
 
 
@@ -29,13 +29,6 @@ def _carrier(console: Console) -> Carrier:
         lambda table: console.line(table).verify,
         console.now_ms,
     )
-
-
-def _known(asked: Asked) -> str:
-    table = asked.path["id"]
-    if table not in asked.console.tables.ids:
-        raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台")
-    return table
 
 
 ROUTES: Final = (

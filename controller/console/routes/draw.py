@@ -6,10 +6,12 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
-from controller.console.desk import Wish
-from controller.console.routing import REFEREES, Asked, Wrong, page, route
+from controller.console.routing import REFEREES, Asked, page, route
 from controller.console.store.orders import Given, Orders
-from controller.console.view.draw import COLUMNS, Draw, Laid, example, preview, read_draw
+from controller.console.view.draw import Draw, Laid, preview, read_draw
+from controller.console.view.draw_file import COLUMNS, example
+from controller.console.wish import Wish
+from controller.console.wrong import Wrong
 from controller.messages import Match
 
 _ALL: Final = "*"

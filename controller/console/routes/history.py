@@ -4,13 +4,11 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from controller.console.routing import EVERYBODY, Asked, Wrong, page, route
+from controller.console.routing import EVERYBODY, Asked, page, route
 from controller.console.store.proofs import Proofs
 from controller.console.store.sheets import Sheets
 from controller.console.view.history import MatchLine, matches
-from controller.messages import Role
-
-LOOKERS: Final = EVERYBODY - {Role.TABLE}
+from controller.console.wrong import Wrong
 
 
 async def listed(asked: Asked) -> dict[str, list[MatchLine]]:
@@ -54,8 +52,8 @@ async def record(asked: Asked) -> Response:
 
 
 ROUTES: Final = (
-    page("/history", "history.html", roles=LOOKERS),
-    route("/api/history", listed, roles=LOOKERS),
-    route("/api/tables/{id}/attempts/{match:path}", attempts, roles=LOOKERS),
-    route("/api/tables/{id}/record/{match:path}", record, roles=LOOKERS),
+    page("/history", "history.html", roles=EVERYBODY),
+    route("/api/history", listed, roles=EVERYBODY),
+    route("/api/tables/{id}/attempts/{match:path}", attempts, roles=EVERYBODY),
+    route("/api/tables/{id}/record/{match:path}", record, roles=EVERYBODY),
 )

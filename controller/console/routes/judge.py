@@ -8,9 +8,10 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from controller.console.routing import REFEREES, Asked, Wrong, page, route
+from controller.console.routing import REFEREES, Asked, page, route
 from controller.console.view.case_words import CaseView, case_views
 from controller.console.view.cases import BEGINS, Docket, docket
+from controller.console.view.choices import Choice, choices
 from controller.console.view.counters import PairCounts, counters
 from controller.console.view.judge import (
     Counts,
@@ -20,8 +21,9 @@ from controller.console.view.judge import (
     counts_due,
     kinds,
 )
-from controller.console.view.ladder import Choice, Ladder, choices, ladder
+from controller.console.view.ladder import Ladder, ladder
 from controller.console.view.offence_groups import Suggestion, suggestions
+from controller.console.wrong import Wrong
 from controller.match_arguments import Accusing, Foreseeing
 from controller.messages import Reply, State
 from controller.rules.combos.nonsense import Nonsense

@@ -4,8 +4,9 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.console.desk import Wish
-from controller.console.routing import STAFF, Asked, Wrong, route
+from controller.console.routing import STAFF, Asked, route
+from controller.console.wish import Wish
+from controller.console.wrong import Wrong
 from controller.messages import Event, Role
 
 _MOST_EVENTS: Final = 1_000
@@ -29,7 +30,7 @@ class _Take(msgspec.Struct, forbid_unknown_fields=True):
 
 async def take(asked: Asked) -> dict[str, Any]:
     """Say that this person goes to a table; two who press at once do not both think so."""
-    table, said = _known(asked), await asked.body(_Take)
+    table, said = asked.table, await asked.body(_Take)
     goes = asked.console.takes.who(table)
     if goes not in (None, said.over, asked.person.name):
         raise Wrong(409, f"{goes} goes there already", f"{goes}已去")
@@ -39,13 +40,13 @@ async def take(asked: Asked) -> dict[str, Any]:
 
 async def leave(asked: Asked) -> dict[str, Any]:
     """Say that nobody goes to a table any more."""
-    asked.console.takes.put(_known(asked), None)
+    asked.console.takes.put(asked.table, None)
     return {"taken_by": None}
 
 
 async def events(asked: Asked) -> dict[str, Any]:
     """List a table's public events behind a number, as they came."""
-    table, since = _known(asked), asked.number("since")
+    table, since = asked.table, asked.number("since")
 
     def page() -> list[Event]:
         found: list[Event] = []
@@ -56,13 +57,6 @@ async def events(asked: Asked) -> dict[str, Any]:
         return found
 
     return {"events": await asked.console.read(page)}
-
-
-def _known(asked: Asked) -> str:
-    table = asked.path["id"]
-    if table not in asked.console.tables.ids:
-        raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台")
-    return table
 
 
 ROUTES: Final = (

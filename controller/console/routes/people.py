@@ -6,9 +6,11 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
+from controller.console.doors import counted
 from controller.console.hall import me
 from controller.console.people import SESSION_MS, Person
-from controller.console.routing import COOKIE, WITH_DISPLAYS, Asked, Wrong, answer, page, route
+from controller.console.routing import COOKIE, WITH_DISPLAYS, Asked, answer, page, route
+from controller.console.wrong import Wrong, no_table
 from controller.faults import Language
 from controller.messages import Person as PersonName
 from controller.messages import Role
@@ -91,7 +93,7 @@ async def invite(asked: Asked) -> dict[str, Any]:
     if (said.role is Role.TABLE) != (said.table is not None):
         raise Wrong(400, "a display names its table, nobody else does", "仅台显须指定台号")
     if said.table is not None and said.table not in asked.console.tables.ids:
-        raise Wrong(400, f"there is no table {said.table} here", f"没有{said.table}这张台")
+        raise no_table(said.table, 400)
     await _refuse_over_chief(asked, said.name, said.role)
     person = Person(name=said.name, role=said.role, language=said.language, table=said.table)
     return {"code": await asked.console.sessions.invite(person), "name": person.name}
@@ -119,7 +121,7 @@ async def _refuse_over_chief(asked: Asked, name: str, role: Role | None = None) 
 
 def _host(asked: Asked) -> str:
     client = asked.request.client
-    return "" if client is None else client.host
+    return "" if client is None else counted(client.host)
 
 
 def _with_cookie(asked: Asked, person: Person, token: str) -> Response:

@@ -8,10 +8,11 @@ from typing import Final
 
 from starlette.responses import Response
 
-from controller.console.routing import Asked, Wrong, page, route
+from controller.console.routing import Asked, page, route
 from controller.console.store.proofs import AttemptRows, Proofs
 from controller.console.store.sheets import Sheets
 from controller.console.view.proof import ProofView, Rulebook, Rulebooks, code, rulebooks, view
+from controller.console.wrong import Wrong
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import ProfileError, load_profile, profile_names
 
@@ -60,15 +61,8 @@ async def picture(asked: Asked) -> Response:
     rows = await _rows(asked, place[1], int(place[2]))
     if rows is None or "revealed" not in rows.steps or not await _is_over(asked, place[1], rows):
         raise Wrong(404, "after the match", "赛后可查")
-    drawn = code(_origin(asked) + place[0])
+    drawn = code(asked.origin + place[0])
     return Response(drawn, media_type="image/svg+xml", headers={"Cache-Control": "no-store"})
-
-
-def _origin(asked: Asked) -> str:
-    """Return where telephones find the console: as the configuration says, else as this one did."""
-    said = asked.console.config.console.public_url
-    url = asked.request.url
-    return said.rstrip("/") if said else f"{url.scheme}://{url.netloc}"
 
 
 async def _rows(asked: Asked, table: str, attempt: int) -> AttemptRows | None:

@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
 
 import msgspec
 import segno
@@ -15,9 +16,10 @@ from controller.console.config import (
 )
 from controller.console.console import Console
 from controller.console.keys import certificate, secret_file
-from controller.console.routing import Asked, Wrong, page, route
+from controller.console.routing import Asked, page, route
 from controller.console.standing import Standing
 from controller.console.taking_up import Taking, at, beside, finder, handle, let_go, take_up
+from controller.console.wrong import Wrong, no_table
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
 
@@ -105,7 +107,7 @@ async def drop(asked: Asked) -> dict[str, Any]:
     """Let a table go: nothing more is heard of it; what is in the store stays there."""
     name = (await asked.body(_Drop)).id
     if not any(line.id == name for line in asked.console.config.tables):
-        raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台")
+        raise no_table(name)
     await let_go(asked.console, name)
     return {}
 
@@ -124,7 +126,7 @@ async def own_key(asked: Asked) -> Response:
         body,
         media_type="text/plain; charset=utf-8",
         headers={
-            "Content-Disposition": f"attachment; filename*=UTF-8''{own.file}",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(own.file)}",
             "Cache-Control": "no-store",
         },
     )
@@ -136,17 +138,10 @@ async def qr(asked: Asked) -> dict[str, Any]:
     The code stands behind #, which no browser sends to anybody.
     """
     code = (await asked.body(_Code)).code
-    address = f"{origin(asked)}/invited#{code}"
+    address = f"{asked.origin}/invited#{code}"
     drawn = segno.make(address, error="m")
     rows = ["".join("1" if dark else "0" for dark in row) for row in drawn.matrix_iter(border=4)]
     return {"address": address, "rows": rows}
-
-
-def origin(asked: Asked) -> str:
-    """Return where others find this console: as configured, else as this browser found it."""
-    url = asked.request.url
-    said = asked.console.config.console.public_url
-    return said.rstrip("/") if said else f"{url.scheme}://{url.netloc}"
 
 
 # -- tables ---------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Final, cast
 import msgspec
 from starlette.responses import Response
 
-from controller.console.routing import EVERYBODY, Asked, Wrong, page, route
+from controller.console.routing import EVERYBODY, Asked, page, route
 from controller.console.store.sheets import KeptSheet, Sheets
 from controller.console.view.sheet import (
     KeptVersion,
@@ -15,11 +15,10 @@ from controller.console.view.sheet import (
     sheet_csv,
     view,
 )
+from controller.console.wrong import Wrong
 from controller.faults import Language
-from controller.messages import Role
 from controller.sheet.form import ScoreSheet
 
-LOOKERS: Final = EVERYBODY - {Role.TABLE}
 _CSV: Final = "text/csv; charset=utf-8"
 
 
@@ -54,9 +53,7 @@ async def of_match(asked: Asked) -> SheetView | Response:
 
 
 async def _of_table(asked: Asked) -> SheetView:
-    table = asked.path["id"]
-    if table not in asked.console.tables.ids:
-        raise Wrong(404, f"there is no table {table} here", f"没有{table}这张台")
+    table = asked.table
     try:
         reply = await asked.console.desk.read(table, "sheet")
     except Wrong:
@@ -121,9 +118,9 @@ def _file(sheet: ScoreSheet, asked: Asked) -> Response:
 
 
 ROUTES: Final = (
-    page("/table/{id}/sheet", "sheet.html", roles=LOOKERS),
-    page("/sheets/{match:path}", "sheet.html", roles=LOOKERS),
-    route("/api/tables/{id}/sheet", of_table, roles=LOOKERS),
-    route("/api/tables/{id}/sheet.csv", csv_of_table, roles=LOOKERS),
-    route("/api/sheets/{match:path}", of_match, roles=LOOKERS),
+    page("/table/{id}/sheet", "sheet.html", roles=EVERYBODY),
+    page("/sheets/{match:path}", "sheet.html", roles=EVERYBODY),
+    route("/api/tables/{id}/sheet", of_table, roles=EVERYBODY),
+    route("/api/tables/{id}/sheet.csv", csv_of_table, roles=EVERYBODY),
+    route("/api/sheets/{match:path}", of_match, roles=EVERYBODY),
 )

@@ -8,9 +8,10 @@ import structlog
 from starlette.responses import Response, StreamingResponse
 
 from controller.console.hall import me
-from controller.console.routing import STAFF, Asked, Wrong, route
+from controller.console.routing import STAFF, Asked, route
 from controller.console.shown import Shown, stream
 from controller.console.view.display import display
+from controller.console.wrong import Wrong
 from controller.messages import Role
 
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -24,8 +25,7 @@ async def hall(asked: Asked) -> Response:
 
 async def table(asked: Asked) -> Response:
     """Stream one table."""
-    name = asked.path["id"]
-    _known(asked, name)
+    name = asked.table
 
     async def told() -> AsyncIterator[bytes]:
         async with asked.console.pages.looking(name, asked.person.role) as (shown, failed):
@@ -40,7 +40,7 @@ async def of_display(asked: Asked) -> Response:
     name = asked.path["id"]
     if asked.person.role is Role.TABLE and asked.person.table != name:
         raise Wrong(403, "this display is of another table", "本台显属于另一张台")
-    _known(asked, name)
+    name = asked.table
     shown, console, failed = Shown(), asked.console, asyncio.Event()
 
     def show(changed: str) -> None:
@@ -69,11 +69,6 @@ async def of_display(asked: Asked) -> Response:
             undo()
 
     return _streamed(told())
-
-
-def _known(asked: Asked, name: str) -> None:
-    if name not in asked.console.tables.ids:
-        raise Wrong(404, f"there is no table {name} here", f"没有{name}这张台")
 
 
 async def _told(

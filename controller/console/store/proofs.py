@@ -24,6 +24,9 @@ STEPS: Final = (
     "record",
 )
 """The kinds of an attempt's rows (controller/deal/PROOF.md), in their order."""
+MOST_ROWS: Final = 20_000
+"""Rows of one proof, which anybody may ask for: more than a long match has. Whoever has a table's
+gateway could let one begin with its journal and end with it."""
 _LAYS_OUT: Final = ("meeting", "taken_over")
 _BESIDE: Final = 1
 """A row before and behind the block: what follows a step at once belongs to its proof."""
@@ -65,7 +68,7 @@ class Proofs:
             block = [row.n for row in steps if row.kind != "record"] or [steps[0].n]
             asked = or_(_near(block[0], block[-1]), own, *_near_records(steps))
             rows = base.scalars(
-                select(EVENTS.c.body).where(of_table, asked).order_by(EVENTS.c.n)
+                select(EVENTS.c.body).where(of_table, asked).order_by(EVENTS.c.n).limit(MOST_ROWS)
             ).all()
             heads = base.execute(
                 select(HEADS.c.n, HEADS.c.head)

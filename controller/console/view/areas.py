@@ -13,15 +13,14 @@ import msgspec
 
 from controller.console.seen import Seen
 from controller.console.standing import Standing
-from controller.console.view.waits import Rank, reasons, since_epoch_ms
+from controller.console.view.clocks import ends_ms
+from controller.console.view.waits import Rank, reasons
 from controller.messages import Phase, State
 
 DIFFERS_S: Final = 3
 """Clocks that are further from the area's than this differ from it (provisional)."""
 BEHIND: Final = 2
 """So many deals fewer than the area's median are behind (REFEREE 3.2)."""
-SKEW_MS: Final = 2_000
-"""A table whose stamps are further off than this has no clock of the wall to go by."""
 ANNOUNCED: Final = (None, "announce_15", "announce_5", "announce_1", "last_deal", "time_up")
 """What a clock says, in its order."""
 
@@ -108,7 +107,7 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
     clocks = [clock for one, state in playing if (clock := _clock(one, state)) is not None]
     running = 2 * sum(clock.running for clock in clocks) > len(clocks)
     alike = [clock for clock in clocks if clock.running is running]
-    ends_ms = median_low([clock.ends_ms for clock in alike]) if running else None
+    up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
     left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
     return AreaView(
         area=name,
@@ -124,11 +123,11 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
         last_deal=sum(state.match.announced in ("last_deal", "time_up") for _, state in playing),
         suspended=tuple(one.table for one, state in known if state.match.suspended is not None),
         running=running,
-        ends_ms=ends_ms,
+        ends_ms=up_ms,
         left_s=left_s,
         announced=_said(state for _, state in playing),
         added=tuple(Added(clock.table, clock.added_s) for clock in clocks if clock.added_s),
-        differs=tuple(_differing(clocks, running, ends_ms, left_s)),
+        differs=tuple(_differing(clocks, running, up_ms, left_s)),
         behind=tuple(_behind(playing)),
     )
 
@@ -148,26 +147,11 @@ def is_over(state: State) -> bool:
     return state.match.verdict is not None or state.match.phase in ("over", "signed")
 
 
-def ends_ms(seen: Seen, state: State) -> int | None:
-    """Return when a running clock will be up, by the console's clock, to the second.
-
-    The same from state to state: it goes by the table's own stamps, and by the moment of hearing
-    only where these are far off. None where no clock runs.
-    """
-    clock, at_ms = state.match.clock, state.match.at_ms
-    if clock is None or not clock.running or clock.deadline_ms is None or at_ms is None:
-        return None
-    stamp_ms = since_epoch_ms(state.time)
-    skew_ms = 0 if seen.heard.heard_ms is None else seen.heard.heard_ms - stamp_ms
-    off_ms = 0 if abs(skew_ms) < SKEW_MS else round(skew_ms / 1000) * 1000
-    return round((stamp_ms + off_ms + clock.deadline_ms - at_ms) / 1000) * 1000
-
-
 def _clock(seen: Seen, state: State) -> _Clock | None:
     match = state.match
     if match.clock is None:
         return None
-    up_ms, added_s = ends_ms(seen, state), match.added_time_s
+    up_ms, added_s = ends_ms(state, seen.heard.heard_ms), match.added_time_s
     left_s = match.clock.left_s - added_s
     if up_ms is None:
         return _Clock(seen.table, False, 0, left_s, added_s)

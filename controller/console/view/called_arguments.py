@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from controller.rules.words import Words
+from controller.words import Words
 
 ARGUMENTS: Final[Mapping[str, Words]] = {
     "since": Words("behind entry", "自条目"),

@@ -6,12 +6,12 @@ from typing import Any, Final, Literal
 import msgspec
 
 from controller.console.view.cases import Case, Docket
-from controller.console.view.ladder import Choice, choice
+from controller.console.view.choices import Choice, choice
 from controller.messages import Ruling, Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
 from controller.rules.penalties.offences import offence, words
 from controller.rules.profile import GuandanProfile
-from controller.rules.words import Words
+from controller.words import Words
 
 
 class Lapse(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -13,7 +13,7 @@ from controller.messages import Match, Side
 from controller.rules.penalties.offences import offence, words
 from controller.rules.penalties.records import Entry, Penalty
 from controller.rules.seats import SIDES, side
-from controller.rules.words import Words
+from controller.words import Words
 
 COUNTED: Final[tuple[Penalty, ...]] = ("warning", "violation", "foul", "match_forfeit")
 

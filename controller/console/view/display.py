@@ -5,15 +5,15 @@ of a state that stand in SHOWN and of no others: what a pocket or a hand holds i
 them, and no card but those that lie open by the rules (a turned-up card, a tribute).
 """
 
-from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
 from controller.console.standing import Standing
-from controller.console.view.touches import Button, buttons
-from controller.messages import Clock, Fairness, Match, Phase, Seat, SeatClock, Side, State
-from controller.rules.seats import ALL, side
+from controller.console.view.at_seat import AtSeat, at_seat
+from controller.console.view.exchange import Gives, Pays, gives, pays
+from controller.messages import Clock, Fairness, Phase, Seat, SeatClock, Side, State
+from controller.rules.seats import ALL
 
 SHOWN: Final = frozenset(
     {
@@ -87,25 +87,6 @@ _SHORT: Final = 16
 _FOUR: Final = 4
 
 
-class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
-
-    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
-    referee has not come.
-    """
-
-    seat: Seat
-    name: str = ""
-    seated: bool = False
-    waits: bool = False
-    leads: bool = False
-    cuts: bool = False
-    called: bool = False
-    place: int | None = None
-    dead: bool = False
-    buttons: tuple[Button, ...] = ()
-
-
 class Cut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A cut is waited for. `by`: whose it is, () anybody's. `counter`: the number that runs."""
 
@@ -115,24 +96,6 @@ class Cut(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     most: int
     deal: int | None
     attempt: int | None
-
-
-class Pays(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A tribute. `to` and the rank that was due are null until all who pay have laid theirs."""
-
-    giver: Seat
-    to: Seat | None
-    card: str | None
-    laid: bool
-
-
-class Gives(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A card to be given back; which one it is no display says."""
-
-    giver: Seat
-    to: Seat
-    rule: str
-    given: bool
 
 
 class Proof(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -200,6 +163,7 @@ def display(state: State | None, standing: Standing, since_ms: int) -> DisplayVi
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
     cut = _cut(state)
+    cutters = () if cut is None else cut.by or ALL
     about = _about(state, cut)
     tribute = match.tribute if match.phase in _EXCHANGE and not match.led else None
     return DisplayView(
@@ -232,15 +196,15 @@ def display(state: State | None, standing: Standing, since_ms: int) -> DisplayVi
         turned_up=match.turned_up,
         anti=tribute is not None and bool(tribute.anti),
         equal=tribute is not None and tribute.equal,
-        pays=tuple(_pays(match)) if tribute else (),
-        gives=tuple(_gives(match)) if tribute else (),
+        pays=tuple(pays(match)) if tribute else (),
+        gives=tuple(gives(match)) if tribute else (),
         announced=match.announced,
         clock=match.clock,
         countdowns=tuple(match.clocks),
         cut=cut,
         cut_at=about.cut if about else None,
         uncut=about is not None and about.uncut,
-        seats=tuple(_at(seat, state, cut) for seat in ALL),
+        seats=tuple(at_seat(seat, state, cuts=seat in cutters) for seat in ALL),
         commitment=_short(about.commitment) if about else None,
         proof=_proof(state),
     )
@@ -265,45 +229,6 @@ def _cut(state: State) -> Cut | None:
         most=most,
         deal=machine.deal,
         attempt=machine.attempt,
-    )
-
-
-def _pays(match: Match) -> Iterator[Pays]:
-    assert match.tribute is not None
-    told = {payment.giver: payment for payment in match.tribute.payments}
-    for giver in match.tribute.payers:
-        one = told.get(giver)
-        yield Pays(
-            giver=giver,
-            to=one.to if one else None,
-            card=one.card if one else None,
-            laid=giver in match.tribute.laid,
-        )
-
-
-def _gives(match: Match) -> Iterator[Gives]:
-    assert match.tribute is not None
-    given = match.tribute.given
-    for one in match.tribute.returns:
-        yield Gives(giver=one.giver, to=one.to, rule=one.rule, given=one.giver in given)
-
-
-def _at(seat: Seat, state: State, cut: Cut | None) -> AtSeat:
-    match = state.match
-    waits = seat in match.waiting_for
-    called = any(call.seat == seat and call.reason == "button" for call in state.calls)
-    pair = match.pairs.get(side(seat))
-    return AtSeat(
-        seat=seat,
-        name=pair.players.get(seat, "") if pair else "",
-        seated=seat in match.seated,
-        waits=waits,
-        leads=seat == match.leader and not match.led,
-        cuts=cut is not None and seat in (cut.by or ALL),
-        called=called,
-        place=match.order.index(seat) + 1 if seat in match.order else None,
-        dead=seat in match.dead,
-        buttons=tuple(buttons(seat, match, waits=waits, called=called)),
     )
 
 

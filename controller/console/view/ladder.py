@@ -5,7 +5,7 @@ put in an order and into words. What a charge leads to is asked of the table, wh
 record; nothing of this applies a penalty.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import msgspec
@@ -27,10 +27,10 @@ from controller.rules.penalties.charges import (
 from controller.rules.penalties.consequences import consequence_words, consequences
 from controller.rules.penalties.ladder import HARMED, RUNGS, Legal, legal
 from controller.rules.penalties.offences import Offence, catalogue, remedy, words
-from controller.rules.penalties.proposals import CHIEFS, Proposal
+from controller.rules.penalties.proposals import CHIEFS
 from controller.rules.penalties.records import Entry, Penalty
 from controller.rules.profile import GuandanProfile
-from controller.rules.words import Words
+from controller.words import Words
 
 
 class Part(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -129,21 +129,6 @@ class Ladder(Part, frozen=True):
     lapses: tuple[Named, ...]
 
 
-class Choice(Part, frozen=True):
-    """One answer to a charge, in words: `effects` is what the match does by it."""
-
-    penalty: Penalty
-    en: str
-    zh: str
-    why_en: str
-    why_zh: str
-    needs: Literal["referee", "chief"]
-    article: str | None
-    provisional: bool
-    loses_turn: bool
-    effects: tuple[Words, ...]
-
-
 def ladder(profile: GuandanProfile) -> Ladder:
     """Return the penalties of a rulebook as the ruling desk shows them."""
     return Ladder(
@@ -164,28 +149,6 @@ def ladder(profile: GuandanProfile) -> Ladder:
         penalties=tuple(_penalty(name) for name in _PENALTIES),
         fouls=tuple(_fouls(profile)),
         lapses=tuple(_lapse(profile, reason) for reason in _LAPSES),
-    )
-
-
-def choices(proposals: Iterable[Proposal]) -> tuple[Choice, ...]:
-    """Return the answers that a table gave to a charge, in words and in their order."""
-    return tuple(map(choice, proposals))
-
-
-def choice(proposal: Proposal) -> Choice:
-    """Return one answer in words."""
-    text = words("penalty", proposal.penalty)
-    return Choice(
-        penalty=proposal.penalty,
-        en=text.en,
-        zh=text.zh,
-        why_en=proposal.why_en,
-        why_zh=proposal.why_zh,
-        needs=proposal.needs,
-        article=proposal.article,
-        provisional=proposal.provisional,
-        loses_turn=proposal.loses_turn,
-        effects=tuple(map(consequence_words, proposal.effects)),
     )
 
 

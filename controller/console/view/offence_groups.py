@@ -5,7 +5,7 @@ from typing import Final, Literal
 import msgspec
 
 from controller.messages import Seat, Side, State
-from controller.rules.words import Words
+from controller.words import Words
 
 GroupId = Literal[
     "turn", "report", "play", "exchange", "time", "signal", "cards", "conduct", "drawing"

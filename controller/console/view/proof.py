@@ -70,7 +70,8 @@ def view(
     how = standing(rows)
     if rows is None or how == "later":
         return ProofView(table=table, attempt=attempt, standing=how)
-    named = {row.data.profile_hash for row in map(_ROW.decode, rows.bodies)}
+    said = (row.data.profile_hash for row in map(_ROW.decode, rows.bodies))
+    named = {name for name in said if isinstance(name, str)}
     return ProofView(
         table=table,
         attempt=attempt,
@@ -96,7 +97,7 @@ def code(address: str) -> str:
 
 
 class _Data(msgspec.Struct):
-    profile_hash: str = ""
+    profile_hash: object = ""
 
 
 class _Row(msgspec.Struct):

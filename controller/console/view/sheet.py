@@ -16,9 +16,9 @@ from controller.messages import Seat
 from controller.rules.keys import all_keys
 from controller.rules.seat_words import SIDES, SIGNERS
 from controller.rules.seats import ALL
-from controller.rules.words import Words
 from controller.sheet.form import BigTwoLine, DealLine, Passed, ScoreSheet
 from controller.sheet.words import LABELS
+from controller.words import Words
 
 HEAD_DIGITS: Final = 16
 """Digits of a journal's head that a sheet shows."""

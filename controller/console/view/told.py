@@ -3,17 +3,26 @@
 Pure. Entries are told in their order; what a line needs of those before is in `Before`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 import msgspec
 
+from controller.commands import PANEL
 from controller.console.view import called, told_match
 from controller.console.view.called import by_words, of
-from controller.console.view.told_match import Before, Data, fault_words, with_lead
+from controller.console.view.telling import (
+    Before,
+    Data,
+    Teller,
+    fault_words,
+    filled,
+    plain,
+    with_lead,
+)
 from controller.faults import catalogue
 from controller.messages import Event
-from controller.rules.words import Words
+from controller.words import Words
 
 
 class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -109,32 +118,6 @@ _NOTHING_ELSE: Final = frozenset(
 )
 """Commands of which no other entry tells."""
 
-Teller = Callable[[Data, Before], Words]
-
-
-def _plain(en: str, zh: str) -> Teller:
-    return lambda data, before: Words(en, zh)
-
-
-def _filled(en: str, zh: str, **tables: Mapping[str, Words]) -> Teller:
-    """Return a teller that fills a line with the data's fields, words of `tables` for theirs."""
-
-    def tell(data: Data, before: Before) -> Words:
-        named = {name: of(table, data.get(name)) for name, table in tables.items()}
-        named |= {"by": by_words(data["by"])} if "by" in data else {}
-        plain = {name: short(value) for name, value in data.items() if name not in named}
-        return Words(
-            en.format(**plain, **{name: words.en for name, words in named.items()}),
-            zh.format(**plain, **{name: words.zh for name, words in named.items()}),
-        )
-
-    return tell
-
-
-def short(value: Any) -> Any:
-    """Return a long hash by its beginning, anything else as it is."""
-    return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value
-
 
 def _cut(data: Data, before: Before) -> Words:
     if "cut" not in data:
@@ -210,6 +193,8 @@ def _command(data: Data, before: Before) -> Words:
     what = of(called.COMMANDS, data.get("cmd"))
     person, key, role = data.get("person"), data.get("who"), of(called.ROLES, data.get("role"))
     end = _answer(data)
+    if key == PANEL:
+        return Words(f"a button at the table: {what.en}{end.en}", f"本台按钮：{what.zh}{end.zh}")
     if not person and str(key) == data.get("role"):
         return Words(f"{role.en}: {what.en}{end.en}", f"{role.zh}：{what.zh}{end.zh}")
     who = f"{person} ({key})" if person else str(key)
@@ -264,47 +249,45 @@ def _fault(over: bool) -> Teller:
 
 KINDS: Final[Mapping[str, Teller]] = {
     "opened": _opened,
-    "committed": _filled(
+    "committed": filled(
         "dealing is sealed, set {set}: {commitment}", "发牌封存，{set}套牌：{commitment}"
     ),
     "cut": _cut,
-    "begun": _plain("the set is in the machine", "牌已入机"),
-    "shuffled": _filled("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
-    "dealt": _filled(
+    "begun": plain("the set is in the machine", "牌已入机"),
+    "shuffled": filled("shuffled, {passes} passes", "洗牌完毕，{passes}遍"),
+    "dealt": filled(
         "all cards are dealt: fed {fed}, again {refed}", "发牌完毕：送出{fed}张，复送{refed}张"
     ),
-    "held": _plain("the hands are ready and locked in", "牌已备好，待放行"),
+    "held": plain("the hands are ready and locked in", "牌已备好，待放行"),
     "verdict": _verdict,
     "released": _released,
     "sealed_to_chief": _reasons("only the chief can open this attempt", "本次发牌仅裁判长可解封"),
-    "revealed": _plain("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
+    "revealed": plain("the deal is revealed: anybody may check it", "发牌已解封，可核验"),
     "withdrawn": _reasons("the hands ready will not go out", "备好的手牌不再放行"),
-    "record": _plain("the whole record of the attempt is open", "本次发牌完整记录已公开"),
+    "record": plain("the whole record of the attempt is open", "本次发牌完整记录已公开"),
     "recalled": _reasons("hands that were out are dealt again", "已放行的手牌重新发"),
     "meeting": _meeting,
     "match": told_match.match_words,
     "match_told": _match_told,
-    "transferred": _filled("match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"),
-    "taken_over": _filled(
+    "transferred": filled("match {match} goes on at {to} ({by})", "{match}转至{to}台（{by}）"),
+    "taken_over": filled(
         "match {match} came from {table} ({by})", "{match}由{table}台转来（{by}）"
     ),
-    "opened_hand": _filled(
+    "opened_hand": filled(
         "{by} looked at the hand of {seat}: {reason}",
         "{by}开验{seat}手牌：{reason}",
         seat=called.SEATS,
     ),
     "command": _command,
     "call": _call,
-    "call_ended": _filled("{seat} took the call back", "{seat}取消召请", seat=called.SEATS),
-    "pause": _filled("stopped by {by}: {why}", "{by}暂停：{why}"),
-    "pause_ended": _filled("let go on by {by}", "{by}恢复"),
+    "call_ended": filled("{seat} took the call back", "{seat}取消召请", seat=called.SEATS),
+    "pause": filled("stopped by {by}: {why}", "{by}暂停：{why}"),
+    "pause_ended": filled("let go on by {by}", "{by}恢复"),
     "acknowledged": _acknowledged,
-    "set_loaded": _filled(
+    "set_loaded": filled(
         "set {set} (back {back}) lies in the machine ({by})", "装入{set}套牌（{back}背）（{by}）"
     ),
-    "set_cleared": _filled(
-        "set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"
-    ),
+    "set_cleared": filled("set {set} was counted and is whole ({by})", "{set}套牌清点无误（{by}）"),
     "fault": _fault(over=False),
     "fault_cleared": _fault(over=True),
 }

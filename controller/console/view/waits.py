@@ -15,6 +15,7 @@ import msgspec
 from controller.console.standing import Standing
 from controller.faults import catalogue
 from controller.messages import Alert, Call, Phase, Role, State
+from controller.words import Words
 
 UNTAKEN_MS: Final = 120_000
 """A row that nobody goes to for so long is the chief's, too."""
@@ -98,12 +99,13 @@ _CALLS: Final[Mapping[str, Rank]] = {
 }
 """Calls that are no decision: every other one asks a referee for his."""
 
-_UNHEARD: Final[Mapping[Standing, tuple[str, str]]] = {
-    Standing.STALE: ("no news of this table", "数据未更新"),
-    Standing.SILENT: ("this table is silent", "失联"),
-    Standing.KEY_REFUSED: ("the table refuses the console's key", "密钥被拒"),
-    Standing.OTHER_KEY: ("another key answers there: another machine?", "密钥不符，疑似换机"),
+UNHEARD: Final[Mapping[Standing, Words]] = {
+    Standing.STALE: Words("no news of this table", "数据未更新"),
+    Standing.SILENT: Words("this table is silent", "失联"),
+    Standing.KEY_REFUSED: Words("the table refuses the console's key", "密钥被拒"),
+    Standing.OTHER_KEY: Words("another key answers there: another machine?", "密钥不符，疑似换机"),
 }
+"""Standings of a table that somebody has to look at, and what is said of them."""
 
 
 def reasons(state: State | None, standing: Standing, since_ms: int) -> tuple[Reason, ...]:
@@ -113,15 +115,15 @@ def reasons(state: State | None, standing: Standing, since_ms: int) -> tuple[Rea
     it waited for, under that it is not heard. `since_ms`: since when the standing is so.
     """
     found = [] if state is None else [*_called(state.calls), *_alerted(state)]
-    if standing in _UNHEARD:
-        en, zh = _UNHEARD[standing]
+    if standing in UNHEARD:
+        words = UNHEARD[standing]
         found.append(
             Reason(
                 rank=Rank.UNHEARD,
                 name=standing.value,
                 since_ms=since_ms,
-                words_en=en,
-                words_zh=zh,
+                words_en=words.en,
+                words_zh=words.zh,
             )
         )
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))

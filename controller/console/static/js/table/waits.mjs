@@ -16,7 +16,7 @@ const ANSWERS = {
   COUNT_WRONG: ["replace_set"],
   SET_TOO_EARLY: ["acknowledge"],
   button: ["attend"],
-  wrong_player: ["seat", "acknowledge"],
+  wrong_player: ["set_match", "acknowledge"],
   name_leader: ["name_leader"],
   added_time: ["add_time"],
   hands_unknown: ["acknowledge"],

@@ -1,0 +1,27 @@
+"""The head of a table's journal, as its state shows it: kept where the table has signed it. Pure."""
+
+from controller import heads
+from controller.console.config import TableLine
+from controller.console.lines.taken import fit_head
+from controller.heads import KeptHead
+from controller.messages import SignedHead
+
+
+def signed_head(line: TableLine, time: str, signed: SignedHead) -> KeptHead | None:
+    """Return a head as it is kept; None where it is none, or not of the table's key.
+
+    `time`: of the state that showed it. Where nobody has entered the table's key it is believed.
+    """
+    if not fit_head(signed, time):
+        return None
+    verify = None if line.verify is None else bytes.fromhex(line.verify)
+    if verify is not None and not heads.fits(signed, line.server_key, verify):
+        return None
+    return KeptHead(
+        table=line.id,
+        table_key=line.server_key,
+        n=signed.n,
+        head=signed.head,
+        sig=signed.sig,
+        time=time,
+    )

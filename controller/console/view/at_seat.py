@@ -1,0 +1,46 @@
+"""One side of a table's display: a seat, how its player stands, and his buttons."""
+
+import msgspec
+
+from controller.console.view.touches import Button, buttons
+from controller.messages import Seat, State
+from controller.rules.seats import side
+
+
+class AtSeat(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One seat. `waits`: something is asked of it. `place`: as which it went out, from 1 on.
+
+    `buttons`: green first. `cuts`: it may cut now. `called`: its red button was pressed, and the
+    referee has not come.
+    """
+
+    seat: Seat
+    name: str = ""
+    seated: bool = False
+    waits: bool = False
+    leads: bool = False
+    cuts: bool = False
+    called: bool = False
+    place: int | None = None
+    dead: bool = False
+    buttons: tuple[Button, ...] = ()
+
+
+def at_seat(seat: Seat, state: State, *, cuts: bool) -> AtSeat:
+    """Return what the display shows at a seat; `cuts`: it may cut now."""
+    match = state.match
+    waits = seat in match.waiting_for
+    called = any(call.seat == seat and call.reason == "button" for call in state.calls)
+    pair = match.pairs.get(side(seat))
+    return AtSeat(
+        seat=seat,
+        name=pair.players.get(seat, "") if pair else "",
+        seated=seat in match.seated,
+        waits=waits,
+        leads=seat == match.leader and not match.led,
+        cuts=cuts,
+        called=called,
+        place=match.order.index(seat) + 1 if seat in match.order else None,
+        dead=seat in match.dead,
+        buttons=tuple(buttons(seat, match, waits=waits, called=called)),
+    )

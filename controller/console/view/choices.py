@@ -1,0 +1,52 @@
+"""The answers to a charge, in words: a penalty, and what the match does by it."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from controller.rules.penalties.consequences import consequence_words
+from controller.rules.penalties.offences import words
+from controller.rules.penalties.proposals import Proposal
+from controller.rules.penalties.records import Penalty
+from controller.words import Words
+
+
+class Choice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One answer to a charge, in words: `effects` is what the match does by it.
+
+    `article` None: the rulebook is silent, it is proposed.
+    """
+
+    penalty: Penalty
+    en: str
+    zh: str
+    why_en: str
+    why_zh: str
+    needs: Literal["referee", "chief"]
+    article: str | None
+    provisional: bool
+    loses_turn: bool
+    effects: tuple[Words, ...]
+
+
+def choices(proposals: Iterable[Proposal]) -> tuple[Choice, ...]:
+    """Return the answers that a table gave to a charge, in words and in their order."""
+    return tuple(map(choice, proposals))
+
+
+def choice(proposal: Proposal) -> Choice:
+    """Return one answer in words."""
+    text = words("penalty", proposal.penalty)
+    return Choice(
+        penalty=proposal.penalty,
+        en=text.en,
+        zh=text.zh,
+        why_en=proposal.why_en,
+        why_zh=proposal.why_zh,
+        needs=proposal.needs,
+        article=proposal.article,
+        provisional=proposal.provisional,
+        loses_turn=proposal.loses_turn,
+        effects=tuple(map(consequence_words, proposal.effects)),
+    )

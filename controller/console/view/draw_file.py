@@ -1,0 +1,168 @@
+"""The file of a draw (对阵表): which columns it has, and its rows as text, whoever saved it."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+
+from controller.words import Words
+
+MOST_ROWS: Final = 500
+"""Matches of one draw (provisional)."""
+MOST_BYTES: Final = 256 * 1024
+LONGEST: Final = 64
+"""Characters of a cell (provisional)."""
+
+
+class Column(NamedTuple):
+    """A column: what it is called, what must stand in it, an example."""
+
+    zh: str
+    en: str
+    needed: bool
+    about: Words
+    example: str
+
+
+COLUMNS: Final[Mapping[str, Column]] = {
+    "table": Column(
+        "台号", "table", True, Words("the table's number or id", "台号或机器编号"), "1"
+    ),
+    "round": Column("轮次", "round", True, Words("a number, 1 to 999", "1至999的数"), "1"),
+    "match": Column("局", "match", True, Words("a number, 1 to 9999", "1至9999的数"), "1"),
+    "stage": Column(
+        "阶段",
+        "stage",
+        True,
+        Words("swiss, round_robin or knockout", "积分编排、循环赛或淘汰赛"),
+        "积分编排",
+    ),
+    "ns_id": Column("南北队号", "ns_id", True, Words("the pair's number", "队号"), "101"),
+    "ns_name": Column("南北队名", "ns_name", True, Words("the pair's name", "队名"), "梅队"),
+    "north": Column("北", "north", False, Words("the player's name", "姓名"), "李娜"),
+    "south": Column("南", "south", False, Words("the player's name", "姓名"), "吴军"),
+    "ew_id": Column("东西队号", "ew_id", True, Words("the pair's number", "队号"), "102"),
+    "ew_name": Column("东西队名", "ew_name", True, Words("the pair's name", "队名"), "竹队"),
+    "east": Column("东", "east", False, Words("the player's name", "姓名"), "徐敏"),
+    "west": Column("西", "west", False, Words("the player's name", "姓名"), "何宇"),
+    "event": Column(
+        "比赛",
+        "event",
+        False,
+        Words("the event; else the one named above", "比赛名称；不填则同上"),
+        "",
+    ),
+    "match_id": Column(
+        "编号",
+        "match_id",
+        False,
+        Words("the match's id; else made up", "本局编号；不填则自动生成"),
+        "",
+    ),
+}
+"""What a draw may have, in the order of the example; in any order in a file."""
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True):
+    """What is wrong, and where: the line of the file from 1 on, and its column."""
+
+    line: int
+    column_en: str | None = None
+    column_zh: str | None = None
+    en: str
+    zh: str
+
+
+def example(language: str) -> bytes:
+    """Return a draw to begin with, as Excel opens it: heading and one match."""
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    columns = list(COLUMNS.values())
+    writer.writerow(column.zh if language == "zh" else column.en for column in columns)
+    shown = [column.example for column in columns]
+    if language != "zh":
+        shown = ["1", "1", "1", "swiss", "101", "Plum", "Li Na", "Wu Jun", "102", "Bamboo"]
+        shown += ["Xu Min", "He Yu", "", ""]
+    writer.writerow(shown)
+    return out.getvalue().encode("utf-8-sig")
+
+
+class Unreadable(Exception):
+    """A file that is no draw at all."""
+
+    def __init__(self, line: int, en: str, zh: str, column: str | None = None) -> None:
+        super().__init__(en)
+        self.fault = Fault(line=line, column_en=column, column_zh=column, en=en, zh=zh)
+
+
+def text_of(body: bytes) -> tuple[str, str]:
+    """Return what a file says and how it was written: UTF-8, UTF-16 or GB18030."""
+    if len(body) > MOST_BYTES:
+        most = MOST_BYTES // 1024
+        raise Unreadable(
+            1, f"more than {most} KB: this is no draw", f"文件超过{most}KB，不是对阵表"
+        )
+    marked = body.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030"):
+        try:
+            text = body.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return text, encoding.removesuffix("-sig")
+    raise Unreadable(
+        1,
+        "this is no text: save the spreadsheet as CSV",
+        "文件不是文本，请将表格另存为CSV",
+    )
+
+
+def rows_of(text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows with the lines they begin at, without those that say nothing."""
+    first = text.partition("\n")[0]
+    separator = max(",;\t，", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    rows, begins = [], 1
+    try:
+        for cells in reader:
+            cells = [cell.strip() for cell in cells]
+            if any(cells):
+                rows.append((begins, cells))
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise Unreadable(begins, f"no CSV: {error}", f"CSV格式有误：{error}") from None
+    if not rows:
+        raise Unreadable(1, "the file is empty", "文件是空的")
+    if len(rows) > MOST_ROWS + 1:
+        raise Unreadable(
+            rows[MOST_ROWS + 1][0], f"more than {MOST_ROWS} matches", f"对阵超过{MOST_ROWS}场"
+        )
+    return rows
+
+
+def columns_of(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
+    """Return which column each of the heading is."""
+    line, heading = lines[0]
+    known = {
+        called: key for key, column in COLUMNS.items() for called in (column.zh, column.en, key)
+    }
+    named: list[str] = []
+    for cell in heading:
+        if not cell:
+            named.append("")
+            continue
+        key = known.get(cell.lower())
+        if key is None:
+            raise Unreadable(
+                line, f'no column is called "{cell[:LONGEST]}"', f"没有名为“{cell[:LONGEST]}”的列"
+            )
+        if key in named:
+            raise Unreadable(line, "this column is there twice", "此列重复", cell)
+        named.append(key)
+    lacking = [column for key, column in COLUMNS.items() if column.needed and key not in named]
+    if lacking:
+        en, zh = ", ".join(one.en for one in lacking), "、".join(one.zh for one in lacking)
+        raise Unreadable(line, f"columns are lacking: {en}", f"缺少列：{zh}")
+    return named

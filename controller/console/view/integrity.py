@@ -1,0 +1,134 @@
+"""What may be wrong with a table: its key, its past, its program, its sets, its deals."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
+
+import msgspec
+
+from controller.console.seen import Seen
+from controller.console.standing import Standing
+from controller.console.view.noted import Noted, OpenedHand
+from controller.console.view.telling import fault_words
+from controller.console.view.waits import UNHEARD, since_epoch_ms
+from controller.messages import State
+from controller.release import Manifest, compare_state
+from controller.rules.seat_words import SEATS
+from controller.words import Words
+
+Matter = Literal[
+    "other_key",
+    "key_refused",
+    "two_pasts",
+    "unsigned_head",
+    "unreleased",
+    "hand_opened",
+    "set_barred",
+    "recalled",
+    "uncut",
+    "by_hand",
+]
+
+
+class Finding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """Something that may be wrong at a table, or has to be known of it."""
+
+    table: str
+    kind: Matter
+    words_en: str
+    words_zh: str
+    since_ms: int | None = None
+    deal: int | None = None
+
+
+def findings(seen: Seen, now_ms: int, noted: Noted) -> Iterator[Finding]:
+    """Yield what may be wrong at a table, or has to be known of it."""
+    table = seen.table
+    how, since_ms = seen.standing(now_ms)
+    if how in _KEYS:
+        yield _finding(table, _KEYS[how], UNHEARD[how], since_ms=since_ms)
+    for one in noted.disagreements:
+        if one.shown.table == table:
+            at_ms = since_epoch_ms(one.shown.time)
+            yield _finding(table, "two_pasts", Words(one.en, one.zh), since_ms=at_ms)
+    if heads := noted.unsigned_heads.get(table):
+        en = f"{heads} signed heads of its journal do not fit its key"
+        yield _finding(table, "unsigned_head", Words(en, f"{heads}个日志链头签名与密钥不符"))
+    for hand in noted.opened:
+        if hand.table == table:
+            yield _opened(hand)
+    if seen.state is not None:
+        yield from _unreleased(table, seen.state, noted.manifest)
+        yield from _of_sets(table, seen.state)
+        yield from _of_deals(table, seen.state)
+
+
+_KEYS: Final[Mapping[Standing, Matter]] = {
+    Standing.OTHER_KEY: "other_key",
+    Standing.KEY_REFUSED: "key_refused",
+}
+
+
+def _finding(
+    table: str, kind: Matter, words: Words, *, since_ms: int | None = None, deal: int | None = None
+) -> Finding:
+    return Finding(
+        table=table, kind=kind, words_en=words.en, words_zh=words.zh, since_ms=since_ms, deal=deal
+    )
+
+
+def _opened(hand: OpenedHand) -> Finding:
+    seat = SEATS.get(hand.seat, Words(hand.seat, hand.seat))
+    en, zh = f"{hand.by} has looked at {seat.en}'s hand", f"{hand.by}开验了{seat.zh}手牌"
+    return _finding(hand.table, "hand_opened", Words(en, zh), since_ms=hand.at_ms, deal=hand.deal)
+
+
+def _unreleased(table: str, state: State, manifest: Manifest | None) -> Iterator[Finding]:
+    """Yield in what a table reports something else than was released; that it is not there, too."""
+    if manifest is None:
+        return
+    told = compare_state(manifest, state)
+    for part, like in ((name, getattr(told, name)) for name in told.__struct_fields__):
+        if like == "same" or (like == "unknown" and part != "program"):
+            continue  # a board that is not there has an alert of its own
+        name = _PARTS[part]
+        words = Words(f"{name.en} of another release", f"{name.zh}非本次发布版本")
+        if like == "unknown":
+            words = Words(f"{name.en} without a release", f"{name.zh}无发布清单")
+        yield _finding(table, "unreleased", words)
+
+
+_PARTS: Final[Mapping[str, Words]] = {
+    "program": Words("the table's program is", "本台程序"),
+    "dealer": Words("the dealer board's firmware is", "发牌控制板固件"),
+    "reader": Words("the reader board's firmware is", "识牌控制板固件"),
+}
+
+
+def _of_sets(table: str, state: State) -> Iterator[Finding]:
+    """Yield the sets whose composition is in doubt, with the deal that was played with them."""
+    for each in state.sets:
+        if each.barred:
+            why = fault_words(each.barred)
+            en = f"set {each.id} is in doubt ({why.en})"
+            zh = f"第{each.id}套牌张数存疑（{why.zh}）"
+            if each.last_deal is not None:
+                en += f": deal {each.last_deal} of {each.last_match} was played with it last"
+                zh += f"，最后用于{each.last_match}第{each.last_deal}副"
+            yield _finding(table, "set_barred", Words(en, zh), deal=each.last_deal)
+
+
+def _of_deals(table: str, state: State) -> Iterator[Finding]:
+    """Yield what is unusual about the deals whose proofs the table shows."""
+    for proof in state.fairness:
+        if proof.recalled:
+            why = fault_words(proof.recalled)
+            words = Words(
+                f"hands that were out are dealt again ({why.en})", f"已放行后重发（{why.zh}）"
+            )
+            yield _finding(table, "recalled", words, deal=proof.deal)
+        if proof.uncut:
+            words = Words("dealt without a cut", "未切牌即发牌")
+            yield _finding(table, "uncut", words, deal=proof.deal)
+    if state.match.by_hand:
+        words = Words("this deal is dealt by hand", "本副人工发牌")
+        yield _finding(table, "by_hand", words, deal=state.match.deal)

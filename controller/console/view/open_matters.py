@@ -1,0 +1,89 @@
+"""What is open at the tables: rulings that wait for the chief's word, and finished sheets to sign.
+
+No state says since when; who asks remembers it by a matter's name (`open_matters`).
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import msgspec
+
+from controller.console.seen import Seen
+from controller.console.view.areas import is_over
+from controller.messages import Match, Ruling, State
+
+Since = Mapping[str, int]
+"""When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
+
+
+class Approval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A ruling that waits for the chief: to be decided, or (`verbal`) to be stood by.
+
+    `since_ms`: since when, as far as it is known; None where the console has not seen it begin.
+    """
+
+    table: str
+    ruling: Ruling
+    verbal: bool
+    since_ms: int | None = None
+
+
+class Unsigned(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A finished sheet that is not signed by all: by how many it is, and who is missing."""
+
+    table: str
+    signed: int
+    signers: tuple[str, ...]
+    since_ms: int | None = None
+
+
+def open_matters(table: str, state: State) -> Iterator[str]:
+    """Yield the names of what is open at a table, by which it is remembered since when."""
+    match = state.match
+    for ruling in match.rulings:
+        if _needs_chief(ruling):
+            yield _ruling_name(table, match, ruling)
+    if is_over(state) and match.signers:
+        yield _sheet_name(table, match)
+
+
+def approvals(table: str, state: State, since: Since) -> Iterator[Approval]:
+    """Yield a table's rulings that wait for the chief."""
+    for ruling in state.match.rulings:
+        if _needs_chief(ruling):
+            yield Approval(
+                table=table,
+                ruling=ruling,
+                verbal=_is_his_word(ruling),
+                since_ms=since.get(_ruling_name(table, state.match, ruling)),
+            )
+
+
+def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[Unsigned]:
+    """Yield the finished sheets that somebody has still to sign."""
+    for one, state in known:
+        match = state.match
+        if is_over(state) and match.signers:
+            yield Unsigned(
+                table=one.table,
+                signed=len(match.signed),
+                signers=tuple(match.signers),
+                since_ms=since.get(_sheet_name(one.table, match)),
+            )
+
+
+def _needs_chief(ruling: Ruling) -> bool:
+    """Tell whether a ruling waits for the chief: to be decided, or to be stood by."""
+    proposed = ruling.state == "proposed" and ruling.needs == "chief"
+    return proposed or _is_his_word(ruling)
+
+
+def _is_his_word(ruling: Ruling) -> bool:
+    return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
+
+
+def _ruling_name(table: str, match: Match, ruling: Ruling) -> str:
+    return f"{table} {match.match} {ruling.id} {ruling.state}"
+
+
+def _sheet_name(table: str, match: Match) -> str:
+    return f"{table} {match.match} unsigned {match.version}"

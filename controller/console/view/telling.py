@@ -1,0 +1,111 @@
+"""What the tellers of a table's entries are made of: lines in both languages, words for values."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from controller.console.view import called
+from controller.console.view.called import by_words, of, several
+from controller.faults import catalogue
+from controller.rules.order import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE, rank_text
+from controller.words import Words
+
+
+class Before(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What was told of the present deal so far. `outs`: who is out, in turn.
+
+    `whole`: it was told from its beginning, so that places are known. `by_hand`: no machine
+    tells of its cut and its hands.
+    """
+
+    whole: bool = False
+    by_hand: bool = False
+    outs: tuple[str, ...] = ()
+
+
+Data = Mapping[str, Any]
+Teller = Callable[[Data, Before], Words]
+
+
+def fault_words(names: Any) -> Words:
+    """Return the causes of faults in one line; one that nobody knows as it is called."""
+    return several(_cause(str(name)) for name in names)
+
+
+def _cause(name: str) -> Words:
+    row = catalogue().get(name)
+    return Words(name, name) if row is None else Words(row.cause(), row.cause(language="zh"))
+
+
+def value_words(counts: Any) -> Words:
+    """Return a card's value: a rank, the level's, or a joker."""
+    named = _VALUES.get(counts)
+    if named is not None:
+        return named
+    rank = rank_text(counts) if isinstance(counts, int) and 2 <= counts <= 14 else str(counts)
+    return Words(rank, rank)
+
+
+_VALUES: Final = {
+    LEVEL_VALUE: Words("the level card", "级牌"),
+    SMALL_JOKER_VALUE: Words("small joker", "小王"),
+    BIG_JOKER_VALUE: Words("big joker", "大王"),
+}
+
+
+def plain(en: str, zh: str) -> Teller:
+    """Return a teller that says the same of every entry."""
+    return lambda data, before: Words(en, zh)
+
+
+def of_seat(en: str, zh: str) -> Teller:
+    """Return a teller with the seat in its line."""
+
+    def tell(data: Data, before: Before) -> Words:
+        who = of(called.SEATS, data.get("seat"))
+        return Words(en.format(seat=who.en), zh.format(seat=who.zh))
+
+    return tell
+
+
+def because(en: str, zh: str, field: str = "reason") -> Teller:
+    """Return a teller with a reason, and who answers for it where that is said."""
+
+    def tell(data: Data, before: Before) -> Words:
+        why, by = data.get(field, ""), by_words(data.get("by", ""))
+        whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
+        return Words(f"{en}: {why}{whose.en}", f"{zh}：{why}{whose.zh}")
+
+    return tell
+
+
+def with_lead(told: Words, seat: Any, turned_up: Any) -> Words:
+    """Return a line with who leads, by which card, where that is known."""
+    if seat is None:
+        return told
+    who = of(called.SEATS, seat)
+    if turned_up is None:
+        return Words(f"{told.en}, {who.en} leads", f"{told.zh}，{who.zh}先出")
+    card = called.card(turned_up)
+    return Words(f"{told.en}; {card.en}, {who.en} leads", f"{told.zh}；翻牌{card.zh}，{who.zh}先出")
+
+
+def filled(en: str, zh: str, **tables: Mapping[str, Words]) -> Teller:
+    """Return a teller that fills a line with the data's fields, words of `tables` for theirs."""
+
+    def tell(data: Data, before: Before) -> Words:
+        named = {name: of(table, data.get(name)) for name, table in tables.items()}
+        named |= {"by": by_words(data["by"])} if "by" in data else {}
+        own = {name: short(value) for name, value in data.items() if name not in named}
+        return Words(
+            en.format(**own, **{name: words.en for name, words in named.items()}),
+            zh.format(**own, **{name: words.zh for name, words in named.items()}),
+        )
+
+    return tell
+
+
+def short(value: Any) -> Any:
+    """Return a long hash by its beginning, anything else as it is."""
+    return f"{value[:8]}…" if isinstance(value, str) and len(value) == 64 else value

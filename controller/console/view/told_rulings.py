@@ -1,0 +1,102 @@
+"""What a referee decided in a match, in words: rulings, corrections, time, signatures."""
+
+from typing import Final
+
+from controller.console.view import called
+from controller.console.view.called import by_words, of
+from controller.console.view.telling import Before, Data, Teller
+from controller.console.view.told_deal import places
+from controller.rules.penalties.offences import offence
+from controller.words import Words
+
+
+def corrected(data: Data, before: Before) -> Words:
+    """Say how a result was corrected, and what becomes of the later deals."""
+    told, choice = places(data.get("order", ())), of(called.CHOICES, data.get("choice"))
+    deal, by, why = data.get("deal"), by_words(data.get("by")), data.get("reason")
+    return Words(
+        f"deal {deal} corrected: {told.en}; {choice.en}: {why} ({by.en})",
+        f"更正第{deal}副：{told.zh}；{choice.zh}：{why}（{by.zh}）",
+    )
+
+
+def suspended(data: Data, before: Before) -> Words:
+    """Say why play is suspended."""
+    reason = str(data.get("reason", ""))
+    why = _SUSPENDED.get(reason, Words(reason, reason))
+    return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
+
+
+_SUSPENDED: Final = {
+    "called": Words("the referee was called", "召请裁判"),
+    "count": Words("a count is claimed", "张数不符"),
+    "transfer": Words("moved to another table", "转台"),
+}
+
+
+def added(data: Data, before: Before) -> Words:
+    """Say how much time is added, in minutes and seconds."""
+    seconds = data.get("seconds", 0)
+    if not seconds:
+        return Words("no time is added", "不补时")
+    return Words(f"time added: {_minutes(seconds)}", f"补时{_minutes(seconds)}")
+
+
+def _minutes(seconds: int) -> str:
+    return f"{seconds // 60}:{seconds % 60:02}"
+
+
+def proposed(data: Data, before: Before) -> Words:
+    """Say which ruling was proposed, on whom, for what."""
+    charge, proposal = data.get("charge", {}), data.get("proposal", {})
+    who = _accused(charge)
+    what, penalty = _offence(charge), of(called.PENALTIES, proposal.get("penalty"))
+    number, by = data.get("id"), by_words(data.get("by"))
+    return Words(
+        f"ruling {number} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
+        f"{by.zh}报判罚{number}：{who.zh}，{what.zh}，{penalty.zh}",
+    )
+
+
+def _accused(charge: Data) -> Words:
+    seat = charge.get("seat")
+    return of(called.SIDES, charge.get("side")) if seat is None else of(called.SEATS, seat)
+
+
+def _offence(charge: Data) -> Words:
+    name = str(charge.get("offence"))
+    try:
+        row = offence(name)
+    except LookupError:
+        return Words(name, name)
+    return Words(row.en, row.zh)
+
+
+def approved(data: Data, before: Before) -> Words:
+    """Say who approved a ruling, and as what."""
+    by, proposal = by_words(data.get("by")), data.get("proposal")
+    changed = Words("", "")
+    if proposal is not None:
+        penalty = of(called.PENALTIES, proposal.get("penalty"))
+        changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
+    word = Words(" by word", "口头") if data.get("verbal") else Words("", "")
+    return Words(
+        f"ruling {data.get('id')} approved{word.en} by {by.en}{changed.en}",
+        f"{by.zh}{word.zh}同意判罚{data.get('id')}{changed.zh}",
+    )
+
+
+def ruling(en: str, zh: str) -> Teller:
+    """Return a teller with a ruling's number and who spoke."""
+    return lambda data, before: Words(
+        en.format(id=data.get("id"), by=by_words(data.get("by")).en),
+        zh.format(id=data.get("id"), by=by_words(data.get("by")).zh),
+    )
+
+
+def signed(data: Data, before: Before) -> Words:
+    """Say who signed the sheet, and for whom."""
+    signer, person = data.get("signer"), data.get("person")
+    known = {**called.SEATS, **called.SIDES, "referee": called.ROLES["referee"]}
+    who = of(known, signer)
+    return Words(f"signed for {who.en}: {person}", f"{who.zh}签名：{person}")

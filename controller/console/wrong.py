@@ -1,0 +1,18 @@
+"""Why the console does not do what it was asked, for whoever asked, in both languages."""
+
+from controller.tomlwords import printable, short
+
+
+class Wrong(Exception):
+    """A request that is refused: its HTTP status, and a line in both languages that says why."""
+
+    def __init__(self, status: int, en: str, zh: str) -> None:
+        """Keep all three."""
+        super().__init__(en)
+        self.status, self.en, self.zh = status, en, zh
+
+
+def no_table(name: str, status: int = 404) -> Wrong:
+    """Return that this console has no table of a name, which anybody may have made up."""
+    said = printable(short(name))
+    return Wrong(status, f"there is no table {said} here", f"没有{said}这张台")
