@@ -23,8 +23,7 @@ from controller.messages import Role, State
 GATHER_S: Final = 0.05
 """News that come within so short a time are shown together."""
 TICK_S: Final = 0.5
-WHOLE_S: Final = 0.25
-"""What is made of all tables at once is made at most so often."""
+"""How often time itself may be news; what is made of all tables at once is made so often, too."""
 MOST_BYTES: Final = 1 << 14
 """Bytes of one table's row, and of what it waits for: every browser of the hall is sent both, and
 one table must not fill their lines (provisional; a tenth is much)."""

@@ -55,11 +55,6 @@ class Asked:
         return self._person
 
     @property
-    def person_or_none(self) -> Person | None:
-        """Who asks, where he is logged in."""
-        return self._person
-
-    @property
     def path(self) -> dict[str, str]:
         """The named parts of the path."""
         return self.request.path_params

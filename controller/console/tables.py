@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from types import TracebackType
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 import structlog
 import zmq
@@ -41,12 +41,6 @@ LOOK_S: Final = 0.5
 _log = structlog.get_logger("console")
 
 
-class _HasBoot(Protocol):
-    """Who signs for a run of the table."""
-
-    boot: str | None
-
-
 class _One:
     """What is known of one table."""
 
@@ -57,7 +51,6 @@ class _One:
         self.news: bytes | None = None
         self.standing: Standing | None = None
         self.signed: SignedHead | None = None
-        self.signers: set[_HasBoot] = set()
 
 
 class Tables:
@@ -157,8 +150,6 @@ class Tables:
         me = self._identity(line)
         one = _One(line, self._now_ms())
         self._feed.open(line.id, line.feed, Keys(line.server_key, me.public, me.secret))
-        if known is not None:
-            one.signers = known.signers
         self._all[line.id] = one
         self._changed(line.id)
 
@@ -179,22 +170,6 @@ class Tables:
     def counts(self, table: str) -> Counts:
         """Return what was not taken of a table's feed. Raises KeyError."""
         return self._all[table].counts
-
-    def boot(self, table: str) -> str | None:
-        """Return the run of the table that was heard last. Raises KeyError."""
-        state = self._all[table].seen.state
-        return None if state is None else state.boot
-
-    def hand_boot(self, table: str, client: _HasBoot) -> Undo:
-        """Let a client sign for the run of the table that is heard, now and whenever it changes.
-
-        Raises KeyError.
-        """
-        one = self._all[table]
-        one.signers.add(client)
-        if one.seen.state is not None:
-            client.boot = one.seen.state.boot
-        return lambda: one.signers.discard(client)
 
     def on_change(self, told: Callable[[str], None]) -> Undo:
         """Tell of every table of which something else is known, at most 20 times a second each."""
@@ -265,9 +240,6 @@ class Tables:
             return
         heard = how.on_state(seen.heard, seen.state, state, now_ms)
         one.seen = Seen(table=seen.table, area=seen.area, state=state, body=body, heard=heard)
-        if seen.state is None or seen.state.boot != state.boot:
-            for client in one.signers:
-                client.boot = state.boot
         if state.signed is not None and state.signed != one.signed:
             one.signed = state.signed
             self._take_head(one, state, state.signed)

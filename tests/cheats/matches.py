@@ -7,8 +7,8 @@ from controller.machine.attempt_book import AttemptBook, Bindings, DealPlan
 from controller.machine.attempt_run import AttemptRun
 from controller.machine.hands_kept import HandsKept
 from controller.machine.hands_out import HandsOut
-from controller.machine.order.desk import Order
 from controller.machine.order.opening import OpenedHands
+from controller.machine.order.who import Asked
 from controller.rules.rulebooks import load_profile
 from tests.cheats.changed import BOOK, HANDS_KEPT, HANDS_OUT, OPENED_HANDS, RUN, VICTIM, Cheat
 from tests.cheats.evenings import LOOKED_AT, TWO_MATCHES
@@ -63,7 +63,7 @@ class VoidsByItself(AttemptRun):
 class MayLookAndRedeal(OpenedHands):
     """Lets whoever opened a hand have it dealt again."""
 
-    def forbid(self, order: Order) -> None:
+    def forbid(self, asked: Asked) -> None:
         """Forbid nothing."""
 
 

@@ -11,7 +11,7 @@ import pytest
 import zmq
 
 from controller import heads
-from controller.client.client import Client, Identity
+from controller.client.client import Identity
 from controller.client.line import BadAddress
 from controller.console.config import TableLine
 from controller.console.standing import Standing
@@ -248,26 +248,6 @@ async def test_another_tables_word_is_counted_and_never_taken(
         assert tables.counts("T09").other_table == "T01"
         assert tables.seen("T09").state is None
     assert archived(tmp_path) == archived(tmp_path, "T09") == []
-
-
-async def test_clients_are_handed_the_run_that_is_heard(
-    table: RealTable, open_tables: Open
-) -> None:
-    async with table.open() as line, open_tables() as tables:
-        tables.add(line)
-        assert table.endpoints is not None
-        async with Client(
-            table.endpoints, table.observer(), lambda: "1", context=tables.context
-        ) as client:
-            undo = tables.hand_boot("T01", client)
-            table.say(boot="first")
-            await until(lambda: client.boot == "first")
-            table.say(boot="second")
-            await until(lambda: client.boot == "second" == tables.boot("T01"))
-            undo()
-            table.say(boot="third")
-            await until(lambda: tables.boot("T01") == "third")
-            assert client.boot == "second"
 
 
 async def test_a_table_that_is_taken_out_is_heard_no_more_and_may_come_again(

@@ -122,7 +122,7 @@ class People:
         """The players' side of it."""
         return self.state.match
 
-    async def order(self, role: Role, cmd: str, **args: Any) -> dict[str, Any]:
+    async def order(self, role: Role, cmd: str, /, **args: Any) -> dict[str, Any]:
         """Give a command that is carried out, and return its answer."""
         reply = await self.ask(role, cmd, **args)
         assert reply.ok, f"{cmd} {args}: {reply.error}"

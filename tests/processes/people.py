@@ -54,7 +54,7 @@ class People:
                         return event
                 await self._hear()
 
-    async def order(self, role: Role, cmd: str, **args: object) -> Reply:
+    async def order(self, role: Role, cmd: str, /, **args: object) -> Reply:
         """Give an order about the deal that the newest state tells of."""
         machine = self.states[-1].machine
         client = self._clients[role]

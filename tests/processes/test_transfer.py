@@ -40,7 +40,7 @@ Faces = dict[Seat, tuple[int, ...]]
 class People(AtHall):
     """People at a running table who say a thing again where the table is not so far yet."""
 
-    async def order(self, role: Role, cmd: str, **args: Any) -> Reply:
+    async def order(self, role: Role, cmd: str, /, **args: Any) -> Reply:
         """Give an order about what is present; return what the table says in the end."""
         async with asyncio.timeout(PATIENCE_S):
             while True:

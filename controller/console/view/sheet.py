@@ -20,8 +20,6 @@ from controller.sheet.form import BigTwoLine, DealLine, Passed, ScoreSheet
 from controller.sheet.words import LABELS
 from controller.words import Words
 
-HEAD_DIGITS: Final = 16
-"""Digits of a journal's head that a sheet shows."""
 _FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
 """What a spreadsheet takes for the beginning of a formula; some take the wide signs, too."""
 _BOM: Final = "\ufeff"

@@ -53,7 +53,7 @@ export function announcedWords(announced) {
 }
 
 /** How an area is, in words: what its tables do. */
-export function areaFacts(view) {
+function areaFacts(view) {
   return [
     say("area.tables", { n: view.tables.length }),
     view.playing ? say("area.playing", { n: view.playing }) : "",

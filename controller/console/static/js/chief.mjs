@@ -1,15 +1,15 @@
 // The chief's own view: what waits for his word, what may be wrong, what will be late.
 
 import { areaClocks } from "./areas.mjs";
+import { matters, page } from "./chief/matters.mjs";
 import { byId, data, fill, h, keyed, text } from "./dom.mjs";
 import { keys } from "./keys.mjs";
-import { number, reasonWords } from "./rows.mjs";
+import { number } from "./rows.mjs";
 import { shell } from "./shell.mjs";
-import { rankSign } from "./signs.mjs";
 import { beep } from "./sound.mjs";
 import { listen } from "./stream.mjs";
 import { now, ofDay, span } from "./time.mjs";
-import { both, say, teach } from "./words.mjs";
+import { say, teach } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
 import words from "../words/chief.mjs";
 import hallWords from "../words/hall.mjs";
@@ -35,129 +35,7 @@ function no(table) {
   return row ? number(row) : table;
 }
 
-function desk(table) {
-  return `/table/${encodeURIComponent(table)}/rulings`;
-}
-
-function page(table) {
-  return `/table/${encodeURIComponent(table)}`;
-}
-
-function sides(list) {
-  return list.map((side) => say(`side.${side}`)).join(say("chief.and"));
-}
-
-/* Each matter: its list of lines {key, table, href, words, note?, since?, until?, sign?, bad?}. */
-
-const MATTERS = [
-  ["approvals", say("chief.approvals"), () => view.approvals.map((one) => ({
-    key: one.ruling.id,
-    table: one.table,
-    href: desk(one.table),
-    sign: "◆",
-    bad: true,
-    words: `${both(one.ruling, "offence")} → ${both(one.ruling, "penalty")}`,
-    note: [
-      sides([one.ruling.side]) + (one.ruling.seat ? ` ${say(`seat.${one.ruling.seat}`)}` : ""),
-      say("row.deal", { deal: one.ruling.deal }),
-      one.verbal ? say("chief.verbal", { by: one.ruling.approved_by ?? one.ruling.by }) : say("chief.proposed", { by: one.ruling.by }),
-      one.ruling.article ?? "",
-    ].filter(Boolean).join(" · "),
-    since: one.since_ms,
-  }))],
-  ["untaken", say("chief.untaken"), () => waits.filter((wait) => wait.chiefs).map((wait) => ({
-    key: "",
-    table: wait.table,
-    href: page(wait.table),
-    sign: rankSign(wait.reasons[0].rank),
-    bad: true,
-    words: reasonWords(wait.reasons[0]),
-    note: say(`rank.${wait.reasons[0].rank}`),
-    since: wait.reasons[0].since_ms,
-  }))],
-  ["integrity", say("chief.integrity"), () => view.integrity.map((one) => ({
-    key: `${one.kind} ${one.words_en}`,
-    table: one.table,
-    href: page(one.table),
-    sign: "!",
-    bad: ["other_key", "two_pasts", "unsigned_head", "unreleased"].includes(one.kind),
-    words: both(one, "words"),
-    note: [one.deal ? say("row.deal", { deal: one.deal }) : "", one.since_ms ? ofDay(one.since_ms) : ""].filter(Boolean).join(" · "),
-  }))],
-  ["overrun", say("chief.overrun"), () => view.overrun.map((one) => ({
-    key: "",
-    table: one.table,
-    href: page(one.table),
-    sign: "◷",
-    words: say("chief.by", { by: span(one.by_s * 1000) }),
-    note: [say("row.deal", { deal: one.deal }), both(one, "phase"),
-      one.deals ? say("chief.pace", { pace: span(one.pace_s * 1000), n: one.deals }) : say("chief.usual", { pace: span(one.pace_s * 1000) })].join(" · "),
-    until: one.ends_ms,
-  }))],
-  ["equal", say("chief.equal"), () => view.equal.map((one) => ({
-    key: "",
-    table: one.table,
-    href: page(one.table),
-    sign: "=",
-    bad: one.due,
-    words: say("chief.both-at", { level: one.level }),
-    note: one.due ? say("chief.extra-due") : "",
-    until: one.ends_ms,
-  }))],
-  ["at-a", say("chief.at-a"), () => view.at_a.map((one) => ({
-    key: "",
-    table: one.table,
-    href: page(one.table),
-    sign: "A",
-    words: sides(one.sides),
-    note: Object.entries(one.failures).filter(([, n]) => n).map(([side, n]) => say("chief.failed", { side: say(`side.${side}`), n })).join(" · "),
-  }))],
-  ["unsigned", say("chief.unsigned"), () => view.unsigned.map((one) => ({
-    key: "",
-    table: one.table,
-    href: `${page(one.table)}/sheet`,
-    sign: "✎",
-    words: say("chief.missing", { who: one.signers.map(signer).join(say("chief.and")) }),
-    note: one.signed ? say("chief.signed", { n: one.signed }) : "",
-    since: one.since_ms,
-  }))],
-  ["outcomes", say("chief.outcomes"), () => view.outcomes.map((one) => ({
-    key: `${one.words_en} ${one.deal}`,
-    table: one.table,
-    href: desk(one.table),
-    sign: "✕",
-    words: both(one, "words"),
-    note: [one.side ? sides([one.side]) : "", one.deal ? say("row.deal", { deal: one.deal }) : "", one.by].filter(Boolean).join(" · "),
-  }))],
-  ["late", say("chief.late"), () => areas.flatMap((area) => [
-    ...area.differs.map((one) => ({
-      key: "clock",
-      table: one.table,
-      href: page(one.table),
-      sign: "◷",
-      words: one.by_s === null ? (one.running ? say("chief.clock-runs") : say("chief.clock-stands")) : one.by_s > 0
-        ? say("chief.clock-more", { span: span(one.by_s * 1000) })
-        : say("chief.clock-less", { span: span(-one.by_s * 1000) }),
-      note: area.area,
-    })),
-    ...area.behind.map((one) => ({
-      key: "behind", table: one.table, href: page(one.table), sign: "…",
-      words: say("chief.behind", { n: one.deals }), note: area.area,
-    })),
-    ...area.added.map((one) => ({
-      key: "added", table: one.table, href: page(one.table), sign: "+",
-      words: say("row.added", { span: span(one.seconds * 1000) }), note: area.area,
-    })),
-  ])],
-];
-
-/** Who has still to sign: a side, a seat, or the referee. */
-function signer(name) {
-  if (name === "NS" || name === "EW") return say(`side.${name}`);
-  if (["N", "W", "S", "E"].includes(name)) return say(`seat.${name}`);
-  return name === "referee" ? say("role.referee") : name;
-}
-
+const MATTERS = matters();
 const panels = new Map(MATTERS.map(([name, title]) => [name, panel(name, title)]));
 const load = loadPanel();
 fill(byId("matters"), [...panels.values()].map((one) => one.node), load.node);
@@ -263,7 +141,7 @@ function news(changed) {
   if (changed.chief) view = changed.chief;
   if (changed.areas || changed.me) clocks.draw(areas, me);
   if (!view || !["waits", "areas", "chief"].some((name) => name in changed)) return;
-  for (const [name, , lines] of MATTERS) panels.get(name).draw(lines());
+  for (const [name, , lines] of MATTERS) panels.get(name).draw(lines({ view, waits, areas }));
   load.draw(view.load);
   alarm();
 }

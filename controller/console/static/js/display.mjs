@@ -6,6 +6,7 @@
 import { byId, data, shown, text } from "./dom.mjs";
 import { Middle } from "./display/middle.mjs";
 import { SeatSide } from "./display/seat.mjs";
+import { SEATS } from "./seats.mjs";
 import { listen } from "./stream.mjs";
 import { ofDay } from "./time.mjs";
 import { both, say, setLanguage, teach } from "./words.mjs";
@@ -13,7 +14,6 @@ import words from "../words/display.mjs";
 
 teach(words);
 
-const SEATS = ["N", "W", "S", "E"];
 const SIDES = ["top", "left", "bottom", "right"]; // Seen from above, as the seats play.
 const LIVE = "live";
 

@@ -13,13 +13,11 @@
 //   object          JSON, where nothing else fits  → the value
 //   make            anything: `make()` → {node, read() → {value, fault}, focus()}
 
+import { RANKS, SUITS, cardWords } from "./cards.mjs";
 import { h } from "./dom.mjs";
+import { SEATS, SIDES } from "./seats.mjs";
 import { say } from "./words.mjs";
 
-export const SEATS = ["N", "W", "S", "E"];
-export const SIDES = ["NS", "EW"];
-const SUITS = ["♠", "♥", "♣", "♦"];
-const RANKS = ["A", "K", "Q", "J", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
 const MOST_BUTTONS = 6;
 
 let ids = 0;
@@ -204,11 +202,6 @@ function order(asked) {
         : { value: [...taken] },
     focus: () => nodes[0][1].focus(),
   };
-}
-
-/** What a card is called on a button: its suit and rank, and 大王 or 小王. */
-export function cardWords(card) {
-  return card === "BJ" || card === "SJ" ? say(`card.${card}`) : card;
 }
 
 function picker(many) {

@@ -2,6 +2,7 @@
 
 import { areaClocks } from "./areas.mjs";
 import { post } from "./api.mjs";
+import { LEVELS } from "./cards.mjs";
 import { byId, fill, h, shown, text } from "./dom.mjs";
 import { hallList } from "./hall-list.mjs";
 import { hallTiles } from "./hall-tiles.mjs";
@@ -52,7 +53,6 @@ const STATES = {
   unsigned: (row) => row.unsigned > 0,
   dark: (row) => row.light === "dark",
 };
-const LEVELS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"];
 const search = byId("search");
 const state = fill(byId("state"), Object.keys(STATES).map((one) => h("option", { value: one }, say(`state.${one}`))));
 const level = fill(byId("level"), h("option", { value: "" }, say("hall.any-level")),

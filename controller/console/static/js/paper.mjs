@@ -1,10 +1,10 @@
 // The score sheet as the paper form that referees know: drawn from what the table sent, no more.
 
+import { cardWords } from "./cards.mjs";
 import { h } from "./dom.mjs";
+import { SEATS, SIDES } from "./seats.mjs";
 import { both, language, say, sayable } from "./words.mjs";
 
-const SEATS = ["N", "W", "S", "E"];
-const SIDES = ["NS", "EW"];
 const DIGITS = 16;
 
 /** Draw a sheet (`SheetView` of the console). `slot(signer)` may give what stands on a free line. */
@@ -105,13 +105,13 @@ function deal(line, points) {
 function passed(cards) {
   if (!cards.length) return null;
   return cards.map((one) => h("span", { class: "passed" }, say("sheet.passed", {
-    giver: say(`sheet.seat.${one.giver}`), to: say(`sheet.seat.${one.to}`), card: cardWords(one.card),
+    giver: say(`sheet.seat.${one.giver}`), to: say(`sheet.seat.${one.to}`), card: laidCard(one.card),
   })));
 }
 
-function cardWords(card) {
-  if (card === null) return say("sheet.hidden");
-  return sayable(`card.${card}`) ? say(`card.${card}`) : card;
+/** A card of the tribute; one that nobody was shown is told so. */
+function laidCard(card) {
+  return card === null ? say("sheet.hidden") : cardWords(card);
 }
 
 function penalties(line) {
@@ -127,7 +127,7 @@ function remarks(line) {
     line.counts ? null : say("sheet.void"),
     lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : null,
     line.written ? say("sheet.written", { ns: line.written.NS, ew: line.written.EW }) : null,
-    line.turned_up ? say("sheet.turned-up", { card: cardWords(line.turned_up) }) : null,
+    line.turned_up ? say("sheet.turned-up", { card: laidCard(line.turned_up) }) : null,
     line.leader ? say("sheet.leads", { seat: seat(line.leader) }) : null,
     line.cut !== null && line.cutter ? say("sheet.cut", { seat: seat(line.cutter), n: line.cut }) : null,
     line.uncut ? say("sheet.uncut") : null,

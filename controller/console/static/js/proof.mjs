@@ -1,15 +1,16 @@
 // The page of a deal's proof: anybody's telephone checks it, and says in plain words what it found.
 
+import { LEVELS, SUITS, cardWords } from "./cards.mjs";
 import { checked } from "./checked.mjs";
 import { byId, data, fill, h, shown, text } from "./dom.mjs";
 import { inWords } from "./findings.mjs";
 import { keep } from "./kept.mjs";
+import { SEATS } from "./seats.mjs";
 import { language, say, sayable, setLanguage, teach } from "./words.mjs";
 import words from "../words/proof.mjs";
 
 teach(words);
 
-const SEATS = ["N", "W", "S", "E"];
 const TOLD = ["committed", "cut", "shuffled", "held", "verdict", "released", "withdrawn", "recalled", "revealed", "sealed_to_chief", "record"];
 const AGAIN_MS = 5000;
 const [table, attempt] = location.pathname.split("/").slice(2, 4).map(decodeURIComponent);
@@ -144,16 +145,9 @@ function ofDay(stamp) {
 
 // The cards.
 
-const SUITS = "♠♥♣♦";
-const RANKS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"];
-
 function faceWords(face) {
   if (face >= 52) return say(face === 52 ? "card.SJ" : "card.BJ");
-  return SUITS[Math.floor(face / 13)] + RANKS[face % 13];
-}
-
-function cardWords(card) {
-  return sayable(`card.${card}`) ? say(`card.${card}`) : card;
+  return SUITS[Math.floor(face / 13)] + LEVELS[face % 13];
 }
 
 function hands(order, hex) {

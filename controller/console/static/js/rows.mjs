@@ -41,13 +41,13 @@ function pair(row, side) {
 }
 
 /** 南北 v 东西, with the pairs' numbers; empty before a match is laid out. */
-export function pairsWords(row) {
+function pairsWords(row) {
   if (!row.pairs?.NS && !row.pairs?.EW) return "";
   return say("row.versus", { ns: pair(row, "NS"), ew: pair(row, "EW") });
 }
 
 /** The sides' levels, as 8:5; empty where there are none. */
-export function levelsWords(row) {
+function levelsWords(row) {
   const { NS, EW } = row.levels ?? {};
   return NS || EW ? say("row.levels", { ns: NS ?? "–", ew: EW ?? "–" }) : "";
 }

@@ -1,5 +1,6 @@
 // The middle of the screen: what the four wait for, large. It turns to whom it concerns.
 
+import { cardWords } from "../cards.mjs";
 import { data, fill, h, shown, text } from "../dom.mjs";
 import { span } from "../time.mjs";
 import { both, language, say, sayable } from "../words.mjs";
@@ -177,7 +178,7 @@ function duties(view) {
   if (view.turned_up) lines.push(say("display.turned-up", { card: view.turned_up, seat: view.leader ? seat(view.leader) : "" }));
   if (view.anti) lines.push(say("display.anti"));
   for (const one of view.pays) {
-    const due = one.card ? say("display.required", { card: sayable(`card.${one.card}`) ? say(`card.${one.card}`) : one.card }) : "";
+    const due = one.card ? say("display.required", { card: cardWords(one.card) }) : "";
     const whom = one.to ? say("display.pays", { from: seat(one.giver), to: seat(one.to) }) : say("display.owes", { from: seat(one.giver) });
     lines.push(`${one.laid ? "✓ " : ""}${whom}${due}`);
   }

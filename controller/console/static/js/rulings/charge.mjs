@@ -3,14 +3,12 @@
 // a person has pressed a button that says so.
 
 import { get } from "../api.mjs";
-import { confirmed } from "../dialog.mjs";
 import { fill, h, shown } from "../dom.mjs";
-import { orderButton } from "../order.mjs";
+import { SEATS, SIDES } from "../seats.mjs";
 import { both, say } from "../words.mjs";
+import { answerCard } from "./answers.mjs";
 import { steps } from "./counters.mjs";
-import {
-  SEATS, SIDES, article, atSeat, byWord, chips, foresee, linesOf, moves, ofSide, outlook, remedy, toggle,
-} from "./parts.mjs";
+import { article, atSeat, chips, ofSide, remedy, toggle } from "./parts.mjs";
 
 /** The form of a charge: {node, draw(), learned()}. */
 export function charging(at) {
@@ -232,84 +230,4 @@ export function charging(at) {
 
 function row(label, ...inside) {
   return h("div", { class: "row" }, label ? h("span", { class: "label" }, label) : null, inside);
-}
-
-function answerCard(at, args, one, number, over) {
-  const asked = number || one.discretion ? { ...args, penalty: one.penalty } : args;
-  const mine = one.needs === "referee" || at.chief();
-  const effects = one.effects.map(([en, zh]) => both({ en, zh }));
-  const will = h("div");
-  const word = byWord(at);
-  let seen = null;
-  const grave = moves(one);
-  let reached = null;
-  /** The form is emptied, unless somebody has begun another charge by then. */
-  const done = () => node.isConnected && over();
-  const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
-
-  const second = orderButton({
-    table: at.table, cmd: "approve", label: say("rulings.rule-second"), kind: "go", ...about,
-    args: () => ({ ruling: reached, ...word.args() }),
-    after: () => {
-      at.tell(say("rulings.ruled", { id: reached, what: both(one) }));
-      setTimeout(done, 2500);
-    },
-  });
-  second.node.hidden = true;
-  second.node.classList.add("second");
-  /** Both steps by one touch: the charge goes on the desk, then it is decided. The second follows
-   * the first within a moment: what the table offered before it knew of the ruling is no word on it. */
-  const rule = orderButton({
-    table: at.table, cmd: "propose", label: mine ? say("rulings.rule") : say("rulings.rule-by-word"),
-    kind: number ? "plain" : "go", ...about,
-    args: async () => {
-      if (!word.ready() && !mine) {
-        at.tell(say("rulings.word-first"), "bad");
-        return null;
-      }
-      if (grave && !(await confirmed({
-        title: say("rulings.approve-title", { what: both(one), whom: SEATS.includes(args.seat) ? atSeat(at, args.seat) : ofSide(at, args.side) }),
-        text: [...effects, ...linesOf(seen)].join("\n"), yes: say("rulings.rule"), danger: true,
-      }))) return null;
-      return asked;
-    },
-    after: (reply) => {
-      reached = reply.result.ruling;
-      second.node.hidden = false;
-      second.node.querySelector("button").click();
-    },
-  });
-  const propose = orderButton({
-    table: at.table, cmd: "propose", label: mine ? say("rulings.propose-only") : say("rulings.propose"),
-    kind: mine || number ? "plain" : "go", args: asked, ...about,
-    after: (reply) => {
-      at.tell(say("rulings.proposed", { id: reply.result.ruling, what: both(one) }));
-      setTimeout(done, 2500);
-    },
-  });
-  word.shown(!mine);
-  const node = h("article", { class: "answer", data: { first: number === 0 && !one.discretion ? "yes" : null, penalty: one.penalty } },
-    h("h4", null, both(one), " ", one.discretion ? h("span", { class: "article" }, "A15.3.7") : article(one.article, one.provisional),
-      number === 0 && !one.discretion ? h("span", { class: "badge" }, say("rulings.first")) : null,
-      one.needs === "chief" ? h("span", { class: "badge chiefs" }, "⚑ ", say("rulings.chiefs")) : null),
-    both(one, "why") ? h("p", { class: "quiet" }, both(one, "why")) : null,
-    effects.length ? h("ul", { class: "effects" }, effects.map((line) => h("li", null, line))) : null,
-    will, word.node,
-    h("div", { class: "acts" }, rule.node, second.node, propose.node));
-
-  let looked = false;
-  return {
-    node,
-    draw: () => {
-      for (const button of [rule, propose]) button.offer(at.offer("propose"));
-      if (looked) return;
-      looked = true;
-      if (!grave || one.discretion && one.penalty === "none") return;
-      fill(will, outlook(null));
-      foresee(at, "propose", asked).then((found) => {
-        seen = found;
-        fill(will, outlook(found));
-      });
-    },
-  };
 }

@@ -4,9 +4,10 @@ import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
 import { fill, h, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
+import { SEATS } from "../seats.mjs";
 import { now, span, spoken } from "../time.mjs";
 import { both, say } from "../words.mjs";
-import { SEATS, atSeat, bare } from "./parts.mjs";
+import { atSeat, bare } from "./parts.mjs";
 
 /** The panel: {node, draw(), opened()}. */
 export function clocks(at) {

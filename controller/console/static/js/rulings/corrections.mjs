@@ -159,7 +159,7 @@ export function corrections(at) {
 }
 
 /** A deal has begun that is not written yet. */
-export function underWay(match) {
+function underWay(match) {
   return ["count_check", "anti_check", "tribute", "return", "choices", "play", "result"].includes(match.phase);
 }
 

@@ -5,8 +5,9 @@ import { ask } from "../dialog.mjs";
 import { fill, h, shown, text } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
 import { orderButton } from "../order.mjs";
+import { SEATS, sideOf } from "../seats.mjs";
 import { say } from "../words.mjs";
-import { SEATS, atSeat, bare, byWord, ofSide, sideOf, toggle } from "./parts.mjs";
+import { atSeat, bare, byWord, ofSide, toggle } from "./parts.mjs";
 
 const PLACES = ["pockets", "floor", "under", "sleeves"];
 

@@ -5,6 +5,7 @@ import { ask } from "../dialog.mjs";
 import { data, fill, h, keyed, shown } from "../dom.mjs";
 import { keep } from "../kept.mjs";
 import { orderButton } from "../order.mjs";
+import { SEATS } from "../seats.mjs";
 import { both, say } from "../words.mjs";
 import { article, bare, byWhom, chiefsName, foresee, linesOf, moves, outlook, remedy, whom } from "./parts.mjs";
 
@@ -210,7 +211,7 @@ function details(at, one) {
 }
 
 function pointedOut(at, one) {
-  const who = ["N", "W", "S", "E"].includes(one.pointed_out_by)
+  const who = SEATS.includes(one.pointed_out_by)
     ? whom(at, { seat: one.pointed_out_by }) : say(`rulings.pointer.${one.pointed_out_by}`);
   return say("rulings.pointed-out", { who, when: say(`rulings.when.${one.pointed_out_when ?? "at_once"}`) });
 }

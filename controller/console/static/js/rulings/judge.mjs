@@ -1,15 +1,13 @@
 // The combination judge: cards are tapped by who sees them; the rulebook answers, not a guess.
 
-import { post } from "../api.mjs";
+import { get, post } from "../api.mjs";
+import { LEVELS, RANKS, SUITS, cardWords } from "../cards.mjs";
 import { data, fill, h, shown } from "../dom.mjs";
-import { cardWords } from "../fields.mjs";
 import { keep, kept } from "../kept.mjs";
 import { both, say } from "../words.mjs";
-import { article, chips, toggle } from "./parts.mjs";
+import { judged, kindWords, rankOf, reasons, spokenAs } from "./judged.mjs";
+import { chips, toggle } from "./parts.mjs";
 
-const SUITS = ["♠", "♥", "♣", "♦"];
-const RANKS = ["A", "K", "Q", "J", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
-const LEVELS = ["2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"];
 const BOOKS = ["international-000", "huaian-2017-001", "huainan-2013-003", "bcta-004", "bigtwo-2017-002"];
 
 /** The panel: {node, draw(), learned()}. */
@@ -98,7 +96,7 @@ export function judge(at) {
         state.draw();
         changed();
       },
-    }, shortCard(card), wild(card) ? h("small", null, say("rulings.wild")) : null)) : h("span", { class: "quiet" }, say("rulings.no-cards")));
+    }, cardWords(card), wild(card) ? h("small", null, say("rulings.wild")) : null)) : h("span", { class: "quiet" }, say("rulings.no-cards")));
     state.say = (judged) => {
       const readings = judged?.readings ?? [];
       const due = readings.length > 1 && game === "guandan";
@@ -154,7 +152,7 @@ export function judge(at) {
     const button = (card) => h("button", {
       type: "button", class: "card", data: { suit: suitOf(card), wild: wild(card) ? "yes" : null },
       "aria-label": wild(card) ? `${cardWords(card)}, ${say("rulings.wild")}` : cardWords(card), onclick: () => tap(card),
-    }, shortCard(card));
+    }, cardWords(card));
     fill(cards, game === "guandan" ? h("div", null, button("BJ"), button("SJ")) : null,
       SUITS.map((suit) => h("div", null, RANKS.map((rank) => button(suit + rank)))));
     for (const one of Object.values(plays)) one.draw();
@@ -209,7 +207,7 @@ export function judge(at) {
     if (found.type === "containing") {
       plays.play.say(null);
       fill(answer, h("p", { class: "verdict" }, say("rulings.contains")),
-        h("ul", { class: "kinds" }, found.kinds.map((kind) => h("li", null, kindWords(kind)))),
+        h("ul", { class: "kinds" }, found.kinds.map((kind) => h("li", null, kindWords(book.value, kind)))),
         h("p", null, say("rulings.left-names")), reasons(found.reasons));
       return;
     }
@@ -230,27 +228,10 @@ export function judge(at) {
     changed();
   }
 
-  function kindWords(kind) {
-    const one = book.value?.kinds.find((each) => each.kind === kind);
-    return one ? both(one) : kind;
-  }
-
-  function judged(one, title) {
-    const counts = one.counts_as;
-    const readings = one.readings.filter((each) => !counts || spokenAs(each) !== spokenAs(counts)).slice(0, 8);
-    return h("section", { class: "judged" }, h("h3", null, title, " · ", one.play),
-      counts ? h("p", null, say("rulings.counts-as"), " ", h("b", null, both(counts)), " ", counts.cards.map(laid).join(" ")) : h("p", { class: "bad" }, say("rulings.is-nothing")),
-      one.declared ? h("p", null, say("rulings.was-declared", { what: both(one.declared) })) : null,
-      one.declaration_due ? h("p", { class: "wait" }, say("rulings.had-to-declare")) : null,
-      readings.length ? h("details", null, h("summary", null, say("rulings.may-be", { n: one.readings.length })),
-        h("ul", null, readings.map((each) => h("li", null, both(each), " ", each.cards.map(laid).join(" "))))) : null,
-      reasons(one.reasons));
-  }
-
   /** The rulebook of this table; which level is played is the table's, until somebody taps another. */
   function suited() {
     const done = async () => {
-      const known = at.book?.name === book.name ? at.book : await fetchBook(book.name);
+      const known = at.book?.name === book.name ? at.book : await get(`/api/rulebooks/${encodeURIComponent(book.name)}`);
       book.value = known;
       game = known.game;
       shown(rows.levels, game === "guandan");
@@ -261,11 +242,6 @@ export function judge(at) {
       drawMode();
     };
     done().catch((error) => at.tell(error.message, "bad"));
-  }
-
-  async function fetchBook(name) {
-    const { get } = await import("../api.mjs");
-    return get(`/api/rulebooks/${encodeURIComponent(name)}`);
   }
 
   /** The level is the table's, until somebody taps another: a question may be about another deal. */
@@ -302,21 +278,4 @@ export function judge(at) {
 
 function suitOf(card) {
   return card === "BJ" ? "B" : card === "SJ" ? "S" : card[0];
-}
-
-function shortCard(card) {
-  return card === "BJ" || card === "SJ" ? cardWords(card) : card;
-}
-
-const rankOf = (one) => (one.stands_for ?? one.card).replace(/^[♠♥♣♦]/, "");
-const laid = (one) => (one.stands_for ? `${one.stands_for}(${one.card})` : one.card);
-
-/** A reading as its player would declare it: "straight 4 5 6 7 8". */
-function spokenAs(reading) {
-  return `${reading.en} ${reading.cards.map(rankOf).join(" ")}`;
-}
-
-function reasons(list) {
-  return list?.length ? h("ul", { class: "reasons" }, list.map((one) => h("li", null, both(one), " ",
-    article(one.article, false), one.provisional ? h("span", { class: "article provisional" }, say("rulings.provisional")) : null))) : null;
 }

@@ -3,8 +3,9 @@
 import { ask } from "../dialog.mjs";
 import { h, shown } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
+import { SEATS } from "../seats.mjs";
 import { both, say } from "../words.mjs";
-import { SEATS, bare, chiefsName, foresee, linesOf, ofSide, outlook } from "./parts.mjs";
+import { bare, chiefsName, foresee, linesOf, ofSide, outlook } from "./parts.mjs";
 
 /** The panel: {node, draw()}. */
 export function others(at) {

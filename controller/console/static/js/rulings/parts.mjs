@@ -3,11 +3,8 @@
 import { post } from "../api.mjs";
 import { h } from "../dom.mjs";
 import { keep, kept } from "../kept.mjs";
+import { sideOf } from "../seats.mjs";
 import { both, say, sayable } from "../words.mjs";
-
-export const SEATS = ["N", "W", "S", "E"];
-export const SIDES = ["NS", "EW"];
-export const sideOf = (seat) => (seat === "N" || seat === "S" ? "NS" : "EW");
 
 /** A seat with the name of who sits there: 北 李娜. */
 export function atSeat(at, seat) {

@@ -3,7 +3,7 @@
 
 import { h } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
-import { SEATS } from "../fields.mjs";
+import { SEATS, sideOf } from "../seats.mjs";
 import { cardPick, orderPick, seatPick } from "./pick.mjs";
 import { both, language, say, sayable } from "../words.mjs";
 
@@ -172,10 +172,6 @@ const DRAWN = { seat: seatPick, order: orderPick, card: cardPick };
 
 function players({ match }) {
   return Object.fromEntries(SEATS.map((seat) => [seat, match.pairs?.[sideOf(seat)]?.players?.[seat] ?? ""]));
-}
-
-function sideOf(seat) {
-  return seat === "N" || seat === "S" ? "NS" : "EW";
 }
 
 function chiefOnly({ me }) {

@@ -2,8 +2,8 @@
 
 import { attr, byId, data, fill, h, shown, text } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
+import { SEATS } from "../seats.mjs";
 import { say } from "../words.mjs";
-import { SEATS } from "../fields.mjs";
 
 const CARDS = 108;
 

@@ -1,5 +1,6 @@
 // Every order of a table as a button: what is likely next, all of them by group, and by seat.
 
+import { RANKS, cardWords } from "../cards.mjs";
 import { ask, told } from "../dialog.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
@@ -199,8 +200,6 @@ function answered(ctx, cmd, reply) {
   }
 }
 
-const RANKS = ["A", "K", "Q", "J", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
-
 /** A hand, in this window alone: closed, nothing of it is left in the page. */
 function showHand(result) {
   const hand = result.hand;
@@ -210,13 +209,9 @@ function showHand(result) {
   }
   const order = (card) => (card === "BJ" || card === "SJ" ? `0${card}` : String.fromCharCode(65 + RANKS.indexOf(card.slice(1))) + card[0]);
   const sorted = [...hand].sort((a, b) => order(a).localeCompare(order(b)));
-  const cards = h("p", { class: "hand" }, sorted.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardName(card))));
+  const cards = h("p", { class: "hand" }, sorted.map((card) => h("span", { class: "card", data: { suit: card[0] } }, cardWords(card))));
   told({ title: say("table.hand.title", { seat: say(`seat.${result.seat}`) }), text: say("table.hand.text"), more: cards })
     .then(() => fill(cards));
-}
-
-function cardName(card) {
-  return card === "BJ" || card === "SJ" ? say(`card.${card}`) : card;
 }
 
 /** What can be ordered at one seat. */

@@ -2,12 +2,10 @@
 //
 // Each is a field of the kind "make" (fields.mjs): {node, read() → {value, fault}, focus()}.
 
+import { RANKS, SUITS, cardWords } from "../cards.mjs";
 import { attr, data, h, text } from "../dom.mjs";
-import { cardWords, SEATS } from "../fields.mjs";
+import { SEATS } from "../seats.mjs";
 import { say } from "../words.mjs";
-
-const SUITS = ["♠", "♥", "♣", "♦"];
-const RANKS = ["A", "K", "Q", "J", "10", "9", "8", "7", "6", "5", "4", "3", "2"];
 
 /** One seat of `choices`, as they sit; `names` by seat. */
 export function seatPick({ label, choices, names, value = null, required }) {

@@ -1,7 +1,7 @@
 // The table from above: four seats as they sit, each with how its player stands.
 
 import { byId, data, fill, h, shown, text } from "../dom.mjs";
-import { SEATS } from "../fields.mjs";
+import { SEATS } from "../seats.mjs";
 import { now, span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 
