@@ -14,7 +14,8 @@ from controller.cli import LineError
 from controller.cli.console_keys import make_keys
 from controller.cli.ending import ending_signals
 from controller.cli.hardening import keep_to_oneself
-from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
+from controller.cli.log_option import level_option
+from controller.cli.logs import LevelName, describe, log_as_asked
 from controller.cli.release_files import read_key, read_manifest, read_signed
 from controller.cli.wall import wall_ms
 from controller.console.config import ConsoleConfig, Own, load
@@ -69,15 +70,7 @@ FIRST: Final = (("chief", Role.CHIEF), ("technician", Role.TECHNICIAN))
     show_default=True,
     help="With --invite: in which language.",
 )
-@click.option(
-    "--log-level",
-    "level",
-    type=click.Choice(list(LEVELS)),
-    default="info",
-    envvar=LEVEL_VARIABLE,
-    show_default=True,
-    help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
-)
+@level_option
 def command(
     path: Path, invite: str | None, role: str | None, language: Language, level: LevelName
 ) -> None:

@@ -11,7 +11,8 @@ import click
 import structlog
 
 from controller.cli import LineError
-from controller.cli.logs import LEVEL_VARIABLE, LEVELS, LevelName, describe, log_as_asked
+from controller.cli.log_option import level_option
+from controller.cli.logs import LevelName, describe, log_as_asked
 from controller.config import TableConfig, load_table
 
 _log = structlog.get_logger("run")
@@ -33,15 +34,7 @@ record_option = click.option(
 
 @click.group(invoke_without_command=True)
 @click.option("--config", "path", type=click.Path(path_type=Path), help="Such as table.toml.")
-@click.option(
-    "--log-level",
-    "level",
-    type=click.Choice(list(LEVELS)),
-    default="info",
-    envvar=LEVEL_VARIABLE,
-    show_default=True,
-    help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
-)
+@level_option
 @record_option
 @click.pass_context
 def command(

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from controller.console.config import TABLES_FILE, ConsoleConfig, TableLine
 from controller.console.desk import Desk, Lines
 from controller.console.findings import Findings
-from controller.console.hall import Hall, OfAll, Takes
+from controller.console.hall import Hall, OfAll
 from controller.console.keeping import SheetKeeper
 from controller.console.one_table import TablePages
 from controller.console.people import People
@@ -21,6 +21,7 @@ from controller.console.store.archive import Archive
 from controller.console.store.orders import Orders
 from controller.console.store.sheets import Sheets
 from controller.console.store.takes import KeptTakes
+from controller.console.takes import Takes
 from controller.console.view.areas import areas
 from controller.messages import Role
 from controller.release import Manifest

@@ -73,6 +73,7 @@ class TablePages:
         self._untold: set[str] = set()
         self._asked: set[str] = set()
         self._asked_again: set[str] = set()
+        self._showing: set[asyncio.Task[None]] = set()
         self._undo: list[Callable[[], None]] = []
 
     def start(self) -> None:
@@ -212,8 +213,8 @@ class TablePages:
         elif any(self._of(table)):
             self._asked.add(table)
             task = asyncio.ensure_future(self._show_changed(table))
-            task.add_done_callback(_ENDED.discard)
-            _ENDED.add(task)
+            task.add_done_callback(self._showing.discard)
+            self._showing.add(task)  # nobody else holds it
 
     async def _show_changed(self, table: str) -> None:
         try:
@@ -272,10 +273,6 @@ async def _or_fail(page: _Page, running: Coroutine[Any, Any, None]) -> None:
     except Exception:
         _log.exception("page not kept")
         page.failed.set()
-
-
-_ENDED: Final[set[asyncio.Task[None]]] = set()
-"""Tasks that nobody waits for, held until they end."""
 
 
 def _turning_point(state: State) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from controller.cli.wall import wall_ms
 from controller.trials.hall import HallError
 
 CHROMIUM: Final = Path("/usr/bin/chromium")
-_QUIET: Final = (
+QUIET: Final = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -25,6 +25,7 @@ _QUIET: Final = (
     "--disable-component-update",
     "--disable-sync",
 )
+"""What keeps Chromium from asking anybody but the console for anything."""
 _EVERY_S: Final = 0.25
 _UP_MS: Final = 60_000
 
@@ -112,7 +113,7 @@ async def watching(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
 
     async with AsyncExitStack() as opened:
         playwright = await opened.enter_async_context(async_playwright())
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*_QUIET])
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
         opened.push_async_callback(browser.close)
         pages = Pages(browser)
         for number in range(count):

@@ -76,7 +76,7 @@ def test_a_reserved_library_is_imported_by_those_it_is_reserved_for(
     contract = ReservedContract(
         name="reserved",
         session_options=SESSION,
-        contract_options={"library": "zmq", "importers": ["controller.gateway"]},
+        contract_options={"library": "zmq", "importers": ["controller.client"]},
     )
     assert contract.check(graph_of(importer, "zmq"), verbose=False).kept is kept
 

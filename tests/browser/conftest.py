@@ -8,20 +8,11 @@ from playwright.async_api import Browser, async_playwright
 
 from controller.trials.hall import HallPlan, RunningTable, hall
 from controller.trials.hall_console import RunningConsole, console
+from controller.trials.pixels import CHROMIUM, QUIET
 from tests.browser.people import People
 from tests.browser.watched import Watched
 from tests.processes.conftest import mark as mark
 
-CHROMIUM = "/usr/bin/chromium"
-QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 SCREENS = Path(__file__).parents[2] / ".screens"
 """Where the pictures of the last run lie."""
 SPEED = 20.0
@@ -51,7 +42,7 @@ async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterato
 async def browser() -> AsyncIterator[Browser]:
     """Start the system's Chromium."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=[*QUIET])
+        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
         yield browser
         await browser.close()
 

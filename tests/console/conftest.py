@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, create_engine, text
 
+from controller.console.store.archive import open_engine
 from tests.console.postgres import Cluster, cluster
 
 NewStore = Callable[[], str]
@@ -31,6 +32,14 @@ def store_url(request: pytest.FixtureRequest, tmp_path: Path, _numbers: Iterator
         return f"sqlite:///{tmp_path / 'console.db'}"
     running: Cluster = request.getfixturevalue("postgres")
     return new_database(running, f"test{next(_numbers)}")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A console's database."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    yield engine
+    engine.dispose()
 
 
 def new_database(running: Cluster, name: str) -> str:

@@ -1,6 +1,6 @@
 """A match that the console carries to another table: every step once, and again where it broke."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from controller.client.refused import refusal
 from controller.console.carrying import Carriage, Carried, Carrier
 from controller.console.desk import Desk
 from controller.console.people import Person
-from controller.console.store.archive import Archive, Kept, open_engine
+from controller.console.store.archive import Archive, Kept
 from controller.console.store.orders import Orders
 from controller.console.wrong import Wrong
 from controller.gateway.certificates import create_client
@@ -86,14 +86,6 @@ class Line:
 
     async def send(self, command: Command) -> Reply:
         return self.wire.answer(self.table, command)
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    """A console's database."""
-    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.desk import Desk
 from controller.console.people import Person
-from controller.console.store.archive import StoreError, open_engine
+from controller.console.store.archive import StoreError
 from controller.console.store.orders import Orders
 from controller.console.wish import Answered, OrderView, Wish
 from controller.console.wrong import Wrong
@@ -61,14 +61,6 @@ def silent(command: Command) -> Reply:
 def all_kept(folder: Path) -> bytes:
     """Return every byte of a console's database."""
     return b"".join(file.read_bytes() for file in folder.glob("console.db*"))
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    """A console's database."""
-    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

@@ -10,11 +10,12 @@ import msgspec
 import pytest
 
 from controller.console.config import TableLine
-from controller.console.hall import Hall, Takes
+from controller.console.hall import Hall
 from controller.console.seen import Seen
 from controller.console.standing import SILENT_MS, Contact, Heard
 from controller.console.store.archive import open_engine
 from controller.console.store.takes import KeptTakes
+from controller.console.takes import Takes
 from controller.console.view.waits import UNTAKEN_MS, since_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted, now

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from controller.console import findings as noted
 from controller.console.carrying import Step, _check_signed, _count, _Stopped
 from controller.console.desk import Desk
 from controller.console.findings import Findings
-from controller.console.hall import MOST_BYTES, Hall, Takes
+from controller.console.hall import MOST_BYTES, Hall
 from controller.console.keeping import SheetKeeper
 from controller.console.lines import intake, taken
 from controller.console.lines.intake import Intake
@@ -31,6 +31,7 @@ from controller.console.store.orders import Orders
 from controller.console.store.proofs import Proofs
 from controller.console.store.sheets import Sheets
 from controller.console.store.takes import KeptTakes
+from controller.console.takes import Takes
 from controller.console.view.proof import view
 from controller.console.view.told import tell
 from controller.console.view.waits import reasons
@@ -58,14 +59,6 @@ class Wire:
     async def send(self, command: Command) -> Reply:
         self.sent.append(command)
         return Reply(id=command.id, ok=True, result=self.says.get(command.cmd, {}))
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Iterator[Engine]:
-    """A console's database."""
-    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
-    yield engine
-    engine.dispose()
 
 
 @pytest.fixture

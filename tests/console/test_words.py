@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 import pytest
 
+from controller.rules.seat_words import SIDES
+from controller.words import ROLES
+
 ROOT = Path(__file__).parents[2] / "controller" / "console"
 STATIC = ROOT / "static"
 PAGES = sorted((ROOT / "pages").glob("*.html"))
@@ -188,3 +191,11 @@ def test_keys_are_said_where_they_can_be_read(path: Path) -> None:
     """A key that is only made while the page runs could be missing and nobody would know."""
     if path.name != "words.mjs":
         assert said(path).blind == []
+
+
+def test_roles_and_sides_are_called_in_chinese_as_everywhere_else() -> None:
+    common = taught(COMMON)
+    for stem, named in (("role", ROLES), ("side", SIDES)):
+        assert {name: common[f"{stem}.{name}"][0] for name in named} == {
+            name: words.zh for name, words in named.items()
+        }

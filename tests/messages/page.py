@@ -137,6 +137,8 @@ _EXAMPLES: Mapping[str, Callable[[Mapping[str, Said]], str]] = {
     "refused command": _answered("claim_count", False, 0),
     "refusal": _answered("claim_count", False, 1),
     "offers": _offers,
+    "foresee": _answered("foresee", True, 1),
+    "lost time": _answered("lost_time", True, 1),
     "commands": _commands,
     "events": _events,
     "match events": _match_events,

@@ -1,4 +1,4 @@
-"""The head of a table's journal, as its state shows it: kept where the table has signed it. Pure."""
+"""Heads of a table's journal, as its states show them: kept where the table has signed them."""
 
 from controller import heads
 from controller.console.config import TableLine

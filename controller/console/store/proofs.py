@@ -7,23 +7,10 @@ import msgspec
 from sqlalchemy import ColumnElement, Engine, and_, or_, select
 
 from controller.console.store.tables import EVENTS, HEADS
+from controller.journal.verify import steps
 
-STEPS: Final = (
-    "committed",
-    "cut",
-    "begun",
-    "shuffled",
-    "dealt",
-    "held",
-    "verdict",
-    "released",
-    "withdrawn",
-    "recalled",
-    "revealed",
-    "sealed_to_chief",
-    "record",
-)
-"""The kinds of an attempt's rows (controller/deal/PROOF.md), in their order."""
+STEPS: Final = tuple(step for step in steps.STEPS if step != "seed")
+"""The kinds of an attempt's public rows (controller/deal/PROOF.md), in their order."""
 MOST_ROWS: Final = 20_000
 """Rows of one proof, which anybody may ask for: more than a long match has. Whoever has a table's
 gateway could let one begin with its journal and end with it."""

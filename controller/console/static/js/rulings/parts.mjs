@@ -3,7 +3,7 @@
 import { post } from "../api.mjs";
 import { h } from "../dom.mjs";
 import { keep, kept } from "../kept.mjs";
-import { sideOf } from "../seats.mjs";
+import { SIDES, sideOf } from "../seats.mjs";
 import { both, say, sayable } from "../words.mjs";
 
 /** A seat with the name of who sits there: 北 李娜. */

@@ -1,5 +1,6 @@
 // The match's side of a table: clocks, tribute and return, rulings, the result.
 
+import { cardWords } from "../cards.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { left, now, span } from "../time.mjs";
 import { both, say, sayable } from "../words.mjs";
@@ -77,7 +78,7 @@ function tribute(found) {
       const line = paid
         ? say("table.tribute.to", { giver: say(`seat.${seat}`), to: say(`seat.${paid.to}`) })
         : say("table.tribute.pays", { seat: say(`seat.${seat}`) });
-      const due = found.required[seat] ? `${say("table.tribute.required", { card: card(found.required[seat]) })} · ` : "";
+      const due = found.required[seat] ? `${say("table.tribute.required", { card: cardWords(found.required[seat]) })} · ` : "";
       add(found.laid.includes(seat) ? "good" : "wait", line, " · ", due, found.laid.includes(seat) ? say("table.tribute.laid") : say("table.tribute.waits"));
     }
     if (found.equal) add("", say("table.tribute.equal"));
@@ -86,16 +87,12 @@ function tribute(found) {
       const given = found.given.includes(one.giver);
       add(given ? "good" : "wait",
         say("table.tribute.returns", { giver: say(`seat.${one.giver}`), to: say(`seat.${one.to}`) }), " · ",
-        one.card ? card(one.card) : say(`table.rule.${one.rule}`), " · ",
+        one.card ? cardWords(one.card) : say(`table.rule.${one.rule}`), " · ",
         given ? say("table.tribute.given") : say("table.tribute.not-given"));
     }
     if (found.returns.length && found.returns_shown !== "open") add("quiet", say(`table.tribute.${found.returns_shown}`));
   }
   fill(byId("tribute-list"), lines);
-}
-
-function card(rank) {
-  return rank === "BJ" || rank === "SJ" ? say(`card.${rank}`) : rank;
 }
 
 function rulings(list) {

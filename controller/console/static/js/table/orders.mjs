@@ -4,6 +4,7 @@ import { RANKS, cardWords } from "../cards.mjs";
 import { ask, told } from "../dialog.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
+import { sideOf } from "../seats.mjs";
 import { both, language, say, sayable } from "../words.mjs";
 import { carry } from "./carry.mjs";
 import { FINAL, label, question, sureOf } from "./forms.mjs";
@@ -223,7 +224,7 @@ function atSeat(ctx, seat) {
     return { node: button.node, refused: Boolean(one?.refused) };
   });
   const [can, not] = [made.filter((one) => !one.refused), made.filter((one) => one.refused)];
-  const player = ctx.state.match.pairs?.[seat === "N" || seat === "S" ? "NS" : "EW"]?.players?.[seat];
+  const player = ctx.state.match.pairs?.[sideOf(seat)]?.players?.[seat];
   told({
     title: [say("table.at.actions", { seat: say(`seat.${seat}`) }), player].filter(Boolean).join(" · "),
     more: [

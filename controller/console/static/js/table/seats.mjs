@@ -1,7 +1,7 @@
 // The table from above: four seats as they sit, each with how its player stands.
 
 import { byId, data, fill, h, shown, text } from "../dom.mjs";
-import { SEATS } from "../seats.mjs";
+import { SEATS, sideOf } from "../seats.mjs";
 import { now, span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 
@@ -27,7 +27,7 @@ export function seats(ctx) {
     text(phase, match.suspended === null ? both(match, "phase") : `${say("table.suspended")} · ${both(match, "phase")}`);
     for (const seat of SEATS) {
       const one = nodes.get(seat);
-      const player = (match.pairs?.[seat === "N" || seat === "S" ? "NS" : "EW"]?.players ?? {})[seat];
+      const player = (match.pairs?.[sideOf(seat)]?.players ?? {})[seat];
       text(one.name, player ?? say("table.at.nobody"));
       const said = standing(state, seat);
       fill(one.marks, said.map(([kind, words]) => h("span", { class: `mark ${kind}` }, words)));

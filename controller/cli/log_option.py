@@ -1,0 +1,15 @@
+"""The option of the commands that log: how much, to stderr."""
+
+import click
+
+from controller.cli.logs import LEVEL_VARIABLE, LEVELS
+
+level_option = click.option(
+    "--log-level",
+    "level",
+    type=click.Choice(list(LEVELS)),
+    default="info",
+    envvar=LEVEL_VARIABLE,
+    show_default=True,
+    help="What to log to stderr: lines for people in a terminal, JSON elsewhere.",
+)

@@ -1,0 +1,46 @@
+"""Who has said that he goes to a table that waits, so that no two go there."""
+
+import asyncio
+from collections.abc import Callable
+
+from controller.console.seen import Run
+from controller.console.store.takes import KeptTakes
+
+
+class Takes:
+    """Who goes to a table that waits: kept in the database, written by `run` off the loop.
+
+    `on_change` is told of every table to which somebody else goes now.
+    """
+
+    def __init__(self, kept: KeptTakes, run: Run, now_ms: Callable[[], int]) -> None:
+        self._kept, self._run, self._now_ms = kept, run, now_ms
+        self._by_table: dict[str, str] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+        self.on_change: Callable[[str], None] = lambda table: None
+
+    async def load(self) -> None:
+        """Take up what was kept."""
+        self._by_table = await self._run(self._kept.all)
+
+    def who(self, table: str) -> str | None:
+        """Return who goes to a table."""
+        return self._by_table.get(table)
+
+    def put(self, table: str, person: str | None) -> None:
+        """Let somebody go to a table, or nobody more."""
+        if self._by_table.get(table) == person:
+            return
+        if person is None:
+            del self._by_table[table]
+        else:
+            self._by_table[table] = person
+        at_ms = self._now_ms()
+        task = asyncio.ensure_future(self._run(lambda: self._kept.put(table, person, at_ms)))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+        self.on_change(table)
+
+    async def close(self) -> None:
+        """Wait until all is written."""
+        await asyncio.gather(*self._writing, return_exceptions=True)
