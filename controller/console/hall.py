@@ -20,7 +20,7 @@ from controller.console.view.rows import row
 from controller.console.view.waits import Wait, queue, reasons, wait
 from controller.messages import Role, State
 
-GATHER_S: Final = 0.05
+GATHER_S: Final = 0.01
 """News that come within so short a time are shown together."""
 TICK_S: Final = 0.5
 """How often time itself may be news; what is made of all tables at once is made so often, too."""

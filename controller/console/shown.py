@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-FRAME_S: Final = 0.05
+FRAME_S: Final = 0.03
 """Changes that come within so short a time go out together."""
 BEAT_S: Final = 2.0
 """How often a stream says that it is alive; a page that hears nothing for two of them says so."""

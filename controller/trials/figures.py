@@ -230,7 +230,7 @@ def _bare_drain() -> float:
     return _under_load().floor_cores
 
 
-@figure("console", floor=_bare_drain, most=12.0, rounds=1)
+@figure("console", floor=_bare_drain, most=7.5, rounds=1)
 def drain_feeds() -> float:
     """Of a second, what a console of 400 feeds takes at 4,000 states, against decoding them."""
     return _under_load().cores_alone
@@ -240,7 +240,7 @@ def _bare_pixels() -> float:
     return _p95_s(_under_load().bare_pixels)
 
 
-@figure("pixels", floor=_bare_pixels, most=12.0, rounds=1)
+@figure("pixels", floor=_bare_pixels, most=11.0, rounds=1)
 def until_drawn() -> float:
     """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
     return _p95_s(_under_load().pixels)
