@@ -205,8 +205,7 @@ class Onlooker(AtHall):
         with suppress(OSError, JournalError), read_rows(self.table.state_dir / STORE_NAME) as rows:
             entries = [decode(row.body) for row in rows]
             for entry in entries:  # a row may lie across pages of the file
-                own = frozenset({(entry.kind, entry.attempt or 0)})
-                self.evidence.add(JOURNAL, f"row {entry.n}", json.dumps(entry.data).encode(), own)
+                self.evidence.add(JOURNAL, f"row {entry.n}", json.dumps(entry.data).encode())
             return frozenset((entry.kind, entry.attempt or 0) for entry in entries)
         return frozenset()
 

@@ -35,20 +35,13 @@ _AROUND_WORDS = (
     ("：", ""),
 )
 _TOLD_BY = (MACHINE_SOCKET, SECOND_GATEWAY)
-_WITH_THE_SEED = ("revealed", "record")
-"""Rows that a void has in one commit."""
 
 
 @dataclass
 class Told:
-    """When the machine first told something to any gateway: numbers of exhibits.
-
-    `steps` by the feed. `shown`: attempts whose seed a state shows; the feed has no line of one
-    that was journalled just before the machine died.
-    """
+    """When the machine first told something to any gateway: numbers of exhibits."""
 
     steps: dict[tuple[str, int], int] = field(default_factory=dict)
-    shown: dict[int, int] = field(default_factory=dict)
     events: dict[int, tuple[int, dict[str, Any]]] = field(default_factory=dict)
 
     @classmethod
@@ -65,15 +58,11 @@ class Told:
                 if message["topic"].startswith("event/") and "kind" in body:
                     told.events.setdefault(body["n"], (number, body))
                     told.steps.setdefault((body["kind"], body["attempt"] or 0), number)
-                for proof in body.get("fairness", ()):
-                    if proof["reveal"] is not None:
-                        told.shown.setdefault(proof["attempt"], number)
         return told
 
     def until(self, kind: str, attempt: int) -> int:
         """Return from which exhibit on an attempt's row of a kind is known."""
-        after_death = self.shown.get(attempt, NEVER) if kind in _WITH_THE_SEED else NEVER
-        return self.steps.get((kind, attempt), after_death)
+        return self.steps.get((kind, attempt), NEVER)
 
 
 class Before:
