@@ -104,7 +104,7 @@ async def test_noise_on_a_line_costs_time_and_no_deal(table: Table, fault: str) 
 async def test_a_board_that_is_away_in_mid_deal_costs_it_and_comes_back(
     table: Table, fault: str
 ) -> None:
-    if fault.startswith("foreign"):
+    if fault.startswith("foreign_firmware"):
         table.expects("TWO_MISDEALS")  # it is away twice: the own board's return may cost the next
     state = await dealt_with(table, fault)
     assert state.fairness[-1].outcome in FAILED

@@ -143,7 +143,7 @@ def _goes_on(state: State) -> bool:
 
 
 def _is_compared(match: Match) -> bool:
-    """Tell whether all payers have laid: then the machine compares, and nobody has to act."""
+    """Tell whether all payers have laid of hands that the machine knows: it compares by itself."""
     tribute = match.tribute
     laid = tribute is not None and set(tribute.laid) == set(tribute.payers)
-    return match.phase == "tribute" and laid
+    return match.phase == "tribute" and laid and not match.by_hand

@@ -83,8 +83,9 @@ class _Lists:
 
 def _as_it_was(last: dict[int, bytes], at: int, size: int) -> bytes:
     """Return what the last sample had of a range; zeros, in which nothing is, where it had none."""
-    if len(last.get(at, b"")) == size:
-        return last[at]
+    there = last.get(at)
+    if there is not None and len(there) == size:
+        return there
     was = bytearray(size)
     for start, data in last.items():
         begins, ends = max(at, start), min(at + size, start + len(data))

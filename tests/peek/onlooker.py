@@ -201,14 +201,17 @@ class Onlooker(AtHall):
         return data
 
     def rows(self) -> Rows:
-        """Return kinds and attempts of the rows that the journal has."""
+        """Return kinds and attempts of the rows that the journal has.
+
+        Each row is looked at by itself, too, for it may lie across pages of the file; to it, public
+        is what it or a row before it makes so.
+        """
+        had: Rows = frozenset()
         with suppress(OSError, JournalError), read_rows(self.table.state_dir / STORE_NAME) as rows:
-            entries = [decode(row.body) for row in rows]
-            for entry in entries:  # a row may lie across pages of the file
-                own = frozenset({(entry.kind, entry.attempt or 0)})
-                self.evidence.add(JOURNAL, f"row {entry.n}", json.dumps(entry.data).encode(), own)
-            return frozenset((entry.kind, entry.attempt or 0) for entry in entries)
-        return frozenset()
+            for entry in (decode(row.body) for row in rows):
+                had |= {(entry.kind, entry.attempt or 0)}
+                self.evidence.add(JOURNAL, f"row {entry.n}", json.dumps(entry.data).encode(), had)
+        return had
 
     async def scrape(self) -> None:
         """Ask for the metrics."""

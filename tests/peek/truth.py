@@ -1,16 +1,14 @@
 """What was hidden in a match that is over, and until when: from the simulator, keys and seeds."""
 
 import base64
-import json
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from controller.cards import RANKS, face_text, parse_face
 from controller.deal import sequence as fair
+from controller.journal.chain import Row
 from controller.journal.entries import Entry, decode
 from controller.journal.store import STORE_NAME, read_rows
 from controller.match.rows import value_text
@@ -19,10 +17,10 @@ from controller.rules.order import is_wild, value
 from controller.vault.sealing import AttemptKey
 from tests.peek import hidden
 from tests.peek.evidence import Evidence
-from tests.peek.hidden import NEVER, Hidden
+from tests.peek.hidden import Hidden
 from tests.peek.onlooker import MEMORY, Seen
-from tests.peek.overheard import MACHINE_SOCKET, SECOND_GATEWAY
 from tests.peek.spellings import chinese, english
+from tests.peek.told import Told
 
 _CHINESE = dict(zip(hidden.POCKETS, "北西南东", strict=True))
 _AROUND_WORDS = (
@@ -34,46 +32,6 @@ _AROUND_WORDS = (
     (" ", "\n"),
     ("：", ""),
 )
-_TOLD_BY = (MACHINE_SOCKET, SECOND_GATEWAY)
-_WITH_THE_SEED = ("revealed", "record")
-"""Rows that a void has in one commit."""
-
-
-@dataclass
-class Told:
-    """When the machine first told something to any gateway: numbers of exhibits.
-
-    `steps` by the feed. `shown`: attempts whose seed a state shows; the feed has no line of one
-    that was journalled just before the machine died.
-    """
-
-    steps: dict[tuple[str, int], int] = field(default_factory=dict)
-    shown: dict[int, int] = field(default_factory=dict)
-    events: dict[int, tuple[int, dict[str, Any]]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, evidence: Evidence) -> "Told":
-        """Read what the machine said at its socket."""
-        told = cls()
-        for number, exhibit in enumerate(evidence.exhibits):
-            if exhibit.place in _TOLD_BY and exhibit.data.startswith(b'{"to":"feed"'):
-                try:
-                    message = json.loads(exhibit.data)
-                except ValueError:  # a line that was planted, or cut off by a death
-                    continue
-                body = message["body"]
-                if message["topic"].startswith("event/") and "kind" in body:
-                    told.events.setdefault(body["n"], (number, body))
-                    told.steps.setdefault((body["kind"], body["attempt"] or 0), number)
-                for proof in body.get("fairness", ()):
-                    if proof["reveal"] is not None:
-                        told.shown.setdefault(proof["attempt"], number)
-        return told
-
-    def until(self, kind: str, attempt: int) -> int:
-        """Return from which exhibit on an attempt's row of a kind is known."""
-        after_death = self.shown.get(attempt, NEVER) if kind in _WITH_THE_SEED else NEVER
-        return self.steps.get((kind, attempt), after_death)
 
 
 class Before:
@@ -100,12 +58,13 @@ def secrets_of(
 
     `before`: what the gateway had in memory before any of it was there.
     """
-    told = Told.of(evidence)
-    rows: dict[int, dict[str, Entry]] = {}
     with read_rows(state_dir / STORE_NAME) as found:
-        for entry in (decode(row.body) for row in found):
-            if entry.attempt is not None:
-                rows.setdefault(entry.attempt, {}).setdefault(entry.kind, entry)
+        journal: list[Row] = list(found)
+    told = Told.of(evidence, journal)
+    rows: dict[int, dict[str, Entry]] = {}
+    for entry in (decode(row.body) for row in journal):
+        if entry.attempt is not None:
+            rows.setdefault(entry.attempt, {}).setdefault(entry.kind, entry)
     secrets: list[Hidden] = []
     for attempt, seen in truths.items():
         if "revealed" in rows.get(attempt, {}):
