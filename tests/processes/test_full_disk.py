@@ -9,8 +9,9 @@ from tests.processes.conftest import SPEED, Dealtable
 from tests.processes.people import People
 from tests.processes.test_killed_daemon import part_of
 
-FULL_BYTES = 8192
-"""Files may grow no further than this: less than any journal, more than the log."""
+FULL_BYTES = 4096
+"""Files may grow no further than this: no frame of a write-ahead log fits, even of one that begins
+anew, but the process's own log does."""
 
 
 def let_files_grow(pid: int, limit: int) -> None:
