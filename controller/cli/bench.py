@@ -3,6 +3,8 @@
 import click
 import msgspec
 
+from controller.cli.ending import all_as_ctrl_c
+from controller.cli.quantities import Number, Whole
 from controller.trials.bench import Measured, Watch, figures, measure, watch
 
 EPILOG = """\b
@@ -31,14 +33,36 @@ class _WithFigures(click.Command):
 @click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
 @click.option(
     "--seconds",
-    type=click.FloatRange(min=1),
+    type=Number(1, 86_400),
     default=Watch.seconds,
     show_default=True,
-    help="How long `console` and `pixels` watch.",
+    help="How long `console` and `pixels` watch a console with browsers; alone they watch it for "
+    "half as long behind that, 2 s at least and 20 s at most.",
 )
-def command(names: tuple[str, ...], as_json: bool, check: bool, seconds: float) -> None:
+@click.option(
+    "--feeds",
+    type=Whole(1, 1_000),
+    default=Watch.feeds,
+    show_default=True,
+    help="How many tables that console has; limits are for this many.",
+)
+@click.option(
+    "--browsers",
+    type=Whole(0, 50),
+    default=Watch.browsers,
+    show_default=True,
+    help="How many browsers look at it.",
+)
+def command(
+    names: tuple[str, ...], as_json: bool, check: bool, seconds: float, feeds: int, browsers: int
+) -> None:
     """Measure each FIGURE, or all of them: its cost as a multiple of a floor."""
-    watch.seconds = seconds
+    watch.seconds, watch.feeds, watch.browsers = seconds, feeds, browsers
+    with all_as_ctrl_c():
+        _measure(names, as_json, check)
+
+
+def _measure(names: tuple[str, ...], as_json: bool, check: bool) -> None:
     known = figures()
     for name in names:
         if name not in known:

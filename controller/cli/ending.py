@@ -3,8 +3,10 @@
 import ctypes
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from types import FrameType
 
 _PR_SET_PDEATHSIG = 1
 
@@ -18,6 +20,33 @@ def ending_signals() -> tuple[signal.Signals, ...]:
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         return asked
     return (*asked, signal.SIGHUP)
+
+
+@contextmanager
+def all_as_ctrl_c() -> Iterator[None]:
+    """Let the first signal that is to end this process do in the block what Ctrl-C does there.
+
+    Behind it the others change nothing: a terminal that is closed may hang up more than once.
+    """
+    came = False
+
+    def press(number: int, frame: FrameType | None) -> None:
+        nonlocal came
+        if came:
+            return
+        came = True
+        pressed = signal.getsignal(signal.SIGINT)  # a running loop has its own
+        if not callable(pressed):
+            raise KeyboardInterrupt
+        pressed(signal.SIGINT, frame)
+
+    others = set(ending_signals()) - {signal.SIGINT}
+    before = {number: signal.signal(number, press) for number in others}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def with_parent(number: signal.Signals) -> Callable[[], None]:

@@ -21,6 +21,11 @@ _PORTS: Final = range(1, 65_536)
 _Z85: Final = re.compile(r"[0-9a-zA-Z.\-:+=^!/*?&<>()\[\]{}@%$#]{40}")
 
 
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,23}")
+"""What a table can be called: any other name is there to be read for something else."""
+_MOST_ADDRESSES: Final = 8
+
+
 class NoTable(Exception):
     """An announcement that is none of a table: one line says why."""
 
@@ -77,7 +82,7 @@ def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> Annou
             verify=fields["verify"],
             feed=_port(fields["feed"]),
             commands=_port(fields["commands"]),
-            addresses=tuple(one for one in addresses if _is_v4(one)),
+            addresses=tuple(one for one in addresses if _is_v4(one))[:_MOST_ADDRESSES],
         )
         own = found.fingerprint
     except KeyError as missing:
@@ -86,6 +91,8 @@ def heard(said: Mapping[bytes, bytes | None], addresses: Iterable[str]) -> Annou
         raise NoTable(str(wrong)) from None
     if fields.get("fingerprint") != own:
         raise NoTable("its fingerprint is not that of its keys")
+    if not _NAME.fullmatch(found.table):
+        raise NoTable("its name is none that a table can have")
     if not found.addresses:
         raise NoTable("it has no address")
     return found

@@ -17,7 +17,7 @@ from zmq.utils.monitor import recv_monitor_message
 from controller.bridge import MACHINE_LINE
 from controller.client.monitored import LineState as LineState
 from controller.client.monitored import Monitored, after, gave_up
-from controller.client.sockets import open_socket
+from controller.client.sockets import OF_A_HEARER, open_socket
 
 RETRY_S: Final = 5.0
 LARGEST_HEARD: Final = 2 * MACHINE_LINE
@@ -55,7 +55,8 @@ class Line:
         self._on_change = on_change
         self._retry_s = retry_s
         self._retry: asyncio.TimerHandle | None = None
-        self.socket = open_socket(context, kind, {zmq.MAXMSGSIZE: LARGEST_HEARD})
+        more = OF_A_HEARER if kind is zmq.SUB else {}
+        self.socket = open_socket(context, kind, more | {zmq.MAXMSGSIZE: LARGEST_HEARD})
         self._monitor = self.socket.get_monitor_socket()
         try:
             self.socket.curve_serverkey = keys.server.encode()

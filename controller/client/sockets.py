@@ -19,6 +19,13 @@ OPTIONS: Final = {
     zmq.HANDSHAKE_IVL: HANDSHAKE_MS,
 }
 
+OF_A_HEARER: Final[dict[int, int]] = {zmq.IMMEDIATE: 1}
+"""Of a SUB socket that connects: what waits in it goes with its connection, not on to the next.
+
+Where nobody reads until it is full, a heartbeat is missed; libzmq 4.3.5 aborts the process that
+then reads on behind a new connection (https://github.com/zeromq/libzmq/issues/3937).
+"""
+
 
 def let_open_many_files() -> None:
     """Let this process have as many open files as the system lets it have at most.

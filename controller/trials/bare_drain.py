@@ -13,7 +13,7 @@ import click
 import msgspec
 import zmq
 
-from controller.client.sockets import OPTIONS, let_open_many_files
+from controller.client.sockets import OF_A_HEARER, OPTIONS, let_open_many_files
 from controller.messages import State
 from controller.trials.feeds import FeedAt
 
@@ -31,7 +31,7 @@ async def drain(feeds: list[FeedAt]) -> None:
     public, secret = zmq.curve_keypair()
     for one in feeds:
         socket: Any = context.socket(zmq.SUB)
-        for option, value in OPTIONS.items():
+        for option, value in (OPTIONS | OF_A_HEARER).items():
             socket.setsockopt(option, value)
         socket.curve_serverkey = one.server_key.encode()
         socket.curve_publickey, socket.curve_secretkey = public, secret
@@ -46,7 +46,7 @@ async def drain(feeds: list[FeedAt]) -> None:
                 if len(heard) < len(feeds):
                     heard.add(table)
                     if len(heard) == len(feeds):
-                        click.echo("all heard")
+                        click.echo("{}")
         await asyncio.sleep(TICK_S)
 
 

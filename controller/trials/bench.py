@@ -45,9 +45,9 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """For how many seconds a figure watches that is about a time, as memory is."""
+    """What a console is watched under, and for how many seconds."""
 
-    seconds = 20.0
+    seconds, feeds, browsers = 20.0, 400, 5
 
 
 watch = Watch()

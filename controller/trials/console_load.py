@@ -1,20 +1,20 @@
 """A console under a large hall's load: what it costs, and how soon a browser shows a change.
 
-One run has simulated feeds in a process of their own, a real console over them, and browsers with
-the hall's page open. At some tables somebody calls for a referee and thinks better of it; the page
-is watched from outside for when that is drawn. Then, without browsers, the console's processor
-time stands beside that of a bare process that drains the same feeds and decodes each state.
+One run has simulated feeds in a process of their own, a real console over them, and two phases.
+With browsers: in a process of their own they have the hall's page open; at some tables somebody
+calls for a referee and thinks better of it, and it is watched from outside when that is drawn.
+Then alone: without browsers the console's processor time stands beside that of a bare process
+that drains the same feeds and decodes each state.
 """
 
 import asyncio
-import statistics
-import sys
+import os
 import tempfile
-from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from statistics import mean
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
@@ -23,20 +23,31 @@ from controller.messages import Role
 from controller.roster import CLIENTS
 from controller.trials.costs import costs
 from controller.trials.feeds import Called, FeedAt, Said
-from controller.trials.hall import HallError
+from controller.trials.hall import HallError, end_program, memory_folder, start_program
 from controller.trials.hall_console import RunningConsole, area_of
-from controller.trials.pixels import Drawn, bare_ms, watching
+from controller.trials.pixels import Drawn, Heap, Seen, lacking
+from controller.trials.watched import Memory, Times, memory, times, until_drawn_ms
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 CALLERS: Final = 8
-_SETTLE_S: Final = 3.0
-_PATIENCE_S: Final = 60.0
+SETTLE_S: Final = 3.0
+SAMPLE_S: Final = 10.0
+"""How often memory is looked at, and what was drawn is taken from the pages."""
+TELL_S: Final = 60.0
+"""How often it is told how far it is; for that the pages throw away what nothing holds, too."""
+ALONE_S: Final = 20.0
 _LEAST_S: Final = 2.0
+_PATIENCE_S: Final = 60.0
 _LOOK_S: Final = 5.0
 _LOOKS: Final = 60
+_LINE: Final = 1 << 28
 _PIN: Final = "271828"
+
+Shape = TypeVar("Shape")
+Tell = Callable[[str], None]
+"""Takes a line for people: what is being done, and how far it is."""
 
 
 class Load(msgspec.Struct, frozen=True):
@@ -47,85 +58,135 @@ class Load(msgspec.Struct, frozen=True):
     browsers: int = 5
     seconds: float = 20.0
 
+    @property
+    def alone_s(self) -> float:
+        """How long it is watched alone, behind that."""
+        return max(_LEAST_S, min(ALONE_S, self.seconds / 2))
 
-class Times(msgspec.Struct, frozen=True):
-    """Times in milliseconds: how many, their median, the 95th of a hundred, the longest."""
 
-    count: int
-    p50_ms: float
-    p95_ms: float
-    most_ms: float
+class Phase(msgspec.Struct, frozen=True):
+    """One phase: how long it was, the console's share of one core, its resident memory."""
+
+    seconds: float
+    cores: float
+    memory: Memory
+
+
+class OnPages(msgspec.Struct, frozen=True, kw_only=True):
+    """What the pages showed, with browsers. `reloads`: of pages, by themselves.
+
+    `bare`: of a bare page in the same browser, at the same time; times are None where nothing was
+    drawn. `heap`: what the scripts of a page hold, `nodes` and `listeners`: how many elements and
+    listeners it has, first and last; of each the mean of all pages.
+    """
+
+    drawn: Times | None
+    bare: Times | None
+    reloads: int
+    heap: Memory
+    nodes: tuple[int, int]
+    listeners: tuple[int, int]
 
 
 class Console(msgspec.Struct, frozen=True, kw_only=True):
-    """What came out. Cores are shares of one; `_mib` is resident memory, first and last.
+    """What came out, by phase: `with_browsers`, then `alone`, with `floor_cores` beside it.
 
-    `cores`: with browsers; `cores_alone` and `floor_cores`: without, at the same time as the bare
-    process. `states_per_s`: what the feeds really said, of all tables. `lost`: events that they
-    had and the console's archive has not. `reloads`: of pages, by themselves. `pixels` and
-    `bare_pixels` are None without a browser to look with.
+    `pages` is None without a browser to look with. `states_per_s`: what the feeds really said, of
+    all tables, over the whole run. `lost`: events that they had and the console's archive has not.
     """
 
     load: Load
-    cores: float
-    cores_alone: float
+    with_browsers: Phase
+    pages: OnPages | None
+    alone: Phase
     floor_cores: float
-    first_mib: float
-    last_mib: float
     states_per_s: float
     events: int
     lost: int
-    reloads: int
-    pixels: Times | None
-    bare_pixels: Times | None
+
+    def wrong(self) -> list[str]:
+        """Return what no console may do, however long it takes."""
+        found = [f"{self.lost} of {self.events} events are not in the archive"] if self.lost else []
+        if self.pages is not None and self.pages.reloads:
+            found.append(f"pages were loaded again by themselves, {self.pages.reloads} times")
+        return found
 
 
-async def console_load(load: Load) -> Console:
+async def console_load(load: Load, tell: Tell = lambda line: None) -> Console:
     """Put a console under a load and return what it cost. Raises HallError."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    if load.browsers and (what := lacking()) is not None:
+        raise HallError(f"no pixels are measured: {what}")
+    with memory_folder(Path(tempfile.gettempdir())) as folder:
+        tell(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
         async with _feeds(load) as feeds:
             console = _configured(folder, feeds.at)
-            await console.start()
             try:
-                return await _watched(load, console, feeds)
+                await console.start()
+                return await _watched(load, console, feeds, tell)
             finally:
                 await console.stop()
 
 
-class _Feeds:
-    """The process of the feeds."""
+class _Helper:
+    """A process that answers lines with lines of JSON."""
 
-    def __init__(self, process: asyncio.subprocess.Process, at: list[FeedAt]) -> None:
-        self.process, self.at = process, at
+    def __init__(self, process: asyncio.subprocess.Process, what: str) -> None:
+        self.process, self._what = process, what
+
+    def ask(self, line: bytes) -> None:
+        """Send a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+
+    async def told(self, shape: type[Shape]) -> Shape:
+        """Return its next line. Raises HallError where it has gone."""
+        assert self.process.stdout is not None
+        line = await self.process.stdout.readline()
+        if not line:
+            raise HallError(f"{self._what} ended by itself; its last words stand above")
+        return msgspec.json.decode(line, type=shape)
+
+    async def answer(self, line: bytes, shape: type[Shape]) -> Shape:
+        """Return what it answers to a line. Raises HallError."""
+        self.ask(line)
+        return await self.told(shape)
+
+
+@asynccontextmanager
+async def _helper(
+    module: str, *words: str, env: Mapping[str, str] | None = None
+) -> AsyncIterator[_Helper]:
+    """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
+    process = await start_program(
+        *words,
+        module=f"controller.trials.{module}",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        limit=_LINE,
+        env={**os.environ, **(env or {})},
+    )
+    try:
+        yield _Helper(process, module)
+    finally:
+        await end_program(process)
+
+
+class _Feeds:
+    """The process of the feeds, and where they are."""
+
+    def __init__(self, helper: _Helper, at: list[FeedAt]) -> None:
+        self._helper, self.at = helper, at
 
     async def quiet(self) -> Said:
         """Let nothing more happen but states; return what did."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(b"\n")
-        return msgspec.json.decode(await self.process.stdout.readline(), type=Said)
+        return await self._helper.answer(b"", Said)
 
 
 @asynccontextmanager
 async def _feeds(load: Load) -> AsyncIterator[_Feeds]:
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "controller.trials.feeds"),
-        *("--count", str(load.feeds), "--per-s", str(load.per_s), "--callers", str(CALLERS)),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=1 << 28,
-    )
-    assert process.stdout is not None
-    try:
-        line = await process.stdout.readline()
-        if not line:
-            raise HallError("the simulated feeds did not open")
-        yield _Feeds(process, msgspec.json.decode(line, type=list[FeedAt]))
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+    words = ("--count", str(load.feeds), "--per-s", str(load.per_s), "--callers", str(CALLERS))
+    async with _helper("feeds", *words) as helper:
+        yield _Feeds(helper, await helper.told(list[FeedAt]))
 
 
 def _configured(folder: Path, at: Sequence[FeedAt]) -> RunningConsole:
@@ -142,72 +203,142 @@ def _configured(folder: Path, at: Sequence[FeedAt]) -> RunningConsole:
     return RunningConsole(config)
 
 
-async def _watched(load: Load, console: RunningConsole, feeds: _Feeds) -> Console:
-    pid = console.process.pid if console.process is not None else 0
-    for number in range(load.browsers):
-        await console.accept(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
-    async with watching(console.url, load.browsers, _PIN) as pages:
-        await asyncio.sleep(_SETTLE_S)
-        await pages.begin()
-        first_mib = _mib(pid)
-        cores = await _cores(pid, load.seconds)
-        last_mib = _mib(pid)
-        drawn = await pages.end()
-        bare = await bare_ms(pages, max(_LEAST_S, load.seconds / 4))
-    cores_alone, floor_cores = await _beside_floor(pid, feeds.at, max(_LEAST_S, load.seconds / 2))
+async def _watched(load: Load, console: RunningConsole, feeds: _Feeds, tell: Tell) -> Console:
+    assert console.process is not None
+    watch = _Watch(console.process.pid, tell)
+    with_browsers, looked = await _with_browsers(load, console, watch)
+    alone, floor_cores = await _alone(load.alone_s, feeds.at, watch)
     said = await feeds.quiet()
     events = sum(said.events.values())
-    lost = await _lost(console.folder / "console.db", said)
+    tell(f"waiting until the archive has all {events} events")
     return Console(
         load=load,
-        cores=cores,
-        cores_alone=cores_alone,
+        with_browsers=with_browsers,
+        pages=None if looked is None else looked.pages(said.called),
+        alone=alone,
         floor_cores=floor_cores,
-        first_mib=first_mib,
-        last_mib=last_mib,
         states_per_s=round(said.states / said.seconds, 1),
         events=events,
-        lost=lost,
-        reloads=pages.reloads,
-        pixels=times(until_drawn_ms(said.called, drawn)),
-        bare_pixels=times(bare),
+        lost=await _lost(console.folder / "console.db", events),
     )
 
 
-async def _cores(pid: int, seconds: float) -> float:
-    """Return which share of a core a process takes, over some time."""
-    loop = asyncio.get_running_loop()
-    began_s, cpu_s = loop.time(), _cpu_s(pid)
-    await asyncio.sleep(seconds)
-    return round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
+class _Looked:
+    """What is seen on the pages, taken little by little, so that none of them has to keep it."""
+
+    def __init__(self, helper: _Helper) -> None:
+        self._helper = helper
+        self._drawn: list[Drawn] = []
+        self._bare_ms: list[float] = []
+        self._heaps: list[tuple[float, Heap]] = []
+        self._reloads = 0
+
+    async def begin(self) -> None:
+        """Forget what was drawn so far."""
+        await self.heap(0.0)
+        await self.take()
+        self._drawn, self._bare_ms = [], []
+
+    async def take(self) -> None:
+        """Take what was drawn."""
+        seen = await self._helper.answer(b"drawn", Seen)
+        self._drawn += seen.drawn
+        self._bare_ms += seen.bare_ms
+        self._reloads = seen.reloads
+
+    async def heap(self, at_s: float) -> float:
+        """Look at what the pages hold; return what the scripts of one do, in MiB."""
+        seen = await self._helper.answer(b"heaps", list[Heap])
+        one = Heap(
+            mean(page.mib for page in seen),
+            round(mean(page.nodes for page in seen)),
+            round(mean(page.listeners for page in seen)),
+        )
+        self._heaps.append((at_s, one))
+        return one.mib
+
+    def pages(self, called: Sequence[Called]) -> OnPages:
+        """Return what was seen, beside who called when."""
+        first, last = self._heaps[0][1], self._heaps[-1][1]
+        return OnPages(
+            drawn=times(until_drawn_ms(called, self._drawn)),
+            bare=times(self._bare_ms),
+            reloads=self._reloads,
+            heap=memory([(at_s, one.mib) for at_s, one in self._heaps]),
+            nodes=(first.nodes, last.nodes),
+            listeners=(first.listeners, last.listeners),
+        )
 
 
-async def _beside_floor(pid: int, at: Sequence[FeedAt], seconds: float) -> tuple[float, float]:
-    """Return the shares of a console and of a bare process over the same time."""
-    bare = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "controller.trials.bare_drain"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-    )
-    assert bare.stdin is not None
-    assert bare.stdout is not None
-    try:
-        bare.stdin.write(msgspec.json.encode(list(at)) + b"\n")
+class _Watch:
+    """Watches a process, and tells how far it is."""
+
+    def __init__(self, pid: int, tell: Tell) -> None:
+        self._pid, self.tell = pid, tell
+
+    async def phase(self, name: str, seconds: float, looked: _Looked | None = None) -> Phase:
+        """Watch for so long; take meanwhile what is seen on the pages."""
+        self.tell(f"{name}: {_span(seconds)} to go, {_mib(self._pid):.1f} MiB")
+        if looked is not None:
+            await looked.begin()
+        loop, cpu_s, told_s = asyncio.get_running_loop(), _cpu_s(self._pid), 0.0
+        began_s = loop.time()
+        samples = [(0.0, _mib(self._pid))]
+        while (passed_s := loop.time() - began_s) < seconds:
+            if passed_s - told_s >= TELL_S:
+                told_s += TELL_S
+                heap = "" if looked is None else f", a page {await looked.heap(passed_s):.2f}"
+                mib = f"{samples[-1][1]:.1f} MiB{heap}"
+                self.tell(f"{name}: {_span(seconds - passed_s)} to go, {mib}")
+            await asyncio.sleep(min(SAMPLE_S, max(0.0, seconds - (loop.time() - began_s))))
+            samples.append((loop.time() - began_s, _mib(self._pid)))
+            if looked is not None:
+                await looked.take()
+        cores = (_cpu_s(self._pid) - cpu_s) / (loop.time() - began_s)
+        if looked is not None:
+            await looked.heap(passed_s)
+        return Phase(round(passed_s, 1), round(cores, 4), memory(samples))
+
+
+async def _with_browsers(
+    load: Load, console: RunningConsole, watch: _Watch
+) -> tuple[Phase, _Looked | None]:
+    """Return the first phase, and what was seen on the pages where there are any."""
+    if not load.browsers:
+        await asyncio.sleep(SETTLE_S)
+        return await watch.phase("without a browser", load.seconds), None
+    watch.tell(f"opening {load.browsers} browsers")
+    for number in range(load.browsers):
+        await console.accept(await console.invite(f"ref{number}", Role.REFEREE), _PIN)
+    words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
+    own = console.folder / "browsers"  # what they leave goes with everything else
+    own.mkdir()
+    async with _helper("pixels", *words, env={"TMPDIR": str(own)}) as helper:
+        await helper.told(dict[str, str])  # they are open
+        await asyncio.sleep(SETTLE_S)
+        looked = _Looked(helper)
+        phase = await watch.phase(f"with {load.browsers} browsers", load.seconds, looked)
+    return phase, looked
+
+
+async def _alone(seconds: float, at: Sequence[FeedAt], watch: _Watch) -> tuple[Phase, float]:
+    """Return the phase of a console alone, and the share of a bare process over the same time."""
+    async with _helper("bare_drain") as bare:
+        bare.ask(msgspec.json.encode(list(at)))
         async with asyncio.timeout(_PATIENCE_S):
-            await bare.stdout.readline()  # it hears them all
-        shares = await asyncio.gather(_cores(pid, seconds), _cores(bare.pid, seconds))
-        return shares[0], shares[1]
-    finally:
-        bare.kill()
-        await bare.wait()
+            await bare.told(dict[str, str])  # it hears them all
+        loop, pid = asyncio.get_running_loop(), bare.process.pid
+        began_s, cpu_s = loop.time(), _cpu_s(pid)
+        phase = await watch.phase("alone", seconds)
+        return phase, round((_cpu_s(pid) - cpu_s) / (loop.time() - began_s), 4)
 
 
-async def _lost(database: Path, said: Said) -> int:
+async def _lost(database: Path, events: int) -> int:
     """Return how many events are not in the archive, once all are or nothing more comes there."""
     from controller.console.store.archive import open_engine
 
     engine = open_engine(f"sqlite:///{database}")
-    events, now, kept = sum(said.events.values()), 0, -1
+    now, kept = 0, -1
     try:
         for _ in range(_LOOKS):
             now = _count(engine)
@@ -229,30 +360,8 @@ def _count(engine: "Engine") -> int:
         return int(base.scalar(select(func.count()).select_from(EVENTS)) or 0)
 
 
-def until_drawn_ms(called: Sequence[Called], drawn: Sequence[Drawn]) -> list[float]:
-    """Return how long after each change it was drawn, on each page where it was.
-
-    A change that was over before it could be drawn, and one drawn later than the next, are none.
-    """
-    by_table: dict[str, list[Called]] = defaultdict(list)
-    for one in called:
-        by_table[one.id].append(one)
-    found = []
-    for seen in drawn:
-        before = [one for one in by_table[seen.table] if one.at_ms <= seen.at_ms]
-        if before and before[-1].calls == seen.calls:
-            found.append(seen.at_ms - before[-1].at_ms)
-    return found
-
-
-def times(all_ms: Sequence[float]) -> Times | None:
-    """Return what some times have in common; None for none."""
-    if len(all_ms) < 2:
-        return None
-    hundredths = statistics.quantiles(all_ms, n=100, method="inclusive")
-    return Times(
-        len(all_ms), round(hundredths[49], 1), round(hundredths[94], 1), round(max(all_ms), 1)
-    )
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 2 * TELL_S else f"{seconds / 60:.0f} min"
 
 
 def _cpu_s(pid: int) -> float:

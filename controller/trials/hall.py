@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import Any, NoReturn
 
 import msgspec
 
@@ -324,16 +324,17 @@ def _sets(plan: HallPlan) -> str:
 
 
 async def start_program(
-    *words: str, stdout: int | None = None, stderr: IO[bytes] | None = None
+    *words: str, module: str = "controller.cli", **more: Any
 ) -> asyncio.subprocess.Process:
-    """Start `dealtable` with these words: it ends with this process, and not by its terminal."""
+    """Start `dealtable`, or another module, with these words: it ends with this process, and not
+    by its terminal. `more`: as for asyncio.create_subprocess_exec.
+    """
     return await asyncio.create_subprocess_exec(
         sys.executable,
-        *("-m", "controller.cli", *words),
-        stdout=stdout,
-        stderr=stderr,
+        *("-m", module, *words),
         process_group=0,
         preexec_fn=with_parent(signal.SIGTERM),
+        **more,
     )
 
 

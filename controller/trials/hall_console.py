@@ -21,7 +21,10 @@ from controller.roster import CLIENTS, KEYS, TABLE, read_certificate
 from controller.trials.hall import HallError, RunningTable, end_program, start_program
 
 if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
     from controller.console.people import People
+    from controller.faults import Language
 
 Result = TypeVar("Result")
 _UP_S: Final = 20.0
@@ -35,10 +38,10 @@ def area_of(number: int) -> str:
 
 
 class RunningConsole:
-    """A console: where it is, and its process."""
+    """A console: where it is, and its process. `hasher`: of PINs that are written past it."""
 
-    def __init__(self, config: Path) -> None:
-        self.config = config
+    def __init__(self, config: Path, hasher: "PasswordHasher | None" = None) -> None:
+        self.config, self.hasher = config, hasher
         self.url = ""
         self.process: asyncio.subprocess.Process | None = None
 
@@ -69,7 +72,7 @@ class RunningConsole:
         url = next((word for word in line.split() if word.startswith("http")), None)
         if url is None:
             await self.stop()
-            raise HallError(f"the console did not open; see {self.log}")
+            raise HallError(f"the console did not open, see {self.log}: {self._last_words()}")
         self.url = url
 
     async def stop(self) -> int | None:
@@ -86,7 +89,13 @@ class RunningConsole:
         self, name: str, role: Role, table: str | None = None, language: str = "zh"
     ) -> str:
         """Write somebody into its database, also while it runs; return his code."""
-        return await self.aside(lambda: _invited(self.folder, name, role, table, language))
+        return await self.aside(lambda: self._written(name, role, None, table, language))
+
+    async def knows(
+        self, name: str, role: Role, pin: str, table: str | None = None, language: str = "zh"
+    ) -> None:
+        """Write somebody into its database who has a PIN already, also while it runs."""
+        await self.aside(lambda: self._written(name, role, pin, table, language))
 
     async def accept(self, code: str, pin: str) -> None:
         """Let whoever was invited set his PIN, as he would in his browser. Raises HallError."""
@@ -95,6 +104,24 @@ class RunningConsole:
     async def aside(self, call: Callable[[], Result]) -> Result:
         """Run what blocks aside, and return what it gives."""
         return await asyncio.get_running_loop().run_in_executor(None, call)
+
+    def _written(
+        self, name: str, role: Role, pin: str | None, table: str | None, language: str
+    ) -> str:
+        from controller.console.people import Person
+
+        chosen: Language = "en" if language == "en" else "zh"
+        person = Person(name=name, role=role, table=table, language=chosen)
+        with _people(self.folder, self.hasher) as people:
+            code = people.invite(person)
+            if pin is not None:
+                people.accept(code, pin)
+        return code
+
+    def _last_words(self) -> str:
+        """Return the last line of its log, which may be gone when somebody wants to see it."""
+        said = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+        return next((line for line in reversed(said) if line.strip()), "it said nothing")
 
     def _post(self, path: str, body: dict[str, Any]) -> Any:
         headers = {"X-Dealtable": "1", "Content-Type": "application/json"}
@@ -117,11 +144,13 @@ async def console(
     store: str | None = None,
     areas: Callable[[str], str] | None = None,
     people: Sequence[tuple[str, Role, str]] = (),
+    hasher: "PasswordHasher | None" = None,
 ) -> AsyncIterator[RunningConsole]:
     """Run a console over the tables of a hall for the block. Raises HallError.
 
     `port`: None takes a free one. `store`: its database, SQLite's in `folder` where none is said.
     `areas` gives a table's area by its id. `people` may log in from the start: name, role, PIN.
+    `hasher` hashes the PINs that are not set by the console itself.
     """
     lines = [
         _line(table.endpoints, table.state_dir, area)
@@ -130,11 +159,11 @@ async def console(
             for number, table in enumerate(tables)
         )
     ]
-    running = RunningConsole(folder / "console.toml")
+    running = RunningConsole(folder / "console.toml", hasher)
     keys = (tables[0].state_dir if tables else folder) / CLIENTS
     _write(running.config, _text(port, store, keys, lines))
-    if people:
-        await running.aside(lambda: _with_pins(folder, people))
+    for name, role, pin in people:
+        await running.knows(name, role, pin)
     try:
         await running.start()
         yield running
@@ -164,7 +193,7 @@ def _line(where: Endpoints, state_dir: Path, area: str) -> str:
 
 
 @contextmanager
-def _people(folder: Path) -> Iterator["People"]:
+def _people(folder: Path, hasher: "PasswordHasher | None") -> Iterator["People"]:
     """Give the people of a console's database for the block, whether it runs or not."""
     from controller.console.config import load
     from controller.console.people import People
@@ -172,22 +201,6 @@ def _people(folder: Path) -> Iterator["People"]:
 
     engine = open_engine(load(folder / "console.toml").console.store)
     try:
-        yield People(engine, wall_ms, entropy)
+        yield People(engine, wall_ms, entropy, hasher)
     finally:
         engine.dispose()
-
-
-def _invited(folder: Path, name: str, role: Role, table: str | None, language: str) -> str:
-    from controller.console.people import Person
-
-    person = Person(name=name, role=role, table=table, language="en" if language == "en" else "zh")
-    with _people(folder) as people:
-        return people.invite(person)
-
-
-def _with_pins(folder: Path, known: Sequence[tuple[str, Role, str]]) -> None:
-    from controller.console.people import Person
-
-    with _people(folder) as people:
-        for name, role, pin in known:
-            people.accept(people.invite(Person(name=name, role=role)), pin)

@@ -1,17 +1,24 @@
 """Pages of a console in real browsers, watched from outside for when a change is drawn.
 
-Needs Playwright (an extra of the tests) and the system's Chromium.
+A process of its own: whoever started it says by a line of its input what to tell, `drawn` or
+`heaps`, and it answers with a line of JSON, a `Seen` or a list of `Heap`. It ends with its input,
+and leaves no browser. Needs Playwright (an extra of the tests) and the system's Chromium.
+
+    python -m controller.trials.pixels --url http://127.0.0.1:8080 --count 5 --pin 271828
 """
 
 import asyncio
 import importlib.util
+import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+import click
 import msgspec
 
+from controller.cli.ending import ending_signals
 from controller.cli.wall import wall_ms
 from controller.trials.hall import HallError
 
@@ -28,6 +35,7 @@ QUIET: Final = (
 """What keeps Chromium from asking anybody but the console for anything."""
 _EVERY_S: Final = 0.25
 _UP_MS: Final = 60_000
+_MIB: Final = 1 << 20
 
 _WATCH: Final = """
 window.drawn = [];
@@ -48,14 +56,16 @@ new MutationObserver((changes) => {
 """Two frames after an attribute has changed it is on the screen."""
 
 _BARE: Final = """<!doctype html><title>bare</title><p id="now"></p><script>
-window.times = [];
+window.drawn = [];
 new EventSource("/stream").onmessage = ({ data }) => {
   document.getElementById("now").textContent = data;
   requestAnimationFrame(() => requestAnimationFrame(() => {
-    window.times.push(performance.timeOrigin + performance.now() - Number(data));
+    window.drawn.push(performance.timeOrigin + performance.now() - Number(data));
   }));
 };
 </script>"""
+
+_TAKE: Final = "() => window.drawn.splice(0)"
 
 
 class Drawn(msgspec.Struct, frozen=True, gc=False):
@@ -66,32 +76,63 @@ class Drawn(msgspec.Struct, frozen=True, gc=False):
     at_ms: float
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """What all pages drew since they were last asked, and how often one was loaded again so far.
+
+    `bare_ms`: how long the same browser took from a bare server's word to the screen.
+    """
+
+    drawn: list[Drawn]
+    bare_ms: list[float]
+    reloads: int
+
+
+class Heap(msgspec.Struct, frozen=True, gc=False):
+    """What a page's scripts hold once all rubbish is gone, its elements and their listeners."""
+
+    mib: float
+    nodes: int
+    listeners: int
+
+
 class Pages:
-    """Open pages of a hall. Without a browser there are none, and nothing is drawn."""
+    """Open pages of a hall, and a bare one beside them."""
 
-    def __init__(self, browser: Any = None) -> None:
-        self.browser = browser
-        self.pages: list[Any] = []
-        self.reloads = 0
+    def __init__(self, bare: Any) -> None:
+        self._bare = bare
+        self._pages: list[Any] = []
+        self._lines: list[Any] = []
+        self._reloads = 0
 
-    def add(self, page: Any) -> None:
+    async def add(self, page: Any) -> None:
         """Watch a page that has loaded."""
-        self.pages.append(page)
+        self._pages.append(page)
         page.on("framenavigated", lambda frame: self._reloaded())
+        line = await page.context.new_cdp_session(page)
+        await line.send("Performance.enable")
+        self._lines.append(line)
 
-    async def begin(self) -> None:
-        """Forget what was drawn so far."""
-        self.reloads = 0
-        for page in self.pages:
-            await page.evaluate("() => { window.drawn.length = 0; }")
+    async def drawn(self) -> Seen:
+        """Return what was drawn since the last call."""
+        told = [one for page in self._pages for one in await page.evaluate(_TAKE)]
+        bare_ms = await self._bare.evaluate(_TAKE)
+        found = {"drawn": told, "bare_ms": bare_ms, "reloads": self._reloads}
+        return msgspec.convert(found, Seen, strict=False)
 
-    async def end(self) -> list[Drawn]:
-        """Return what was drawn since."""
-        told = [one for page in self.pages for one in await page.evaluate("() => window.drawn")]
-        return msgspec.convert(told, list[Drawn], strict=False)
+    async def heaps(self) -> list[Heap]:
+        """Return what each page holds; for that it gathers its rubbish, which takes a while."""
+        found = []
+        for line in self._lines:
+            await line.send("HeapProfiler.collectGarbage")
+            told = (await line.send("Performance.getMetrics"))["metrics"]
+            now = {one["name"]: one["value"] for one in told}
+            found.append(
+                Heap(now["JSHeapUsedSize"] / _MIB, int(now["Nodes"]), int(now["JSEventListeners"]))
+            )
+        return found
 
     def _reloaded(self) -> None:
-        self.reloads += 1
+        self._reloads += 1
 
 
 def lacking() -> str | None:
@@ -102,20 +143,26 @@ def lacking() -> str | None:
 
 
 @asynccontextmanager
-async def watching(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
+async def _opened(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
     """Open the hall's page so many times, for ref0, ref1, … Raises HallError."""
-    if count == 0:
-        yield Pages()
-        return
-    if (what := lacking()) is not None:
-        raise HallError(f"no pixels are measured: {what}")
     from playwright.async_api import async_playwright
 
     async with AsyncExitStack() as opened:
         playwright = await opened.enter_async_context(async_playwright())
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
+        browser = await playwright.chromium.launch(
+            executable_path=str(CHROMIUM),
+            args=[*QUIET],
+            # Whoever is to end is this process, and it closes the browser.
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
         opened.push_async_callback(browser.close)
-        pages = Pages(browser)
+        server = await asyncio.start_server(_serve, "127.0.0.1", 0)
+        opened.callback(server.close)
+        bare = await (await browser.new_context()).new_page()
+        await bare.goto(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+        pages = Pages(bare)
         for number in range(count):
             context = await browser.new_context()
             answer = await context.request.post(
@@ -129,7 +176,7 @@ async def watching(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
             await page.add_init_script(_WATCH)
             await page.goto(url)
             await page.wait_for_selector("#tiles a", timeout=_UP_MS)
-            pages.add(page)
+            await pages.add(page)
         yield pages
 
 
@@ -146,25 +193,44 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             writer.write(b"data: %d\n\n" % wall_ms())
             await writer.drain()
             await asyncio.sleep(_EVERY_S)
-    except ConnectionError:
-        pass
+    except (ConnectionError, asyncio.CancelledError):
+        pass  # the browser has gone, or all of this ends
     finally:
         writer.close()
 
 
-async def bare_ms(pages: Pages, seconds: float) -> list[float]:
-    """Return how long the same browser takes from a bare server's word to the screen."""
-    if pages.browser is None:
-        return []
-    server = await asyncio.start_server(_serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    context = await pages.browser.new_context()
+async def _answer(url: str, count: int, pin: str) -> None:
+    """Open the pages, say so, and answer until the input ends."""
+    loop = asyncio.get_running_loop()
+    asked = asyncio.StreamReader()
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(asked), sys.stdin)
+    async with _opened(url, count, pin) as pages:
+        click.echo("{}")
+        while line := await asked.readline():
+            told = await (pages.heaps() if line == b"heaps\n" else pages.drawn())
+            click.echo(msgspec.json.encode(told))
+
+
+@click.command()
+@click.option("--url", required=True, help="where the console is")
+@click.option("--count", default=5, show_default=True, help="pages")
+@click.option("--pin", required=True, help="of ref0, ref1, …")
+def main(url: str, count: int, pin: str) -> None:
+    """Keep pages of a hall open until the input ends."""
+
+    async def run() -> None:
+        loop, task = asyncio.get_running_loop(), asyncio.current_task()
+        assert task is not None
+        for number in ending_signals():
+            loop.add_signal_handler(number, task.cancel)
+        with suppress(asyncio.CancelledError):
+            await _answer(url, count, pin)
+
     try:
-        page = await context.new_page()
-        await page.goto(f"http://127.0.0.1:{port}/")
-        await asyncio.sleep(seconds)
-        told = await page.evaluate("() => window.times")
-    finally:
-        await context.close()
-        server.close()
-    return msgspec.convert(told, list[float], strict=False)
+        asyncio.run(run())
+    except HallError as error:
+        raise click.ClickException(str(error)) from error
+
+
+if __name__ == "__main__":
+    main()

@@ -13,6 +13,7 @@ from controller.console.lines.heard import CONTACTS, on_line, on_state
 from controller.console.lines.past import BEGINNING, Past
 from controller.console.standing import Contact, Heard
 from controller.console.store.archive import Mark
+from controller.console.view.waits import since_epoch_ms
 from controller.messages import Event
 from tests.console.journal import Journal
 from tests.console.states import state
@@ -141,3 +142,17 @@ def test_the_same_number_of_the_same_run_is_no_news() -> None:
     assert (again.heard_ms, again.news_ms) == (2_000, 1_000)
     assert on_state(again, first, state(seq=4, boot="other"), 3_000).news_ms == 3_000
     assert on_line(again, LineState.DOWN, 4_000).contact_ms == 4_000
+
+
+def test_how_far_a_tables_clock_is_off_is_told_by_its_news_and_stays_the_same() -> None:
+    said = state(seq=1, time="2027-01-01T00:00:00.000+00:00")
+    at_ms = since_epoch_ms(said.time)
+    heard = on_state(Heard(), None, said, at_ms + 900)
+    assert heard.skew_ms == 0
+    heard = on_state(Heard(), None, said, at_ms + 3_600_400)
+    assert heard.skew_ms == 3_600_000
+    # the same state again, later: nothing new is known of its clock
+    assert on_state(heard, said, said, at_ms + 3_700_000).skew_ms == 3_600_000
+    later = state(seq=2, time="2027-01-01T00:00:01.000+00:00")
+    assert on_state(heard, said, later, at_ms + 3_602_600).skew_ms == 3_600_000
+    assert on_state(heard, said, later, at_ms + 1_100).skew_ms == 0  # somebody has set it

@@ -2,12 +2,15 @@
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
-from controller.trials.console_load import Load, console_load, times, until_drawn_ms
+from controller.cli.bench import command
+from controller.trials.console_load import Load, console_load
 from controller.trials.feeds import Called, Chain, example_state
 from controller.trials.pixels import Drawn
+from controller.trials.watched import LEAST_S, memory, times, until_drawn_ms
 
-CALLED = [Called("T1", 1_000, True), Called("T1", 2_000, False), Called("T2", 1_500, True)]
+CALLED = [Called("T1", 1_000, True), Called("T2", 1_500, True), Called("T1", 2_000, False)]
 
 
 def test_a_change_is_drawn_so_long_after_it_was_said() -> None:
@@ -19,11 +22,46 @@ def test_what_was_overtaken_before_it_was_drawn_is_no_time() -> None:
     assert until_drawn_ms(CALLED, [Drawn("T1", True, 2_100), Drawn("T1", True, 900)]) == []
 
 
+def test_what_was_drawn_of_a_table_that_said_nothing_is_no_time() -> None:
+    assert until_drawn_ms(CALLED, [Drawn("T3", True, 1_600)]) == []
+
+
 def test_times_are_told_by_their_hundredths() -> None:
     said = times([float(n) for n in range(1, 102)])
     assert said is not None
     assert (said.count, said.p50_ms, said.p95_ms, said.most_ms) == (101, 51.0, 96.0, 101.0)
     assert times([]) is None
+
+
+def test_memory_is_told_by_its_slope_over_the_last_two_thirds() -> None:
+    start = [(at_s, 60 + at_s / 10) for at_s in range(0, 600, 10)]  # it fills its caches
+    then = [(at_s, 120 + at_s / 1_800) for at_s in range(600, 1_810, 10)]
+    seen = memory([*start, *then])
+    assert (seen.first_mib, seen.last_mib, seen.most_mib) == (60, 121, 121)
+    assert seen.mib_per_hour == pytest.approx(2, abs=0.01)
+
+
+def test_memory_that_comes_and_goes_is_no_slope() -> None:
+    samples = [(at_s, 60.0 + 50 * (at_s > 900 and at_s % 200 < 60)) for at_s in range(0, 1_200, 10)]
+    assert memory(samples).mib_per_hour == 0
+    assert memory(samples).most_mib == 110
+
+
+def test_memory_that_was_looked_at_for_a_short_time_has_no_slope() -> None:
+    assert memory([(0, 60), (150, 65), (LEAST_S - 1, 70)]).mib_per_hour is None
+    assert memory([(0, 60), (150, 65), (LEAST_S, 70)]).mib_per_hour == pytest.approx(120)
+    assert memory([(0, 60)]).most_mib == 60
+
+
+def test_a_long_run_has_its_slope_within_a_moment() -> None:
+    day = [(at_s, at_s / 3_600) for at_s in range(0, 86_400, 10)]
+    assert memory(day).mib_per_hour == pytest.approx(1)
+
+
+def test_alone_it_is_watched_for_half_as_long_and_not_longer_than_the_help_says() -> None:
+    assert [Load(seconds=s).alone_s for s in (1, 3, 20, 1_800)] == [2, 2, 10, 20]
+    told = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
+    assert "alone they watch it for half as long behind that, 2 s at least and 20 s at most" in told
 
 
 def test_a_simulated_tables_events_are_one_chain() -> None:
@@ -35,13 +73,32 @@ def test_a_simulated_tables_events_are_one_chain() -> None:
 
 @pytest.mark.timeout(180)
 async def test_a_console_under_a_small_load_loses_no_event_and_reloads_no_page() -> None:
-    seen = await console_load(Load(feeds=40, browsers=1, seconds=3))
+    said: list[str] = []
+    seen = await console_load(Load(feeds=40, browsers=1, seconds=3), said.append)
     assert seen.events > 0
-    assert seen.lost == 0
-    assert seen.reloads == 0
-    assert seen.cores > 0
+    assert seen.wrong() == []
+    assert seen.states_per_s > 200
+    assert seen.with_browsers.seconds >= 3
+    assert seen.with_browsers.cores > 0
+    assert seen.with_browsers.memory.first_mib > 20
+    assert seen.alone.cores > 0
     assert seen.floor_cores > 0
-    assert seen.pixels is not None
-    assert seen.pixels.count > 10
-    assert seen.bare_pixels is not None
+    assert seen.pages is not None
+    assert seen.pages.drawn is not None
+    assert seen.pages.drawn.count > 10
+    assert seen.pages.bare is not None
+    assert seen.pages.heap.first_mib > 0.5
+    assert seen.pages.nodes[0] > 40
+    assert [line.partition(":")[0] for line in said] == [
+        "opening 40 feeds of 10 states a second, and the console",
+        "opening 1 browsers",
+        "with 1 browsers",
+        "alone",
+        f"waiting until the archive has all {seen.events} events",
+    ]
     msgspec.json.encode(seen)
+    pages = msgspec.structs.replace(seen.pages, reloads=2)
+    assert msgspec.structs.replace(seen, lost=1, pages=pages).wrong() == [
+        f"1 of {seen.events} events are not in the archive",
+        "pages were loaded again by themselves, 2 times",
+    ]

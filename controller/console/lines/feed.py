@@ -13,11 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+import structlog
 import zmq
 
 from controller.client.line import LARGEST_HEARD, RETRY_S, BadAddress, Keys
 from controller.client.monitored import TOLD, LineState, Monitored, after, gave_up
-from controller.client.sockets import OPTIONS, let_open_many_files
+from controller.client.sockets import OF_A_HEARER, OPTIONS, let_open_many_files
 
 TICK_S: Final = 0.05
 """Sockets are read at most so often."""
@@ -38,6 +39,7 @@ _MORE: Final[dict[int, int]] = {
 _EVENTS, _POLLIN, _NOBLOCK = int(zmq.EVENTS), int(zmq.POLLIN), int(zmq.NOBLOCK)
 """As numbers: flags that are enumerated cost half as much as a message."""
 _EVENT: Final = struct.Struct("=hi")
+_log = structlog.get_logger("console")
 
 Message = Callable[[str, bytes, bytes], None]
 """Takes a table, a topic and a body."""
@@ -125,10 +127,17 @@ class Feed:
             self._pause = self._loop.call_later(0, self._listen)
 
     def _heard(self, table: str, frames: list[bytes]) -> None:
-        if len(frames) == _FRAMES:
-            self._on_message(table, frames[0], frames[1])
-        else:
-            self._on_odd(table)
+        """Hand a message on; a fault of ours with one keeps nobody from the next, nor the others.
+
+        A socket that is not read to its end tells of nothing more.
+        """
+        try:
+            if len(frames) == _FRAMES:
+                self._on_message(table, frames[0], frames[1])
+            else:
+                self._on_odd(table)
+        except Exception:
+            _log.exception("a message is not taken", table=table)
 
 
 def _has_come(socket: "zmq.Socket[bytes]") -> bool:
@@ -144,7 +153,7 @@ class _Line:
         self._stands = Monitored()
         self._retry: asyncio.TimerHandle | None = None
         self.socket: zmq.Socket[bytes] = feed.context.socket(zmq.SUB)
-        for option, value in (OPTIONS | _MORE).items():
+        for option, value in (OPTIONS | OF_A_HEARER | _MORE).items():
             self.socket.setsockopt(option, value)
         self.monitor: Any = self.socket.get_monitor_socket(TOLD)
         try:

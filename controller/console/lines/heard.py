@@ -5,7 +5,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from controller.client.monitored import LineState
-from controller.console.standing import Contact, Heard
+from controller.console.standing import SKEW_MS, Contact, Heard
+from controller.console.view.waits import since_epoch_ms
 from controller.messages import State
 
 CONTACTS: Final = {
@@ -27,4 +28,12 @@ def on_line(heard: Heard, line: LineState, now_ms: int) -> Heard:
 def on_state(heard: Heard, before: State | None, state: State, now_ms: int) -> Heard:
     """Return what is heard of a table that said `state` at `now_ms`, and `before` before that."""
     is_news = before is None or (before.boot, before.seq) != (state.boot, state.seq)
-    return replace(heard, heard_ms=now_ms, news_ms=now_ms if is_news else heard.news_ms)
+    if not is_news:
+        return replace(heard, heard_ms=now_ms)
+    skew_ms = _skew(heard.skew_ms, now_ms - since_epoch_ms(state.time))
+    return replace(heard, heard_ms=now_ms, news_ms=now_ms, skew_ms=skew_ms)
+
+
+def _skew(known_ms: int, found_ms: int) -> int:
+    """Return how far a table's clock is behind, in whole seconds; the same from state to state."""
+    return known_ms if abs(found_ms - known_ms) < SKEW_MS else round(found_ms / 1000) * 1000

@@ -15,7 +15,8 @@ MOST_HEADS: Final = 10_000
 """Signed heads that wait for room, over all tables (provisional)."""
 
 MOST_BEYOND: Final = 20_000
-"""Events behind a hole of which it is remembered that they were told of; more are told twice."""
+"""Events of a table behind its mark on the disk, as behind a hole, of which it is remembered that
+they were told of; more are told twice."""
 
 
 class Intake:
@@ -88,8 +89,10 @@ class Intake:
                 self._on_doubt(table)
 
     def written(self, marks: Mapping[str, Mark]) -> None:
-        """Note what is on the disk."""
+        """Note what is on the disk: nothing up to there is asked for again."""
         self._durable.update(marks)
+        for table, mark in marks.items():
+            self._let_go(table, mark)
 
     def forget(self, table: str) -> None:
         """Forget what is known of a table, but for what is on the disk."""
@@ -103,7 +106,9 @@ class Intake:
 
     def anew(self, table: str) -> None:
         """Note that a table has another past than what is kept."""
-        self._pasts[table] = of.anew(self.past(table))
+        past = self.past(table)
+        self._let_go(table, past.mark)  # its numbers come again, for something else
+        self._pasts[table] = of.anew(past)
 
     def page(self, table: str, page: Sequence[Kept]) -> "asyncio.Future[None] | None":
         """Take what a table answered, without a hole before it; None where it finds no room."""
@@ -129,3 +134,9 @@ class Intake:
         if not past.doubt:
             self._beyond.pop(table, None)
         return past
+
+    def _let_go(self, table: str, mark: Mark) -> None:
+        """Forget which events up to a mark were told of."""
+        told = self._beyond.pop(table, None)
+        if told and (later := {n for n in told if n > mark.n}):
+            self._beyond[table] = later

@@ -128,14 +128,12 @@ class Archive:
         with self._engine.connect() as base:
             return int(base.scalar(asked) or 0)
 
-    def newest(self, table: str, count: int) -> list[Event]:
-        """Return a table's newest events, so many at most, oldest first."""
-        asked = (
-            select(EVENTS.c.body)
-            .where(EVENTS.c.table_id == table)
-            .order_by(EVENTS.c.n.desc())
-            .limit(count)
-        )
+    def newest(self, table: str, count: int, kind: str | None = None) -> list[Event]:
+        """Return a table's newest events, of one kind if named, so many at most, oldest first."""
+        asked = select(EVENTS.c.body).where(EVENTS.c.table_id == table)
+        if kind is not None:
+            asked = asked.where(EVENTS.c.kind == kind)
+        asked = asked.order_by(EVENTS.c.n.desc()).limit(count)
         with self._engine.connect() as base:
             return [_EVENT.decode(body) for body in base.scalars(asked)][::-1]
 
@@ -167,11 +165,15 @@ class Archive:
             return list(base.scalars(twice))
 
     def _new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
-        """Insert rows that are not there yet; return how many were new."""
+        """Insert rows that are not there yet; return how many were new.
+
+        One statement, row by row: with what they return all rows would stand in one, another one
+        for each count of rows, and SQLite's driver keeps 128 of them, hundreds of KiB each.
+        """
         if not rows:
             return 0
-        new = self._insert(into).on_conflict_do_nothing().returning(into.c.n)
-        return len(base.execute(new, rows).all())
+        new = self._insert(into).on_conflict_do_nothing()
+        return base.execute(new, rows, execution_options={"preserve_rowcount": True}).rowcount
 
     def _mark(self, base: Connection, marks: Mapping[str, Mark]) -> None:
         rows = [{"table_id": table, "n": m.n, "head": m.head} for table, m in marks.items()]

@@ -20,6 +20,7 @@ export function journal(ctx) {
   byId("journal-older").addEventListener("click", older);
 
   function newest(told) {
+    if (before === null) lines.clear(); // Nobody asked for older ones, and a page is open all day.
     for (const one of told) lines.set(one.n, one);
     draw();
   }
@@ -43,6 +44,8 @@ export function journal(ctx) {
   function draw() {
     const wanted = [...lines.values()].filter((one) => all.checked || !one.quiet).sort((a, b) => b.n - a.n);
     keyed(byId("journal-list"), nodes, wanted.map((one) => one.n), (n) => line(lines.get(n)));
+    const last = new Map([...wanted].reverse().map((one) => [one.corrects, one.n]));
+    for (const [n, node] of nodes) shown(node.lastElementChild, !lines.get(n).corrects || last.get(lines.get(n).corrects) === n);
     if (!wanted.length) text(byId("journal-end"), say("table.journal.none"));
     else if (byId("journal-end").textContent === say("table.journal.none")) text(byId("journal-end"), "");
     shown(byId("journal-older"), lines.size && (before ?? Math.min(...lines.keys())) > 1);
@@ -54,7 +57,7 @@ export function journal(ctx) {
     fill(node, h("time", { datetime: one.time, title: `${one.n} · ${one.kind}` }, ofDay(Date.parse(one.time), true)),
       one.deal ? h("span", { class: "of" }, say("table.deal", { deal: one.deal })) : null,
       h("span", { class: "told" }, both(one)),
-      one.corrects ? h("a", { href: `${ctx.path}/rulings#correct` }, say("table.journal.adjust")) : null);
+      one.corrects ? h("a", { class: "button small", href: `${ctx.path}/rulings#correct` }, say("table.journal.adjust")) : null);
     return node;
   }
 

@@ -1,0 +1,83 @@
+"""What many small looks at a console come to: times until something is drawn, memory. Pure."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import combinations
+from statistics import median, quantiles
+from typing import Final
+
+import msgspec
+
+from controller.trials.feeds import Called
+from controller.trials.pixels import Drawn
+
+LEAST_S: Final = 300.0
+"""What was watched for less tells of its beginning alone, and of no slope."""
+_MOST: Final = 200
+"""Samples between which slopes are taken."""
+
+
+class Times(msgspec.Struct, frozen=True):
+    """Times in milliseconds: how many, their median, the 95th of a hundred, the longest."""
+
+    count: int
+    p50_ms: float
+    p95_ms: float
+    most_ms: float
+
+
+class Memory(msgspec.Struct, frozen=True):
+    """Memory in MiB while it was watched: first, last, and the most.
+
+    `mib_per_hour`: how it grew over the last two thirds of that time, the median of the slopes
+    between all samples, so that what comes and goes does not count; None for under five minutes.
+    """
+
+    first_mib: float
+    last_mib: float
+    most_mib: float
+    mib_per_hour: float | None
+
+
+def until_drawn_ms(called: Sequence[Called], drawn: Sequence[Drawn]) -> list[float]:
+    """Return how long after each change it was drawn, on each page where it was.
+
+    A change that was over before it could be drawn, and one drawn later than the next, are none.
+    `called` is in order.
+    """
+    by_table: dict[str, list[Called]] = defaultdict(list)
+    for one in called:
+        by_table[one.id].append(one)
+    found = []
+    for seen in drawn:
+        changes = by_table[seen.table]
+        before = bisect_right(changes, seen.at_ms, key=lambda one: one.at_ms)
+        if before and changes[before - 1].calls == seen.calls:
+            found.append(seen.at_ms - changes[before - 1].at_ms)
+    return found
+
+
+def times(all_ms: Sequence[float]) -> Times | None:
+    """Return what some times have in common; None for none."""
+    if len(all_ms) < 2:
+        return None
+    hundredths = quantiles(all_ms, n=100, method="inclusive")
+    return Times(
+        len(all_ms), round(hundredths[49], 1), round(hundredths[94], 1), round(max(all_ms), 1)
+    )
+
+
+def memory(samples: Sequence[tuple[float, float]]) -> Memory:
+    """Return what samples (seconds, MiB) tell, one at least, in their order."""
+    all_mib = [mib for _, mib in samples]
+    last_s = samples[-1][0]
+    late = [one for one in samples if one[0] >= last_s / 3]
+    late = late[:: 1 + len(late) // _MOST]
+    slope = None
+    if last_s >= LEAST_S:
+        slopes = (
+            (mib - was) / (at_s - was_s) for (was_s, was), (at_s, mib) in combinations(late, 2)
+        )
+        slope = round(median(slopes) * 3_600, 2)
+    return Memory(round(all_mib[0], 2), round(all_mib[-1], 2), round(max(all_mib), 2), slope)

@@ -1,0 +1,96 @@
+"""A process that hears a table, is busy until its queue is full and its line lost, and reads on.
+
+    python -m tests.console.deaf feed    as a console hears it; `line`: as `dealtable watch` does
+
+prints how often the table was heard behind that.
+"""
+
+import asyncio
+import select
+import sys
+from contextlib import suppress
+
+import zmq
+import zmq.asyncio
+
+from controller.client.line import Keys, Line
+from controller.client.monitored import LineState
+from controller.client.sockets import DEAD_AFTER_MS, HEARTBEAT_MS
+from controller.console.lines.feed import Feed
+from controller.trials.feeds import SimFeed, example_state
+
+MANY, SIZE = 6_000, 12_000
+"""More than a queue and the buffers of its connection hold."""
+AGAIN = 5
+
+
+def be_busy() -> None:
+    """Let heartbeats be missed, and a new connection be made."""
+    select.select((), (), (), (DEAD_AFTER_MS + 3 * HEARTBEAT_MS) / 1_000)
+
+
+async def by_feed(sim: SimFeed, keys: Keys, heard: list[bytes]) -> None:
+    """Hear as a console does."""
+    feed = Feed(lambda *it: heard.append(it[1]), _odd, lambda *line: None, lambda: None)
+    feed.open(sim.id, sim.at.feed, keys)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        feed.close()
+
+
+async def by_line(sim: SimFeed, keys: Keys, heard: list[bytes]) -> None:
+    """Hear as `dealtable watch` does."""
+    context = zmq.asyncio.Context()
+    line = Line(context, zmq.SUB, sim.at.feed, keys, _stands)
+    line.socket.subscribe(b"")
+    watching = asyncio.create_task(line.watch_over())
+    try:
+        while True:
+            heard.append((await line.socket.recv_multipart())[0])
+    finally:
+        watching.cancel()
+        line.close()
+        context.destroy(linger=0)
+
+
+async def main(which: str) -> None:
+    """Hear, be deaf for a while, and hear again."""
+    context, heard = zmq.asyncio.Context(), list[bytes]()
+    sim = SimFeed(context, example_state())
+    sim._feed.setsockopt(zmq.SNDHWM, 0)  # it drops nothing
+    public, secret = zmq.curve_keypair()
+    keys = Keys(sim.at.server_key, public.decode(), secret.decode())
+    hearing = asyncio.create_task({"feed": by_feed, "line": by_line}[which](sim, keys, heard))
+    await _until_heard(sim, heard, 1)
+    for _ in range(MANY):
+        sim.send(b"event/deaf", b"." * SIZE)
+    be_busy()
+    await asyncio.sleep(1)
+    heard.clear()
+    await _until_heard(sim, heard, AGAIN)
+    sys.stdout.write(f"heard {AGAIN} times\n")
+    hearing.cancel()
+    with suppress(asyncio.CancelledError):
+        await hearing
+    sim.close()
+    context.destroy(linger=0)
+
+
+async def _until_heard(sim: SimFeed, heard: list[bytes], times: int) -> None:
+    async with asyncio.timeout(20):
+        while sum(topic.startswith(b"state/") for topic in heard) < times:
+            sim.say("now")
+            await asyncio.sleep(0.05)
+
+
+def _odd(table: str) -> None:
+    raise AssertionError(table)
+
+
+def _stands(state: LineState) -> None:
+    """Know nothing better."""
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1]))
