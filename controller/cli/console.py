@@ -3,7 +3,6 @@
 import asyncio
 import importlib.util
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final, get_args
 
@@ -108,18 +107,9 @@ def needs(library: str) -> str:
     return f"the console needs {library}: pip install 'dealtable[console]' installs it"
 
 
-def steady_ms() -> Callable[[], int]:
-    """Return the running loop's clock in milliseconds since 1970.
-
-    It does not jump when the wall's clock is set: how long somebody waits is counted by it.
-    """
-    loop = asyncio.get_running_loop()
-    offset_s = wall_ms() / 1000 - loop.time()
-    return lambda: int((offset_s + loop.time()) * 1000)
-
-
 async def _run(config: ConsoleConfig, path: Path) -> None:
     """Serve until a signal. Raises ConfigError, StoreError as LineError."""
+    from controller.console.clock import Clock
     from controller.console.serving import ConsoleFailed, opened, serve
     from controller.console.store.archive import StoreError
 
@@ -127,10 +117,12 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
     for number in ending_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     own = config.console
+    clock = Clock(asyncio.get_running_loop().time, wall_ms)
     try:
         async with opened(
-            config, path, now_ms=steady_ms(), entropy=entropy, manifest=manifest_of(own)
+            config, path, now_ms=clock, entropy=entropy, manifest=manifest_of(own)
         ) as console:
+            following = console.begin(clock.follow(console.stepped))
             invited = await console.sessions.invite_first(FIRST)
 
             def up(url: str) -> None:
@@ -138,13 +130,17 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
                 noun = "table" if tables == 1 else "tables"
                 click.echo(f"{own.name}: {url}  ({tables} {noun})")
                 for name, code in invited:
-                    click.echo(f'invitation of "{name}": {code}   at {url}/invited')
+                    good = f"within {own.invitation_h} h"
+                    click.echo(f'invitation of "{name}": {code}   at {url}/invited {good}')
                 if own.is_open_and_plain:
                     click.echo(
                         "PINs cross the network unsealed: tls_cert and tls_key seal them", err=True
                     )
 
-            await serve(console, stop, up)
+            try:
+                await serve(console, stop, up)
+            finally:
+                following.cancel()
     except StoreError as error:
         raise LineError(str(error)) from error
     except ConsoleFailed as error:
@@ -182,10 +178,13 @@ def _invite(config: ConsoleConfig, name: str, role: Role, language: Language) ->
     except StoreError as error:
         raise LineError(str(error)) from error
     try:
-        code = People(engine, wall_ms, entropy).invite(
-            Person(name=said, role=role, language=language)
-        )
+        hours = config.console.invitation_h
+        people = People(engine, wall_ms, entropy, invitation_ms=hours * 3_600_000)
+        code = people.invite(Person(name=said, role=role, language=language))
     finally:
         engine.dispose()
     click.echo(f'invitation of "{said}" as {role.value}: {code}')
-    click.echo("whoever has it opens /invited at the console's address and chooses a PIN")
+    click.echo(
+        "whoever has it opens /invited at the console's address and chooses a PIN, "
+        f"once, within {hours} h"
+    )

@@ -111,6 +111,10 @@ class _Guard:
                     headers.setdefault(name, value)
             await send(message)
 
+        if "\0" in scope["path"] or b"%00" in scope["query_string"]:  # no database takes it
+            wrong = Wrong(404, "there is no such page", "没有此页面")
+            await refused(wrong)(scope, receive, with_headers)
+            return
         if scope["method"] not in _SAFE and not Request(scope).headers.get(HEADER):
             wrong = Wrong(403, f"the header {HEADER} is missing", f"缺少{HEADER}请求头")
             await refused(wrong)(scope, receive, with_headers)
@@ -126,4 +130,6 @@ async def _not_found(_: Request, error: Exception) -> Response:
 
 
 async def _failed(_: Request, __: Exception) -> Response:
-    return refused(Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志"))
+    answer = refused(Wrong(500, "the console failed here: see its log", "控制台出错，请查看日志"))
+    answer.headers.update(_HEADERS)  # it does not come by the guard
+    return answer

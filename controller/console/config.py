@@ -53,6 +53,7 @@ Origin = Annotated[
         description='an address like "http://192.168.1.5:8080", without a path',
     ),
 ]
+Hours = Annotated[int, Meta(ge=1, le=720, description="1 to 720 hours")]
 Area = Annotated[
     str,
     Meta(
@@ -69,7 +70,8 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chief.key_secret, technician.key_secret, table.key_secret, as far as its people have these
     roles. `store` is a database as SQLAlchemy writes it; SQLite's file counts from the folder.
     `tls_cert`, `tls_key`: PEM files; without them it speaks plain HTTP. `public_url`: where
-    players' telephones find it, for codes to scan. `events`: files of events' own regulations.
+    players' telephones find it, for codes to scan. `invitation_h`: for how many hours the code of
+    an invitation is good. `events`: files of events' own regulations.
     `release`: the manifest that tables are held against, `release_key` the key that signed it.
     """
 
@@ -80,6 +82,7 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tls_cert: Path | None = None
     tls_key: Path | None = None
     public_url: Origin | None = None
+    invitation_h: Hours = 24
     events: tuple[Path, ...] = ()
     release: Path | None = None
     release_key: Path | None = None

@@ -1,13 +1,18 @@
 """Connections of browsers: how many one address may have, and how long it may take to ask.
 
-Who is not logged in can open connections, too. One telephone that opens thousands, or asks for
-something letter by letter, must not keep the tablets of a hall out.
+Who is not logged in can open connections, too. One telephone that opens thousands, that greets for
+ever (TLS), or asks for something letter by letter, must not keep the tablets of a hall out.
 """
 
 import asyncio
 import ipaddress
+import socket
+import ssl
+from collections import Counter
+from collections.abc import Callable
 from typing import Any, Final
 
+import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 MOST_OF_ONE: Final = 256
@@ -15,24 +20,32 @@ MOST_OF_ONE: Final = 256
 (provisional). This computer's own are not counted: a proxy would be one of them."""
 HEAD_S: Final = 15.0
 """How long a connection may be open before it has asked for something, and between two requests
-from the first letter of the second."""
+from the first letter of the second; with TLS so long for the greeting before that, too."""
+AT_ONCE: Final = 3_000
+A_SECOND: Final = 100.0
+"""Questions of one address: so many at once, and so many a second on and on (provisional). Forty
+tablets behind one router load a page of some forty files each after a restart."""
+_MOST_HOSTS: Final = 4_096
+"""Addresses whose questions are counted."""
+_PAUSE_S: Final = 0.5
+"""Where this computer can take no more."""
+_log = structlog.get_logger("console")
 
 
 class Door(H11Protocol):
-    """One connection; at most so many of one address."""
+    """One connection. `on_answered` says after each answer whether it may go on, `on_lost` is
+    called at its end."""
 
     def __init__(self, *args: Any, **more: Any) -> None:
-        """Know no address yet."""
+        """Have no timer yet."""
         super().__init__(*args, **more)
         self._late: asyncio.TimerHandle | None = None
+        self.on_answered: Callable[[Door], bool] = lambda door: True
+        self.on_lost: Callable[[Door], None] = lambda door: None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take a connection, or hang up."""
+        """Begin to hear somebody."""
         super().connection_made(transport)
-        host = _host(self)
-        if host and sum(_host(one) == host for one in self.connections) > MOST_OF_ONE:
-            transport.abort()
-            return
         self._look()
 
     def data_received(self, data: bytes) -> None:
@@ -44,11 +57,14 @@ class Door(H11Protocol):
         """Wait for the next request."""
         super().on_response_complete()
         self._look()
+        if not self.on_answered(self):
+            self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave no timer."""
         self._stop()
         super().connection_lost(exc)
+        self.on_lost(self)
 
     def _look(self) -> None:
         """Count the time while nothing is asked; between two requests uvicorn does, at first."""
@@ -64,11 +80,96 @@ class Door(H11Protocol):
             self._late = None
 
 
+class Pace:
+    """So many at once of everybody, and so many a second after that."""
+
+    def __init__(self, at_once: float, a_second: float) -> None:
+        self._at_once, self._a_second = at_once, a_second
+        self._left: dict[str, tuple[float, float]] = {}
+
+    def take(self, host: str, now_s: float) -> bool:
+        """Count one more of an address; tell whether it was one too many."""
+        left, at_s = self._left.pop(host, (self._at_once, now_s))
+        left = min(self._at_once, left + (now_s - at_s) * self._a_second)
+        self._left[host] = max(left - 1, 0.0), now_s
+        if len(self._left) > _MOST_HOSTS:
+            del self._left[next(iter(self._left))]  # who has been quiet the longest
+        return left >= 1
+
+
+class Entrance:
+    """Takes connections off a socket and gives each its door: so many of one address.
+
+    They count from the first moment, also those that have not greeted yet. Who asks on and on as
+    fast as he can is left.
+    """
+
+    def __init__(
+        self, listening: socket.socket, door: Callable[[], Door], tls: ssl.SSLContext | None = None
+    ) -> None:
+        self._listening, self._door, self._tls = listening, door, tls
+        self._inside: dict[Door, str] = {}
+        self._open: Counter[str] = Counter()
+        self._pace = Pace(AT_ONCE, A_SECOND)
+        self._greeting: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Take connections until this is cancelled; whoever is still greeting is left then."""
+        loop = asyncio.get_running_loop()
+        self._listening.setblocking(False)
+        try:
+            while True:
+                try:
+                    line, address = await loop.sock_accept(self._listening)
+                except OSError as error:  # gone again, or this computer is full
+                    _log.warning("a connection was not taken", why=error.strerror)
+                    await asyncio.sleep(_PAUSE_S)
+                    continue
+                self._take(line, counted(address[0]))
+        finally:
+            await asyncio.sleep(0)  # who was taken last greets by now, and closes what it has
+            for task in self._greeting:
+                task.cancel()
+            await asyncio.gather(*self._greeting, return_exceptions=True)
+
+    def _take(self, line: socket.socket, host: str) -> None:
+        if host and (self._open[host] >= MOST_OF_ONE or not self._may_ask(host)):
+            line.close()
+            return
+        door = self._door()
+        door.on_answered, door.on_lost = self._answered, self._left
+        self._inside[door] = host
+        self._open[host] += 1
+        task = asyncio.ensure_future(self._greet(line, door))
+        self._greeting.add(task)
+        task.add_done_callback(self._greeting.discard)
+
+    async def _greet(self, line: socket.socket, door: Door) -> None:
+        """Let a door hear a connection, once it is sealed where it has to be."""
+        late_s = None if self._tls is None else HEAD_S
+        try:
+            await asyncio.get_running_loop().connect_accepted_socket(
+                lambda: door, line, ssl=self._tls, ssl_handshake_timeout=late_s
+            )
+        except OSError:  # it speaks no TLS, or left, or took too long
+            self._left(door)
+
+    def _may_ask(self, host: str) -> bool:
+        return self._pace.take(host, asyncio.get_running_loop().time())
+
+    def _answered(self, door: Door) -> bool:
+        host = self._inside.get(door)
+        return not host or self._may_ask(host)
+
+    def _left(self, door: Door) -> None:
+        host = self._inside.pop(door, None)
+        if host is None:
+            return
+        self._open[host] -= 1
+        if not self._open[host]:
+            del self._open[host]
+
+
 def counted(host: str) -> str:
     """Return an address of which it is counted what it does; "" for this computer's own."""
     return "" if ipaddress.ip_address(host.partition("%")[0]).is_loopback else host
-
-
-def _host(one: object) -> str:
-    client = one.client if isinstance(one, H11Protocol) else None
-    return "" if client is None else counted(client[0])

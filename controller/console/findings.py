@@ -85,6 +85,13 @@ class Findings:
             self._looking.cancel()
             await asyncio.gather(self._looking, return_exceptions=True)
 
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+        self._since = {name: since_ms + by_ms for name, since_ms in self._since.items()}
+        self._ways = {
+            table: Way(way.person, way.since_ms + by_ms) for table, way in self._ways.items()
+        }
+
     def view(self, seen: Sequence[Seen], now_ms: int) -> ChiefView:
         """Return the chief's part of the hall."""
         self._note_open(seen, now_ms)
@@ -150,21 +157,24 @@ class Findings:
     async def _look(self) -> None:
         """Take up what the archive has, and look again for what it learns."""
         for table in self._tables.ids:
-            hands = await self._asked(partial(_hands, self._archive, table))
+            hands = await self._asked(partial(_hands, self._archive, table)) or ()
             if hands and table not in self._opened:  # else it told one meanwhile
                 self._opened[table] = hands
         while True:
-            self._disagreements = await self._asked(lambda: tuple(self._archive.disagreements()))
+            found = await self._asked(lambda: tuple(self._archive.disagreements()))
+            if found is not None:  # else what was known stays so
+                self._disagreements = found
             await asyncio.sleep(LOOK_S)
 
-    async def _asked(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...]:
+    async def _asked(self, call: Callable[[], tuple[T, ...]]) -> tuple[T, ...] | None:
+        """Return what the archive says; None where it cannot be asked."""
         try:
             return await self._read(call)
         except StoreError as error:
             _log.warning("the archive cannot be asked", why=str(error))
         except Exception:  # one table's rows are no reason to look at no other's any more
             _log.exception("the archive is not understood")
-        return ()
+        return None
 
 
 def _hands(archive: Archive, table: str) -> tuple[OpenedHand, ...]:

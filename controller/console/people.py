@@ -1,7 +1,7 @@
 """Who may use the console: a name, a role and a PIN; who is logged in; who guesses.
 
-A PIN is short, so guessing is made slow: each by argon2, and after some wrong ones a name waits.
-An invitation is good once, for whoever it is shown to.
+A PIN is short, so guessing is made slow: each by argon2, and after some wrong ones (guesses.py)
+whoever guesses waits. An invitation is good once, for some hours, for whoever it is shown to.
 """
 
 import hashlib
@@ -9,26 +9,28 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
+import structlog
 from argon2 import PasswordHasher
 from argon2.exceptions import Argon2Error, InvalidHashError
-from sqlalchemy import Engine, Row, and_, delete, insert, select, update
+from sqlalchemy import Connection, Engine, Row, delete, insert, select, update
 
-from controller.console.store.tables import PEOPLE, SESSIONS
+from controller.console.guesses import Guesses
+from controller.console.store.tables import INVITATIONS, PEOPLE, SESSIONS
 from controller.faults import Language
 from controller.messages import Role
+from controller.tomlwords import printable, short
 
 SESSION_MS: Final = 16 * 3_600_000
 """A long day in a hall, and no longer: tablets are left lying about."""
-FREE_GUESSES: Final = 5
-FIRST_WAIT_MS: Final = 30_000
-LONGEST_WAIT_MS: Final = 15 * 60_000
-_NOBODYS: Final = 3
-"""Hex digits of what names that nobody has are counted by, many together: whoever makes names up
-makes nobody forget the wrong PINs of those who exist."""
+MOST_SESSIONS: Final = 40
+"""Of one person; one more ends the oldest: who has a PIN does not fill the disk with sessions."""
+INVITATION_MS: Final = 24 * 3_600_000
+"""From the evening of the set-up to the next day's first round (provisional)."""
 SHORTEST_PIN, LONGEST_PIN = 4, 12
 _CODE_LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """Without what is taken for another: 0 O, 1 I L."""
 _CODE_LENGTH: Final = 10
+_log = structlog.get_logger("console")
 
 
 class Person(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -38,6 +40,16 @@ class Person(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     role: Role
     language: Language = "zh"
     table: str | None = None
+
+
+class Listed(Person, frozen=True, gc=False, kw_only=True):
+    """Somebody, as he is listed. `invited_until_ms`: how long his invitation is, or was, good.
+
+    None: he has none that he did not use. `has_pin`: whether he can log in.
+    """
+
+    invited_until_ms: int | None = None
+    has_pin: bool = False
 
 
 class NotAllowed(Exception):
@@ -52,7 +64,8 @@ class NotAllowed(Exception):
 class People:
     """The people of a console and their sessions.
 
-    `now_ms` gives milliseconds since 1970, `entropy` so many fresh bytes. Calls may block.
+    `now_ms` gives milliseconds since 1970, `entropy` so many fresh bytes; `invitation_ms` is how
+    long an invitation is good. Calls may block.
     """
 
     def __init__(
@@ -61,16 +74,20 @@ class People:
         now_ms: Callable[[], int],
         entropy: Callable[[int], bytes],
         hasher: PasswordHasher | None = None,
+        invitation_ms: int = INVITATION_MS,
     ) -> None:
         self._engine, self._now_ms, self._entropy = engine, now_ms, entropy
         self._hasher = hasher or PasswordHasher()
-        self._guesses: dict[str, tuple[int, int]] = {}
+        self._invitation_ms = invitation_ms
+        self._guesses = Guesses(now_ms, entropy(16))
+        self._nobodys = self._hasher.hash(entropy(16).hex())
 
     def invite(self, person: Person) -> str:
         """Write a new person down; return the code with which he sets his PIN, shown this once.
 
-        One who is known already gets a new code and keeps his PIN until he uses it; his role and
-        language are the new ones.
+        One who is known already keeps his PIN until he uses the new code, the last one alone; his
+        role and language are the new ones at once. Another role, or another table, ends his
+        sessions: what a tablet that lies about may do never changes under the hand.
         """
         code = "".join(
             _CODE_LETTERS[byte % len(_CODE_LETTERS)] for byte in self._entropy(_CODE_LENGTH)
@@ -80,12 +97,19 @@ class People:
             "language": person.language,
             "table_id": person.table,
             "active": True,
-            "invited": _digest(code),
         }
+        of_him = PEOPLE.c.name == person.name
         with self._engine.begin() as base:
-            known = base.execute(update(PEOPLE).where(PEOPLE.c.name == person.name).values(said))
-            if known.rowcount == 0:
+            known = base.execute(select(PEOPLE).where(of_him)).one_or_none()
+            if known is None:
                 base.execute(insert(PEOPLE).values(name=person.name, pin=None, **said))
+            else:
+                base.execute(update(PEOPLE).where(of_him).values(said))
+                if (known.role, known.table_id) != (person.role.value, person.table):
+                    self._end_sessions(base, person.name)
+            base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == person.name))
+            until = {"code": _digest(code), "until_ms": self._now_ms() + self._invitation_ms}
+            base.execute(insert(INVITATIONS).values(person=person.name, **until))
         return code
 
     def accept(self, code: str, pin: str) -> Person:
@@ -99,41 +123,70 @@ class People:
                 f"a PIN has {SHORTEST_PIN} to {LONGEST_PIN} digits",
                 f"密码须为{SHORTEST_PIN}至{LONGEST_PIN}位数字",
             )
-        invited = and_(PEOPLE.c.invited == _digest(code.strip().upper()), PEOPLE.c.active)
+        own = INVITATIONS.c.code == _digest(code.strip().upper())
+        invited = (
+            select(PEOPLE)
+            .join(INVITATIONS, INVITATIONS.c.person == PEOPLE.c.name)
+            .where(own, PEOPLE.c.active, INVITATIONS.c.until_ms > self._now_ms())
+        )
         with self._engine.connect() as base:
-            row = base.execute(select(PEOPLE).where(invited)).one_or_none()
+            row = base.execute(invited).one_or_none()
         hashed = None if row is None else self._hasher.hash(pin)
         with self._engine.begin() as base:
-            new = update(PEOPLE).where(invited).values(pin=hashed, invited=None)
-            if row is None or not base.execute(new).rowcount:
+            if row is None or not base.execute(delete(INVITATIONS).where(own)).rowcount:
                 raise NotAllowed(
-                    "this invitation is not known or was used: ask for a new one",
-                    "邀请码无效或已使用，请重新索取",
+                    "this invitation is not known, was used, or is over: ask for a new one",
+                    "邀请码无效、已使用或已过期，请重新索取",
                 )
-            base.execute(delete(SESSIONS).where(SESSIONS.c.person == row.name))
-        self._guesses.pop(row.name, None)
+            base.execute(update(PEOPLE).where(PEOPLE.c.name == row.name).values(pin=hashed))
+            self._end_sessions(base, row.name)
+        self._guesses.forget(row.name)
+        self._guesses.move_out(row.name)
         return _person(row)
 
-    def log_in(self, name: str, pin: str) -> tuple[Person, str]:
+    def log_in(self, name: str, pin: str, host: str = "") -> tuple[Person, str]:
         """Return who has that name and PIN, and what his browser shall show. Raises NotAllowed.
 
-        A name that nobody has costs as much time as a wrong PIN, and waits like one.
+        A name that nobody has costs as much time as a wrong PIN, and waits like one. `host`: the
+        address that he comes from; "" where it is not counted.
         """
         with self._engine.connect() as base:
             row = base.execute(
                 select(PEOPLE).where(PEOPLE.c.name == name, PEOPLE.c.active)
             ).one_or_none()
-        counted = name if row is not None else f"\n{_digest(name)[:_NOBODYS]}"
-        self._wait_over(counted)
+        known = row is not None
+        _wait(self._guesses.wait_s(name, host, known=known))
         if not self._right(row.pin if row is not None else None, pin) or row is None:
-            self._guessed(counted)
+            if wait_s := self._guesses.was_wrong(name, host, known=known):
+                said = printable(short(name))
+                _log.warning("wrong PINs", name=said, host=host or "here", wait_s=wait_s)
             raise NotAllowed("name or PIN is wrong", "姓名或密码不对")
-        self._guesses.pop(name, None)
+        return _person(row), self.begin(name, host)
+
+    def may_try(self, name: str, host: str) -> None:
+        """Raise NotAllowed where an address has to wait. It does not block."""
+        _wait(self._guesses.host_wait_s(name, host))
+
+    def begin(self, name: str, host: str = "") -> str:
+        """Begin a session of somebody who has shown who he is; return what his browser shows."""
+        self._guesses.was_right(name, host)
         token = self._entropy(32).hex()
-        until = {"person": name, "until_ms": self._now_ms() + SESSION_MS}
+        now_ms = self._now_ms()
+        own = SESSIONS.c.person == name
+        oldest = (
+            select(SESSIONS.c.until_ms)
+            .where(own)
+            .order_by(SESSIONS.c.until_ms.desc())
+            .offset(MOST_SESSIONS - 1)
+            .limit(1)
+        )
         with self._engine.begin() as base:
+            base.execute(delete(SESSIONS).where(SESSIONS.c.until_ms <= now_ms))
+            if (until_ms := base.scalar(oldest)) is not None:
+                base.execute(delete(SESSIONS).where(own, SESSIONS.c.until_ms <= until_ms))
+            until = {"person": name, "until_ms": now_ms + SESSION_MS}
             base.execute(insert(SESSIONS).values(token=_digest(token), **until))
-        return _person(row), token
+        return token
 
     def whose(self, token: str) -> Person | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
@@ -146,6 +199,22 @@ class People:
         with self._engine.connect() as base:
             row = base.execute(asked).one_or_none()
         return None if row is None else _person(row)
+
+    def stepped(self, by_ms: int) -> None:
+        """Let what was begun by this clock last no longer and no shorter for its being set.
+
+        `now_ms` says the new time already. What is over, or lasts longer than anything that could
+        have been begun by the old one, is of another time.
+        """
+        old_ms = self._now_ms() - by_ms
+        with self._engine.begin() as base:
+            for table, most_ms in ((SESSIONS, SESSION_MS), (INVITATIONS, self._invitation_ms)):
+                until = table.c.until_ms
+                base.execute(
+                    update(table)
+                    .where(until > old_ms, until <= old_ms + most_ms)
+                    .values(until_ms=until + by_ms)
+                )
 
     def speak(self, name: str, language: Language) -> None:
         """Remember in which language somebody reads."""
@@ -160,19 +229,32 @@ class People:
     def remove(self, name: str) -> bool:
         """Let a person in no more, and end his sessions; tell whether there was one."""
         with self._engine.begin() as base:
-            base.execute(delete(SESSIONS).where(SESSIONS.c.person == name))
+            self._end_sessions(base, name)
+            base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
             gone = base.execute(
                 update(PEOPLE)
                 .where(PEOPLE.c.name == name, PEOPLE.c.active)
-                .values(active=False, pin=None, invited=None)
+                .values(active=False, pin=None)
             )
+        self._guesses.move_out(name)
         return bool(gone.rowcount)
 
-    def all(self) -> list[Person]:
+    def all(self) -> list[Listed]:
         """Return everybody who may log in or is invited, by name."""
-        asked = select(PEOPLE).where(PEOPLE.c.active).order_by(PEOPLE.c.name)
+        asked = (
+            select(PEOPLE, INVITATIONS.c.until_ms)
+            .outerjoin(INVITATIONS, INVITATIONS.c.person == PEOPLE.c.name)
+            .where(PEOPLE.c.active)
+            .order_by(PEOPLE.c.name)
+        )
         with self._engine.connect() as base:
-            return [_person(row) for row in base.execute(asked)]
+            return [_listed(row) for row in base.execute(asked)]
+
+    def invited_until_ms(self, name: str) -> int | None:
+        """Return how long somebody's invitation is good, or was; None where he has none."""
+        asked = select(INVITATIONS.c.until_ms).where(INVITATIONS.c.person == name)
+        with self._engine.connect() as base:
+            return base.scalar(asked)
 
     def has_anybody(self) -> bool:
         """Tell whether somebody can log in, who has set his PIN."""
@@ -186,28 +268,31 @@ class People:
         except (Argon2Error, InvalidHashError):
             return False
 
-    @property
-    def _nobodys(self) -> str:
-        if not hasattr(self, "_nobody"):
-            self._nobody = self._hasher.hash(self._entropy(16).hex())
-        return self._nobody
+    def _end_sessions(self, base: Connection, name: str) -> None:
+        base.execute(delete(SESSIONS).where(SESSIONS.c.person == name))
 
-    def _wait_over(self, name: str) -> None:
-        wrong, until_ms = self._guesses.get(name, (0, 0))
-        left_s = (until_ms - self._now_ms() + 999) // 1000
-        if wrong >= FREE_GUESSES and left_s > 0:
-            raise NotAllowed(
-                f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
-            )
 
-    def _guessed(self, name: str) -> None:
-        wrong = self._guesses.get(name, (0, 0))[0] + 1
-        doubled = FIRST_WAIT_MS << min(max(wrong - FREE_GUESSES, 0), 10)
-        self._guesses[name] = wrong, self._now_ms() + min(doubled, LONGEST_WAIT_MS)
+def _wait(left_s: int) -> None:
+    """Raise NotAllowed where there are seconds left to wait."""
+    if left_s > 0:
+        raise NotAllowed(
+            f"too many wrong PINs: wait {left_s} s", f"密码错误次数过多，请等待{left_s}秒"
+        )
 
 
 def _person(row: Row[Any]) -> Person:
     return Person(name=row.name, role=Role(row.role), language=row.language, table=row.table_id)
+
+
+def _listed(row: Row[Any]) -> Listed:
+    return Listed(
+        name=row.name,
+        role=Role(row.role),
+        language=row.language,
+        table=row.table_id,
+        invited_until_ms=row.until_ms,
+        has_pin=row.pin is not None,
+    )
 
 
 def _digest(secret: str) -> str:

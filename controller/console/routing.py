@@ -1,6 +1,7 @@
 """What a route is given and what it answers with: JSON, errors in both languages, roles."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -36,6 +37,7 @@ LARGEST: Final = 1 << 20
 """Bytes of a request: a draw of a large hall is a tenth of it."""
 PATIENCE_S: Final = 30.0
 """How long the body of a request may take to come."""
+_HOST: Final = re.compile(r"([A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:\d{1,5})?")
 _PAGES: Final = Path(__file__).parent / "pages"
 
 
@@ -69,9 +71,16 @@ class Asked:
 
     @property
     def origin(self) -> str:
-        """Where others find this console: as it is configured, else as this browser found it."""
+        """Where others find this console: as it is configured, else as this browser found it.
+
+        Raises Wrong for what is no name of a host: it is drawn, and followed.
+        """
         said, url = self.console.config.console.public_url, self.request.url
-        return said.rstrip("/") if said else f"{url.scheme}://{url.netloc}"
+        if said:
+            return said.rstrip("/")
+        if not _HOST.fullmatch(url.netloc):
+            raise Wrong(400, "the header Host names no host", "Host请求头有误")
+        return f"{url.scheme}://{url.netloc}"
 
     @property
     def token(self) -> str:
@@ -89,16 +98,19 @@ class Asked:
             raise Wrong(400, f"{name}: expected a number of 0 or more", f"{name}须为非负整数")
         return int(text)
 
-    async def raw(self) -> bytes:
-        """Return the body. Raises Wrong for one that is too large, or comes drop by drop."""
+    async def raw(self, most: int = LARGEST) -> bytes:
+        """Return the body, of at most so many bytes.
+
+        Raises Wrong for one that is too large, or comes drop by drop.
+        """
         body = bytearray()
         try:
             async with asyncio.timeout(PATIENCE_S):
                 async for piece in self.request.stream():
                     body += piece
-                    if len(body) > LARGEST:
+                    if len(body) > most:
                         raise Wrong(
-                            413, f"expected at most {LARGEST} bytes", f"内容过长，至多{LARGEST}字节"
+                            413, f"expected at most {most} bytes", f"内容过长，至多{most}字节"
                         )
         except TimeoutError:
             raise Wrong(408, "the request did not come to its end", "请求未完整到达") from None
@@ -111,9 +123,9 @@ class Asked:
         except UnicodeDecodeError:
             raise Wrong(400, "expected UTF-8 text", "须为UTF-8文本") from None
 
-    async def body(self, shape: type[Shape]) -> Shape:
-        """Return the JSON body as a `shape`. Raises Wrong."""
-        raw = await self.raw()
+    async def body(self, shape: type[Shape], most: int = LARGEST) -> Shape:
+        """Return the JSON body, of at most so many bytes, as a `shape`. Raises Wrong."""
+        raw = await self.raw(most)
         try:
             return msgspec.json.decode(raw, type=shape)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:

@@ -6,7 +6,7 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import uvicorn
 from starlette.applications import Starlette
@@ -16,7 +16,7 @@ from controller.console.app import make_app
 from controller.console.clients import Clients
 from controller.console.config import ConsoleConfig, Own
 from controller.console.console import Console
-from controller.console.doors import Door
+from controller.console.doors import Door, Entrance
 from controller.console.keys import identity
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import Aside
@@ -54,9 +54,9 @@ async def opened(
     async with AsyncExitStack() as stack:
         engine = open_engine(config.console.store)
         stack.callback(engine.dispose)
-        writing, reading = Aside("writing"), Aside("reading")
-        stack.callback(writing.close)
-        stack.callback(reading.close)
+        writing, reading, checking = Aside("writing"), Aside("reading"), Aside("checking")
+        for aside in (writing, reading, checking):
+            stack.callback(aside.close)
         tables = await stack.enter_async_context(
             Tables(
                 lambda line: identity(console.config.keys_of(line), Role.OBSERVER),
@@ -85,6 +85,7 @@ async def opened(
             path=path,
             manifest=manifest,
             unsigned_heads=lambda table: tables.counts(table).heads,
+            check=checking.run,
         )
         for line in config.tables:
             tables.add(line)
@@ -106,16 +107,20 @@ async def serve(
     """
     own = console.config.console
     with _bound(own) as listening:
-        server = _Server(_settings(own, app or make_app(console)))
-        serving = asyncio.ensure_future(server.serve(sockets=[listening]))
-        ends = [asyncio.ensure_future(end.wait()) for end in (stop, console.ending)]
+        tls = _sealing(own)
+        server = _Server(_settings(app or make_app(console)))
+        serving = asyncio.ensure_future(server.serve(sockets=[]))
+        waited = (stop.wait(), console.ending.wait())
+        ends: list[asyncio.Task[Any]] = [asyncio.create_task(end) for end in waited]
         try:
             await server.up.wait()
+            ends.append(console.begin(Entrance(listening, server.door, tls).run()))
             on_up(address(own, listening.getsockname()[1]))
             await asyncio.wait({serving, *ends}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for end in ends:
                 end.cancel()
+            await asyncio.gather(*ends, return_exceptions=True)
             console.ending.set()
             server.should_exit = True
             await serving
@@ -142,14 +147,18 @@ class _Server(uvicorn.Server):
         await super().startup(sockets)
         self.up.set()
 
+    def door(self) -> Door:
+        """Return what hears one more connection, which is taken elsewhere."""
+        return Door(self.config, self.server_state, self.lifespan.state)
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Take none."""
         yield
 
 
-def _settings(own: Own, app: Starlette) -> uvicorn.Config:
-    settings = uvicorn.Config(
+def _settings(app: Starlette) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         http=Door,
         lifespan="off",
@@ -159,17 +168,28 @@ def _settings(own: Own, app: Starlette) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=_LEAVE_S,
-        backlog=_WAITING,
-        ssl_certfile=own.tls_cert,
-        ssl_keyfile=own.tls_key,
     )
+
+
+def _sealing(own: Own) -> ssl.SSLContext | None:
+    """Return what seals connections; None where they are plain. Raises ConfigError."""
+    if own.tls_cert is None or own.tls_key is None:
+        return None
+
+    def password() -> str:
+        raise ConfigError(
+            f"tls_key {own.tls_key}: has a password: give one without, that the console alone reads"
+        )
+
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        settings.load()
+        context.load_cert_chain(own.tls_cert, own.tls_key, password)
     except (OSError, ssl.SSLError) as wrong:
         raise ConfigError(
             f"tls_cert {own.tls_cert}, tls_key {own.tls_key}: {wrong.strerror or wrong}"
         ) from None
-    return settings
+    return context
 
 
 @contextmanager

@@ -1,33 +1,48 @@
 """Who is logged in, without asking the database for every request.
 
-People's calls cost time (a PIN is slow to check on purpose) and block: they run where `run` runs
-them. What was found out is trusted for a few seconds, but for whom this console itself let go.
+People's calls block: they run where `run` runs them; those that are slow on purpose, as a PIN's
+check is, where `check` does, so that who guesses keeps nobody else waiting. What was found out is
+trusted for a few seconds, but for whom this console itself let go.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
-from controller.console.people import NotAllowed, People, Person
+import structlog
+
+from controller.console.people import Listed, NotAllowed, People, Person
 from controller.console.seen import Run
+from controller.console.store.archive import StoreError
 from controller.faults import Language
 from controller.messages import Role
 
 TRUSTED_MS: Final = 5_000
 """Another process may remove somebody, as `dealtable console --invite` changes a role."""
+LATE_S: Final = 1.0
+"""Who is known goes on meanwhile where the database takes longer, or is away: nobody can be let go
+there either, and who looks at a page has to see that it is away."""
 MOST_CHECKING: Final = 16
-"""PINs that wait to be checked: others who need the database are not kept waiting by more."""
+"""PINs that wait to be checked: who knows his is not kept waiting by more."""
 MOST_OF_ONE: Final = 4
 """Of them from one address: who guesses leaves room for the others."""
 _MOST: Final = 4_096
 _LONGEST: Final = 200
+_log = structlog.get_logger("console")
 
 
 class Sessions:
     """The people of a console, and their sessions, off the loop. Raises NotAllowed as People."""
 
-    def __init__(self, people: People, run: Run, now_ms: Callable[[], int]) -> None:
+    def __init__(
+        self, people: People, run: Run, now_ms: Callable[[], int], check: Run | None = None
+    ) -> None:
         self._people, self._run, self._now_ms = people, run, now_ms
+        self._check = check or run
         self._known: dict[str, tuple[int, Person]] = {}
+        self._asking: dict[str, asyncio.Task[Person | None]] = {}
+        self._stepping: asyncio.Task[None] | None = None
         self._changes = 0
         self._checking: list[str] = []
 
@@ -38,6 +53,18 @@ class Sessions:
         until_ms, known = self._known.get(token, (0, None))
         if known is not None and self._now_ms() < until_ms:
             return known
+        asking = self._asking.get(token)
+        if asking is None:
+            asking = self._asking[token] = asyncio.create_task(self._asked(token))
+            asking.add_done_callback(lambda done: self._told(token, done))
+        if known is None:
+            return await asyncio.shield(asking)
+        with suppress(TimeoutError, StoreError):
+            async with asyncio.timeout(LATE_S):
+                return await asyncio.shield(asking)
+        return self._known.get(token, (0, None))[1]  # nobody, where he was let go meanwhile
+
+    async def _asked(self, token: str) -> Person | None:
         changes = self._changes
         person = await self._run(lambda: self._people.whose(token))
         if len(self._known) >= _MOST:
@@ -48,24 +75,48 @@ class Sessions:
             self._known[token] = self._now_ms() + TRUSTED_MS, person
         return person
 
+    def _told(self, token: str, asking: "asyncio.Task[Person | None]") -> None:
+        if self._asking.get(token) is asking:
+            del self._asking[token]
+        if not asking.cancelled():
+            asking.exception()  # whoever asked may be gone
+
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the clock was set by so much: nobody is out, or in for longer, by it."""
+        self._known = {
+            token: (until_ms + by_ms, person) for token, (until_ms, person) in self._known.items()
+        }
+        self._stepping = asyncio.create_task(self._step(by_ms))
+
+    async def _step(self, by_ms: int) -> None:
+        try:
+            await self._run(lambda: self._people.stepped(by_ms))
+        except StoreError as failed:  # then they log in anew
+            _log.warning("sessions are not moved with the clock", why=str(failed))
+
     async def log_in(self, name: str, pin: str, host: str = "") -> tuple[Person, str]:
         """Return who has that name and PIN, and what his browser shall show.
 
         `host`: the address that he comes from; "" where it is not counted.
         """
+        self._people.may_try(name, host)  # else who waits would fill the room of the others
         of_one = sum(one == host != "" for one in self._checking)
         if len(self._checking) >= MOST_CHECKING or of_one >= MOST_OF_ONE:
             raise NotAllowed("too many log in at once: try again", "登录人数过多，请稍后再试")
         self._checking.append(host)
         try:
-            return await self._run(lambda: self._people.log_in(name, pin))
+            return await self._check(lambda: self._people.log_in(name, pin, host))
         finally:
             self._checking.remove(host)
 
     async def log_out(self, token: str) -> None:
-        """End a session."""
+        """End a session. Who makes a token up keeps nobody waiting."""
+        if await self.whose(token) is None:
+            return
         await self._run(lambda: self._people.log_out(token))
-        self._forget()
+        self._changes += 1
+        self._known.pop(token, None)
+        self._asking.pop(token, None)
 
     async def speak(self, name: str, language: Language) -> None:
         """Remember in which language somebody reads."""
@@ -77,6 +128,10 @@ class Sessions:
         code = await self._run(lambda: self._people.invite(person))
         self._forget()
         return code
+
+    async def invited_until_ms(self, name: str) -> int | None:
+        """Return how long somebody's invitation is good, or was; None where he has none."""
+        return await self._run(lambda: self._people.invited_until_ms(name))
 
     async def invite_first(self, first: Sequence[tuple[str, Role]]) -> list[tuple[str, str]]:
         """Invite these where nobody can log in yet; return each name with its code."""
@@ -90,11 +145,19 @@ class Sessions:
 
         return await self._run(invited)
 
-    async def accept(self, code: str, pin: str) -> Person:
-        """Let the invited set his PIN; the code is used up, his older sessions are over."""
-        person = await self._run(lambda: self._people.accept(code, pin))
+    async def accept(self, code: str, pin: str, host: str = "") -> tuple[Person, str]:
+        """Let the invited set his PIN, and log him in: return him, and what his browser shall show.
+
+        The code is used up, his older sessions are over.
+        """
+
+        def accepted() -> tuple[Person, str]:
+            person = self._people.accept(code, pin)
+            return person, self._people.begin(person.name, host)
+
+        person, token = await self._check(accepted)
         self._forget()
-        return person
+        return person, token
 
     async def remove(self, name: str) -> bool:
         """Let a person in no more, and end his sessions; tell whether there was one."""
@@ -102,10 +165,11 @@ class Sessions:
         self._forget()
         return gone
 
-    async def all(self) -> list[Person]:
+    async def all(self) -> list[Listed]:
         """Return everybody who may log in or is invited, by name."""
         return await self._run(self._people.all)
 
     def _forget(self) -> None:
         self._changes += 1
         self._known.clear()
+        self._asking.clear()  # what is being read may be of before

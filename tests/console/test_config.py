@@ -45,6 +45,7 @@ def test_what_is_not_said_is_for_one_computer_alone(file: Path) -> None:
     assert (own.host, own.port) == ("127.0.0.1", 8080)
     assert own.keys == file.parent / "keys"
     assert own.store == f"sqlite:///{file.parent / 'console.db'}"
+    assert own.invitation_h == 24
     assert not own.is_open_and_plain
 
 
@@ -72,6 +73,8 @@ def test_a_table_may_have_keys_of_its_own(file: Path) -> None:
         ('[console]\nport = "8080"\n', "port"),
         ('[console]\ntls_key = "hall.key"\n', "both or neither"),
         ('[console]\npublic_url = "hall"\n', "public_url"),
+        ("[console]\ninvitation_h = 0\n", "invitation_h"),
+        ("[console]\ninvitation_h = 10000\n", "720"),
         ("[console]\n" + LINES + LINES, r"tables\[1\].id"),
         ("[console]\n" + LINES.replace("tcp://", "http://"), "tcp://"),
         ("[console]\n" + LINES.replace("rq:rM", ""), "40 characters"),

@@ -1,21 +1,32 @@
 """Names and PINs: who is let in, who is not, and who guesses."""
 
+import hashlib
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
+from sqlalchemy import select
 
-from controller.console.people import (
+from controller.console import guesses
+from controller.console.guesses import (
+    FORGOTTEN_MS,
     FREE_GUESSES,
+    FREE_OF_ONE,
     LONGEST_WAIT_MS,
+    Guesses,
+)
+from controller.console.people import (
+    INVITATION_MS,
+    MOST_SESSIONS,
     SESSION_MS,
     NotAllowed,
     People,
     Person,
 )
 from controller.console.store.archive import open_engine
+from controller.console.store.tables import SESSIONS
 from controller.messages import Role
 
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -65,6 +76,32 @@ def test_an_invitation_is_good_once(people: People) -> None:
         people.accept(code, "9999")
 
 
+def test_an_invitation_that_nobody_used_ends(people: People, clock: Clock) -> None:
+    code = people.invite(LI)
+    assert people.invited_until_ms("Li Na") == clock.ms + INVITATION_MS
+    clock.ms += INVITATION_MS
+    with pytest.raises(NotAllowed, match="is over"):
+        people.accept(code, "4711")
+    assert people.accept(people.invite(LI), "4711") == LI
+    assert people.invited_until_ms("Li Na") is None
+
+
+def test_the_last_code_of_a_person_alone_is_good(people: People, li: Person) -> None:
+    codes = [people.invite(LI) for _ in range(3)]
+    for code in codes[:2]:
+        with pytest.raises(NotAllowed, match="ask for a new one"):
+            people.accept(code, "0815")
+    assert people.accept(codes[2], "0815") == LI
+
+
+def test_the_code_of_somebody_who_was_removed_is_good_for_nothing(people: People) -> None:
+    code = people.invite(LI)
+    people.remove("Li Na")
+    with pytest.raises(NotAllowed):
+        people.accept(code, "4711")
+    assert people.invited_until_ms("Li Na") is None
+
+
 @pytest.mark.parametrize("pin", ["", "123", "12a4", "1234567890123", "１２３４"])
 def test_a_pin_that_is_none_leaves_the_invitation_good(people: People, pin: str) -> None:
     code = people.invite(LI)
@@ -98,12 +135,169 @@ def test_who_guesses_waits_ever_longer_even_with_the_right_pin(
     assert people.log_in("Li Na", "4711")[0] == LI
 
 
+HERE, THERE = "10.0.0.7", "10.0.0.66"
+
+
+def test_wrong_pins_from_elsewhere_keep_nobody_out_of_his_own_tablet(
+    people: People, li: Person, clock: Clock
+) -> None:
+    people.log_in("Li Na", "4711", HERE)
+    for _ in range(FREE_GUESSES):
+        with pytest.raises(NotAllowed, match=r"wrong$"):
+            people.log_in("Li Na", "0000", THERE)
+    with pytest.raises(NotAllowed, match="wait"):
+        people.log_in("Li Na", "4711", THERE)
+    assert people.log_in("Li Na", "4711", HERE)[0] == LI
+
+
+def test_his_own_tablet_has_free_guesses_and_no_more(people: People, li: Person) -> None:
+    people.log_in("Li Na", "4711", HERE)
+    for _ in range(FREE_GUESSES):
+        with pytest.raises(NotAllowed, match=r"wrong$"):
+            people.log_in("Li Na", "0000", HERE)
+    with pytest.raises(NotAllowed, match="wait"):
+        people.log_in("Li Na", "4711", HERE)
+
+
+def test_who_is_removed_or_has_a_new_pin_has_no_tablet_any_more(people: People, li: Person) -> None:
+    for end in (lambda: people.remove("Li Na"), lambda: None):
+        people.accept(people.invite(LI), "4711")
+        people.log_in("Li Na", "4711", HERE)
+        end()
+        people.accept(people.invite(LI), "4711")
+        for _ in range(FREE_GUESSES):
+            with pytest.raises(NotAllowed, match=r"wrong$"):
+                people.log_in("Li Na", "0000", THERE)
+        with pytest.raises(NotAllowed, match="wait"):
+            people.log_in("Li Na", "4711", HERE)
+
+
+def test_an_address_that_tries_one_pin_at_many_names_waits(people: People, li: Person) -> None:
+    for number in range(FREE_OF_ONE):
+        with pytest.raises(NotAllowed, match=r"wrong$"):
+            people.log_in(f"somebody {number}", "4711", THERE)
+    with pytest.raises(NotAllowed, match="wait 30 s"):
+        people.log_in("Li Na", "4711", THERE)
+    with pytest.raises(NotAllowed, match="wait 30 s"):
+        people.may_try("Li Na", THERE)
+    people.may_try("Li Na", HERE)
+    assert people.log_in("Li Na", "4711", HERE)[0] == LI
+
+
+def test_to_log_in_oneself_between_two_guesses_frees_no_address(people: People, li: Person) -> None:
+    people.accept(people.invite(Person(name="guest", role=Role.OBSERVER)), "0815")
+    for number in range(FREE_OF_ONE):
+        people.log_in("guest", "0815", THERE)
+        with pytest.raises(NotAllowed, match=r"wrong$"):
+            people.log_in(f"somebody {number}", "4711", THERE)
+    with pytest.raises(NotAllowed, match="wait"):
+        people.log_in("Li Na", "4711", THERE)
+
+
+def test_wrong_pins_of_long_ago_are_forgotten(people: People, li: Person, clock: Clock) -> None:
+    for wait_s in (30, 60):
+        for _ in range(FREE_GUESSES if wait_s == 30 else 1):
+            with pytest.raises(NotAllowed, match=r"wrong$"):
+                people.log_in("Li Na", "0000")
+        with pytest.raises(NotAllowed, match=f"wait {wait_s} s"):
+            people.log_in("Li Na", "0000")
+        clock.ms += wait_s * 1000
+    clock.ms += FORGOTTEN_MS + 1
+    for _ in range(FREE_GUESSES):
+        with pytest.raises(NotAllowed, match=r"wrong$"):
+            people.log_in("Li Na", "0000")
+
+
+def test_a_clock_that_is_set_back_makes_nobody_wait_for_it(
+    people: People, li: Person, clock: Clock
+) -> None:
+    for _ in range(FREE_GUESSES):
+        with pytest.raises(NotAllowed, match=r"wrong$"):
+            people.log_in("Li Na", "0000")
+    clock.ms -= 3_600_000
+    with pytest.raises(NotAllowed, match=r"wrong$"):
+        people.log_in("Li Na", "0000")
+    with pytest.raises(NotAllowed, match="wait 60 s"):
+        people.log_in("Li Na", "4711")
+
+
+def test_who_waits_tells_nobody_which_names_there_are(people: People) -> None:
+    """Made-up names are counted many together: with which ones nobody can reckon."""
+    of_one: dict[str, list[str]] = {}
+    for number in range(200):
+        name = f"somebody {number}"
+        of_one.setdefault(hashlib.sha256(name.encode()).hexdigest()[:1], []).append(name)
+    counted = {
+        bytes([secret]): [
+            {Guesses(lambda: 0, bytes([secret]))._many(name)[:1] for name in names}
+            for names in of_one.values()
+        ]
+        for secret in (1, 2)
+    }
+    assert all(len(apart) > 1 for groups in counted.values() for apart in groups)
+    assert counted[b"\1"] != counted[b"\2"]
+
+
+def test_what_is_known_of_addresses_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guesses, "MOST_ADDRESSES", 10)
+    known = Guesses(lambda: 0, b"secret")
+    for number in range(100):
+        known.was_wrong("nobody", f"10.0.0.{number}", known=False)
+        known.was_right("Li Na", f"10.0.1.{number}")
+    assert len(known._homes) == 10
+    assert len([kind for kind, *_ in known._wrong if kind == "host"]) == 10
+
+
 def test_a_session_ends_with_the_day(people: People, li: Person, clock: Clock) -> None:
     _, token = people.log_in("Li Na", "4711")
     clock.ms += SESSION_MS - 1
     assert people.whose(token) == LI
     clock.ms += 1
     assert people.whose(token) is None
+
+
+def test_sessions_outlive_the_console_and_leave_no_rows(
+    tmp_path: Path, clock: Clock, people: People, li: Person
+) -> None:
+    _, token = people.log_in("Li Na", "4711")
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    numbers = count(1 << 20)
+    again = People(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
+    assert again.whose(token) == LI
+    clock.ms += SESSION_MS
+    again.log_in("Li Na", "4711")
+    with engine.connect() as base:
+        assert len(base.execute(select(SESSIONS)).all()) == 1
+    engine.dispose()
+
+
+def test_one_person_has_so_many_sessions_and_the_oldest_ends(
+    people: People, li: Person, clock: Clock
+) -> None:
+    tokens = []
+    for _ in range(MOST_SESSIONS + 2):
+        clock.ms += 1
+        tokens.append(people.log_in("Li Na", "4711")[1])
+    assert [people.whose(token) for token in tokens[:3]] == [None, None, LI]
+    assert people.whose(tokens[-1]) == LI
+
+
+@pytest.mark.parametrize(
+    ("now", "stays"),
+    [
+        (LI, True),
+        (Person(name="Li Na", role=Role.REFEREE, language="en"), True),
+        (Person(name="Li Na", role=Role.CHIEF), False),
+        (Person(name="Li Na", role=Role.OBSERVER), False),
+        (Person(name="Li Na", role=Role.TABLE, table="T01"), False),
+    ],
+)
+def test_another_role_ends_the_sessions_of_the_old_one(
+    people: People, li: Person, now: Person, stays: bool
+) -> None:
+    _, token = people.log_in("Li Na", "4711")
+    people.invite(now)
+    assert people.whose(token) == (now if stays else None)
 
 
 def test_who_logs_out_is_out_and_others_stay(people: People, li: Person) -> None:
@@ -133,6 +327,28 @@ def test_a_new_invitation_changes_the_role_and_keeps_the_pin_until_it_is_used(
     with pytest.raises(NotAllowed):
         people.log_in("Li Na", "4711")
     assert people.log_in("Li Na", "0815")[0].language == "en"
+
+
+def test_people_come_and_go_in_either_database(store_url: str, clock: Clock) -> None:
+    engine = open_engine(store_url)
+    numbers = count(1)
+    people = People(engine, clock, lambda size: next(numbers).to_bytes(size, "big"), QUICK)
+    people.invite(LI)
+    assert people.accept(people.invite(LI), "4711") == LI
+    tokens = []
+    for _ in range(MOST_SESSIONS + 1):
+        clock.ms += 1
+        tokens.append(people.log_in("Li Na", "4711")[1])
+    assert [people.whose(token) for token in tokens[:2]] == [None, LI]
+    people.invite(LI)
+    (listed,) = people.all()
+    assert (listed.name, listed.has_pin) == ("Li Na", True)
+    assert listed.invited_until_ms == people.invited_until_ms("Li Na") == clock.ms + INVITATION_MS
+    people.invite(Person(name="Li Na", role=Role.CHIEF))
+    assert people.whose(tokens[1]) is None
+    assert people.remove("Li Na")
+    assert people.all() == []
+    engine.dispose()
 
 
 def test_neither_pin_nor_token_nor_code_lies_in_the_database(tmp_path: Path, clock: Clock) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import stat
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from controller.console.app import make_app
 from controller.console.config import load, read_tables
 from controller.console.console import Console
 from controller.console.find import Finder
-from controller.console.people import Person
+from controller.console.people import INVITATION_MS, Person
 from controller.console.routing import HEADER
 from controller.console.serving import opened
 from controller.console.standing import Standing
@@ -369,7 +370,11 @@ async def test_a_key_that_cannot_be_admitted_is_told_with_its_reason(console: Co
 async def test_an_invitation_is_drawn_with_its_code_behind_the_hash(console: Console) -> None:
     async with browser(console) as client:
         invited = await client.post("/api/people", json={"name": "Li Na", "role": "referee"})
-        code = invited.json()["code"]
+        code, until_ms = invited.json()["code"], invited.json()["until_ms"]
+        listed = (await client.get("/api/people")).json()
+        (li,) = [one for one in listed["people"] if one["name"] == "Li Na"]
+        assert (li["invited_until_ms"], li["has_pin"]) == (until_ms, False)
+        assert INVITATION_MS - 60_000 < until_ms - listed["now_ms"] <= INVITATION_MS
         drawn = (await client.post("/api/setup/qr", json={"code": code})).json()
         assert drawn["address"] == f"http://console.test/invited#{code}"
         assert len(drawn["rows"]) == len(drawn["rows"][0]) > 20
@@ -377,6 +382,19 @@ async def test_an_invitation_is_drawn_with_its_code_behind_the_hash(console: Con
         assert (await client.post("/api/setup/qr", json={"code": "a b"})).status_code == 400
         accepted = await client.post("/api/accept", json={"code": code, "pin": "4711"})
         assert accepted.json()["name"] == "Li Na"
+    async with browser(console) as client:
+        listed = (await client.get("/api/people")).json()["people"]
+        (li,) = [one for one in listed if one["name"] == "Li Na"]
+        assert (li["invited_until_ms"], li["has_pin"]) == (None, True)
+
+
+@pytest.mark.parametrize("host", ["x" * 300, "a b", "hall/../x", 'hall"', "evil:999999"])
+async def test_what_names_no_host_is_drawn_for_nobody(console: Console, host: str) -> None:
+    async with browser(console) as client:
+        wish = {"code": "ABCDEFGHJK"}
+        answer = await client.post("/api/setup/qr", json=wish, headers={"Host": host})
+    assert answer.status_code == 400
+    assert "Host" in answer.json()["error"]["en"]
 
 
 # -- all of it, with a real table ------------------------------------------------------
@@ -450,5 +468,8 @@ async def _stands(client: httpx.AsyncClient, wanted: Standing, table: RealTable)
             await asyncio.sleep(0.1)
 
 
-def _entropy(count: int) -> bytes:
-    return bytes(range(count))
+def _entropy(size: int) -> bytes:
+    return next(_NUMBERS).to_bytes(size, "big")
+
+
+_NUMBERS: Final = count(1)

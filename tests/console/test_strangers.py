@@ -8,21 +8,35 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import httpx
 import pytest
 from argon2 import PasswordHasher
-from httpx import AsyncClient
+from httpx import ASGITransport, AsyncClient
+from nacl.utils import random as entropy
+from sqlalchemy import select
 from starlette.routing import Route
-from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from controller.cli.console_keys import make_keys
 from controller.console import doors, routing, sessions
-from controller.console.app import all_routes
-from controller.console.console import Console
-from controller.console.people import FREE_GUESSES, NotAllowed, People, Person
-from controller.console.routing import COOKIE, HEADER
+from controller.console.app import all_routes, make_app
+from controller.console.config import load
+from controller.console.console import MOST_STRANGERS, Console
+from controller.console.guesses import FREE_GUESSES, FREE_OF_ONE
+from controller.console.lookers import Lookers
+from controller.console.people import NotAllowed, People, Person
+from controller.console.routing import COOKIE, HEADER, Asked, route
+from controller.console.serving import opened
 from controller.console.sessions import Sessions
 from controller.console.store.archive import StoreError, open_engine
+from controller.console.store.tables import ORDERS
 from controller.messages import Role
 from tests.console.fake import PIN, now
-from tests.console.web import browser, logged_in, refused, served, standing
+from tests.console.web import (
+    browser,
+    listening,
+    logged_in,
+    refused,
+    served,
+    standing,
+    visitor,
+)
 
 LI = Person(name="Li Na", role=Role.REFEREE)
 OLD, NEW, WRONG = "4711", "8822", "0000"
@@ -94,8 +108,9 @@ def test_made_up_names_make_nobody_forget_who_was_guessed(
     for number in range(scale(20_000)):
         with pytest.raises(NotAllowed):
             people.log_in(f"nobody {number}", WRONG)
-    assert len(people._guesses) <= 1 + 16**3
-    assert not any(name.startswith("nobody") for name in people._guesses)
+    counted = people._guesses._wrong
+    assert len(counted) <= 1 + 16**3
+    assert not any("nobody " in name for _, name, _ in counted)
     with pytest.raises(NotAllowed, match="wait"):
         people.log_in("Li Na", OLD)
 
@@ -120,6 +135,79 @@ async def test_who_guesses_leaves_room_for_others_to_log_in(people: People) -> N
     assert (await own)[0] == LI
 
 
+async def test_who_waits_for_his_guesses_fills_nobodys_room(people: People) -> None:
+    known = Sessions(people, now, lambda: 0)
+    hosts = [f"10.0.0.{number}" for number in range(60, 65)]
+    for host in hosts:
+        for number in range(FREE_OF_ONE):
+            with pytest.raises(NotAllowed, match="wrong"):
+                await known.log_in(f"somebody {number}", WRONG, host)
+    may = asyncio.Event()
+
+    async def slow(call: object) -> object:
+        await may.wait()
+        return call()  # type: ignore[operator]
+
+    known = Sessions(people, now, lambda: 0, slow)  # type: ignore[arg-type]
+    tries = [asyncio.ensure_future(known.log_in("Li Na", WRONG, host)) for host in hosts * 9]
+    own = asyncio.ensure_future(known.log_in("Li Na", OLD, "10.0.0.7"))
+    await asyncio.sleep(0)
+    may.set()
+    said = await asyncio.gather(*tries, return_exceptions=True)
+    assert all("wait" in str(one) for one in said)
+    assert (await own)[0] == LI
+
+
+async def test_who_guesses_keeps_nobody_waiting_who_is_in(tmp_path: Path) -> None:
+    path = tmp_path / "console.toml"
+    path.write_text('[console]\nlisten = "127.0.0.1:0"\n')
+    async with opened(load(path), path, now_ms=lambda: 0, entropy=entropy) as console:
+        tries = [
+            asyncio.ensure_future(console.sessions.log_in("nobody", WRONG))
+            for _ in range(sessions.MOST_CHECKING)
+        ]
+        await asyncio.sleep(0)
+        assert await console.sessions.whose("x" * 64) is None
+        assert not any(one.done() for one in tries[1:])
+        await asyncio.gather(*tries, return_exceptions=True)
+
+
+async def test_to_end_a_session_that_is_nobodys_makes_nobody_ask_anew(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = Sessions(people, now, lambda: 0)
+    _, token = await known.log_in("Li Na", OLD)
+    assert await known.whose(token) == LI
+    monkeypatch.setattr(people, "log_out", lambda token: 1 / 0)
+    await known.log_out("made up")
+    asked: list[str] = []
+    monkeypatch.setattr(people, "whose", asked.append)
+    assert await known.whose(token) == LI
+    assert asked == []
+
+
+async def test_who_was_let_go_is_not_let_in_by_what_was_read_before(people: People) -> None:
+    has_read, may = asyncio.Event(), asyncio.Event()
+
+    async def late(call: Callable[[], object]) -> object:
+        read = call()
+        has_read.set()
+        await may.wait()
+        return read
+
+    known = Sessions(people, late, lambda: 0, now)  # type: ignore[arg-type]
+    _, token = await known.log_in("Li Na", OLD)
+    before = asyncio.ensure_future(known.whose(token))
+    await has_read.wait()
+    await known.accept(people.invite(LI), NEW)
+    behind = asyncio.ensure_future(known.whose(token))
+    await asyncio.sleep(0)
+    may.set()
+    assert await behind is None
+    assert await before == LI
+    assert await known.whose(token) is None
+
+
 # Roles.
 
 MAY = {
@@ -136,6 +224,7 @@ WHO = {
     "GET /": "people",
     "POST /api/accept": "everybody",
     "GET /api/areas": "people",
+    "POST /api/acts/{id}/again": "referees",
     "POST /api/areas/{area}/{act}": "referees",
     "GET /api/commands": "known",
     "GET /api/draw/columns": "referees",
@@ -169,6 +258,7 @@ WHO = {
     "POST /api/tables/{id}/foresee": "referees",
     "POST /api/tables/{id}/leave": "staff",
     "GET /api/tables/{id}/lost_time": "referees",
+    "POST /api/tables/{id}/orders/{order}/again": "staff",
     "GET /api/tables/{id}/proof/{attempt}": "everybody",
     "GET /api/tables/{id}/record/{match:path}": "people",
     "GET /api/tables/{id}/rulings": "referees",
@@ -199,6 +289,7 @@ FILLED = {
     "{area}": "A",
     "{act}": "hold",
     "{match:path}": "M1",
+    "{order}": "order-0001",
     "{attempt}": "1",
     "{table}": "T01",
     "{profile}": "none",
@@ -281,6 +372,32 @@ async def test_what_the_database_says_is_for_the_log_alone(
     assert "hall" not in answer.text
 
 
+async def test_an_order_that_no_table_takes_is_not_kept_either(console: Console) -> None:
+    said = {"id": "order-0001", "cmd": "call", "args": {"seat": "N", "reason": "x" * 17_000}}
+    async with logged_in(console, "t01") as client:
+        answer = await client.post("/api/tables/T01/do", json=said)
+    assert refused(answer) == (413, "expected at most 16384 bytes")
+    with console.engine.connect() as base:
+        assert base.execute(select(ORDERS)).all() == []
+
+
+async def test_nobody_keeps_the_hall_waiting_with_a_question_on_cards(console: Console) -> None:
+    play = {"cards": " ".join(["♠3"] * 1000)}
+    async with logged_in(console, "obs") as client:
+        wish = {"profile": "international-000", "level": "2", "play": play}
+        answer = await client.post("/api/judge", json=wish)
+        assert refused(answer)[0] == 400
+        assert "1000" in refused(answer)[1]
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/tables/%00/proof/1", "/qr.svg?text=/proof/%00/1", "/static/%00", "/table/%00"]
+)
+async def test_what_no_database_takes_is_not_there(console: Console, path: str) -> None:
+    async with browser(console) as client:
+        assert refused(await client.get(path))[0] == 404
+
+
 async def test_a_body_that_does_not_end_is_given_up(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -288,11 +405,72 @@ async def test_a_body_that_does_not_end_is_given_up(
 
     async def drops() -> AsyncIterator[bytes]:
         yield b"{"
-        await asyncio.sleep(20)
+        await asyncio.sleep(10 * routing.PATIENCE_S)  # then it ends, and would be no JSON
 
     async with served(console) as url, AsyncClient(base_url=url, headers={HEADER: "1"}) as client:
         answer = await client.post("/api/login", content=drops())
     assert refused(answer)[0] == 408
+
+
+async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(
+    console: Console,
+) -> None:
+    async def broken(asked: Asked) -> None:
+        raise ZeroDivisionError("of the vault at /srv/hall")
+
+    app = make_app(console, [route("/broken", broken, roles=None)])
+    wire = ASGITransport(app=app, raise_app_exceptions=False)
+    async with AsyncClient(transport=wire, base_url="http://console") as client:
+        answer = await client.get("/broken")
+    assert refused(answer) == (500, "the console failed here: see its log")
+    assert answer.headers["content-security-policy"].startswith("default-src 'self'")
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["cache-control"] == "no-store"
+
+
+async def test_strangers_who_ask_for_proofs_wait_for_each_other(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once, most = 0, 0
+
+    async def slow(call: Callable[[], object]) -> object:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.02)
+        at_once -= 1
+        return call()
+
+    monkeypatch.setattr(console, "past", slow)
+    monkeypatch.setattr(console, "read", slow)
+    asked = ["/api/tables/T01/proof/1", "/api/proof/rulebooks?hash=0", "/qr.svg?text=/proof/T01/1"]
+    async with browser(console) as client:
+        answers = await asyncio.gather(*(client.get(path) for path in asked * 4))
+    assert {answer.status_code for answer in answers} == {200, 404}
+    assert most == MOST_STRANGERS
+
+
+async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(console: Console) -> None:
+    console.lookers = Lookers(most=2)
+    async with (
+        served(console) as url,
+        visitor(url, "obs") as guest,
+        visitor(url, "ref") as referee,
+        listening(referee, "/stream/hall") as others,
+        listening(guest, "/stream/hall") as first,
+    ):
+        await others.next()
+        await first.next()
+        async with listening(guest, "/stream/table/T01") as second:
+            await second.next()
+            async with listening(guest, "/stream/hall") as third:
+                await third.next()
+                async with asyncio.timeout(5):
+                    await first.end()
+                await second.until("beat")
+                await third.until("beat")
+                await others.until("beat")
+    assert console.lookers.open == 0
 
 
 # Connections.
@@ -316,17 +494,49 @@ async def _asked(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.S
     return reader, writer
 
 
+async def test_who_asks_on_and_on_is_left_and_others_are_answered(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doors, "AT_ONCE", 5)
+    monkeypatch.setattr(doors, "A_SECOND", 0.5)
+    hosts = iter(["10.0.0.66"] * 3 + ["10.0.0.7"])
+    monkeypatch.setattr(doors, "counted", lambda host: next(hosts))
+    line = b"GET /api/me HTTP/1.1\r\nHost: x\r\n\r\n"
+    async with served(console) as url:
+        reader, writer = await _asked(url, line * 50)
+        answered = (await _all_of(reader)).count(b"HTTP/1.1 401")
+        assert 4 <= answered <= 6  # one was for the connection, one may have begun meanwhile
+        for host, welcome in (("66", False), ("66", False), ("7", True)):
+            more, other = await _asked(url, line)
+            heard = await _all_of(more, 12)
+            assert (heard == b"HTTP/1.1 401") is welcome, host
+            other.close()
+        writer.close()
+
+
+def test_who_has_waited_may_ask_again() -> None:
+    pace = doors.Pace(3, 2.0)
+    assert [pace.take("a", 10.0) for _ in range(5)] == [True, True, True, False, False]
+    assert pace.take("b", 10.0)
+    assert [pace.take("a", 10.5), pace.take("a", 10.5)] == [True, False]
+    assert [pace.take("a", 99.0) for _ in range(4)] == [True, True, True, False]
+
+
+async def _all_of(reader: asyncio.StreamReader, most: int = -1) -> bytes:
+    """Return what is heard until the other side hangs up, or as much as is wanted."""
+    try:
+        async with asyncio.timeout(10):
+            return await reader.read(most)
+    except ConnectionResetError:
+        return b""
+
+
 async def test_one_address_has_so_many_connections_and_others_have_theirs(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosts = iter(["10.0.0.66"] * 5 + ["10.0.0.7"])
-    known: dict[int, str] = {}
-
-    def host(one: H11Protocol) -> str:
-        return known.setdefault(id(one), next(hosts) if id(one) not in known else "")
-
     monkeypatch.setattr(doors, "MOST_OF_ONE", 3)
-    monkeypatch.setattr(doors, "_host", host)
+    monkeypatch.setattr(doors, "counted", lambda host: next(hosts))
     async with served(console) as url:
         line = b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n"
         heard, writers = [], []
@@ -342,7 +552,14 @@ async def test_one_address_has_so_many_connections_and_others_have_theirs(
     assert heard == [b"HTTP/1.1 200"] * 3 + [b""] * 2 + [b"HTTP/1.1 200"]
 
 
-@pytest.mark.parametrize("first", [b"", b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        b"",
+        b"GET /login HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /api/login HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999\r\n\r\n",
+    ],
+)
 async def test_who_asks_letter_by_letter_is_left(
     console: Console, monkeypatch: pytest.MonkeyPatch, first: bytes
 ) -> None:
@@ -357,8 +574,7 @@ async def test_who_asks_letter_by_letter_is_left(
 
         sending = asyncio.ensure_future(letters())
         async with asyncio.timeout(3):
-            while await reader.read(4096):
-                pass
+            await _all_of(reader)
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
         writer.close()

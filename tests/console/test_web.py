@@ -4,13 +4,14 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from httpx import AsyncClient
 from starlette.routing import Route
 
 from controller.console.app import all_routes
 from controller.console.console import Console
-from controller.console.people import FREE_GUESSES
+from controller.console.guesses import FREE_GUESSES
 from controller.console.routing import COOKIE
 from controller.faults import catalogue
 from controller.messages import Role
@@ -55,6 +56,19 @@ async def test_the_cookie_is_neither_read_by_a_script_nor_sent_by_another_site(
     assert "SameSite=strict" in cookie
     assert "Secure" not in cookie  # plain HTTP: it would never come back
     assert PIN not in said.text
+
+
+@pytest.mark.parametrize(
+    ("host", "is_sealed"), [("hall.example", True), ("hall.example:8080", False), ("x", False)]
+)
+async def test_a_cookie_behind_the_proxy_of_the_public_address_never_goes_out_unsealed(
+    console: Console, stranger: AsyncClient, host: str, is_sealed: bool
+) -> None:
+    own = msgspec.structs.replace(console.config.console, public_url="https://hall.example")
+    console.config = msgspec.structs.replace(console.config, console=own)
+    said = {"name": "ref", "pin": PIN}
+    answer = await stranger.post("/api/login", json=said, headers={"Host": host})
+    assert ("Secure" in answer.headers["set-cookie"]) is is_sealed
 
 
 async def test_who_guesses_a_pin_waits(stranger: AsyncClient) -> None:
@@ -207,6 +221,48 @@ async def test_two_who_go_to_a_table_do_not_both_think_so(console: Console) -> N
         assert relieved.json() == {"taken_by": "ref2"}
         assert (await two.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
         assert (await one.post("/api/tables/T02/take", json={})).status_code == 200
+
+
+@pytest.mark.parametrize(("name", "may"), [("ref2", False), ("tech", False), ("chief", True)])
+async def test_nobody_but_the_chief_says_that_another_goes_no_more(
+    console: Console, name: str, may: bool
+) -> None:
+    """Else a table that nobody goes to looked as if nobody had ever gone, and none was told."""
+    async with logged_in(console, "ref") as one, logged_in(console, name) as two:
+        await one.post("/api/tables/T02/take", json={})
+        said = await two.post("/api/tables/T02/leave", json={})
+        if may:
+            assert said.json() == {"taken_by": None}
+        else:
+            assert refused(said)[0] == 403
+            assert "ref goes there" in refused(said)[1]
+        assert console.takes.who("T02") == (None if may else "ref")
+        assert (await one.post("/api/tables/T02/leave", json={})).json() == {"taken_by": None}
+
+
+@pytest.mark.parametrize("how", ["removed", "observer", "technician"])
+async def test_nobody_waits_for_somebody_who_may_come_no_more(console: Console, how: str) -> None:
+    async with logged_in(console, "ref") as ref, logged_in(console, "chief") as chief:
+        await ref.post("/api/tables/T02/take", json={})
+        if how == "removed":
+            said = await chief.request("DELETE", "/api/people", json={"name": "ref"})
+        else:
+            said = await chief.post("/api/people", json={"name": "ref", "role": how})
+        assert said.status_code == 200
+    assert console.takes.who("T02") == ("ref" if how == "technician" else None)
+
+
+async def test_who_logs_in_anew_ends_the_session_that_his_browser_had(
+    console: Console, stranger: AsyncClient
+) -> None:
+    async with logged_in(console, "obs") as client:
+        stranger.cookies.set(COOKIE, client.cookies[COOKIE])  # somebody copied it
+        wrong = await client.post("/api/login", json={"name": "ref", "pin": "0000"})
+        assert refused(wrong)[0] == 403
+        assert (await stranger.get("/api/me")).json()["name"] == "obs"
+        await client.post("/api/login", json={"name": "ref", "pin": PIN})
+        assert (await client.get("/api/me")).json()["name"] == "ref"
+        assert refused(await stranger.get("/api/me"))[0] == 401
 
 
 async def test_who_is_invited_chooses_a_pin_and_is_in(

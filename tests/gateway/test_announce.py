@@ -222,6 +222,10 @@ def test_nothing_secret_is_said(said: dict[str, str], state_dir: Path) -> None:
         ({"feed": "５"}, "ASCII"),
         ({"fingerprint": "0000-0000-0000-0000"}, "not that of its keys"),
         ({"verify": "00" * 32}, "not that of its keys"),
+        ({"table": "T01 (compared)"}, "none that a table can have"),
+        ({"table": "<b>T01</b>"}, "none that a table can have"),
+        ({"table": "T01\n"}, "none that a table can have"),
+        ({"table": "T" * 25}, "none that a table can have"),
     ],
 )
 def test_what_is_wrong_with_an_announcement_is_said(
@@ -234,6 +238,11 @@ def test_what_is_wrong_with_an_announcement_is_said(
 def test_a_table_without_an_address_cannot_be_reached(said: dict[str, str]) -> None:
     with pytest.raises(NoTable, match="no address"):
         heard(as_heard(said), ["fe80::1"])
+
+
+def test_nobody_is_knocked_at_by_the_hundred_at_a_strangers_word(said: dict[str, str]) -> None:
+    found = heard(as_heard(said), [f"192.168.1.{number}" for number in range(1, 200)])
+    assert found.addresses == tuple(f"192.168.1.{number}" for number in range(1, 9))
 
 
 def test_a_field_that_is_missing_is_named(said: dict[str, str]) -> None:

@@ -24,7 +24,7 @@ async def listed(asked: Asked) -> dict[str, list[MatchLine]]:
 async def attempts(asked: Asked) -> dict[str, list[dict[str, Any]]]:
     """List the attempts of a match at a table, and which of them can be checked."""
     proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
-    found = await asked.console.read(lambda: proofs.attempts(table, match))
+    found = await asked.console.past(lambda: proofs.attempts(table, match))
     rows = [
         {"deal": deal, "attempt": attempt, "revealed": revealed}
         for deal, attempt, revealed in found
@@ -35,7 +35,7 @@ async def attempts(asked: Asked) -> dict[str, list[dict[str, Any]]]:
 async def record(asked: Asked) -> Response:
     """Return every public event of a match at a table as lines for `dealtable verify`."""
     proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
-    rows = await asked.console.read(lambda: proofs.of_match(table, match))
+    rows = await asked.console.past(lambda: proofs.of_match(table, match))
     if not rows:
         raise Wrong(404, "the archive has nothing of this match", "没有这局的事件存档")
     safe = "".join(

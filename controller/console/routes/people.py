@@ -9,7 +9,7 @@ from starlette.responses import Response
 from controller.console.doors import counted
 from controller.console.hall import me
 from controller.console.people import SESSION_MS, Person
-from controller.console.routing import COOKIE, WITH_DISPLAYS, Asked, answer, page, route
+from controller.console.routing import COOKIE, STAFF, WITH_DISPLAYS, Asked, answer, page, route
 from controller.console.wrong import Wrong, no_table
 from controller.faults import Language
 from controller.messages import Person as PersonName
@@ -18,7 +18,7 @@ from controller.messages import Role
 _INVITERS: Final = frozenset({Role.CHIEF, Role.TECHNICIAN})
 
 
-_Short = Annotated[str, Meta(max_length=64)]
+_Short = Annotated[str, Meta(max_length=64, pattern=r"^[^\x00]*$")]
 
 
 class _Login(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,21 +43,22 @@ class _Invite(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _Remove(msgspec.Struct, forbid_unknown_fields=True):
-    name: str
+    name: _Short
 
 
 async def log_in(asked: Asked) -> Response:
     """Begin a session; the browser gets its cookie."""
     said = await asked.body(_Login)
     person, token = await asked.console.sessions.log_in(said.name, said.pin, _host(asked))
+    if asked.token:  # this browser has another one now: who copied the old one is out
+        await asked.console.sessions.log_out(asked.token)
     return _with_cookie(asked, person, token)
 
 
 async def accept(asked: Asked) -> Response:
     """Let somebody who was invited set his PIN, and log him in."""
     said = await asked.body(_Accept)
-    person = await asked.console.sessions.accept(said.code, said.pin)
-    person, token = await asked.console.sessions.log_in(person.name, said.pin, _host(asked))
+    person, token = await asked.console.sessions.accept(said.code, said.pin, _host(asked))
     return _with_cookie(asked, person, token)
 
 
@@ -83,12 +84,12 @@ async def reads(asked: Asked) -> dict[str, Any]:
 
 
 async def everybody(asked: Asked) -> dict[str, Any]:
-    """List who may log in or is invited."""
-    return {"people": await asked.console.sessions.all()}
+    """List who may log in or is invited, and until when."""
+    return {"people": await asked.console.sessions.all(), "now_ms": asked.console.now_ms()}
 
 
 async def invite(asked: Asked) -> dict[str, Any]:
-    """Write somebody down; his code is shown this once."""
+    """Write somebody down; his code is shown this once, with how long it is good."""
     said = await asked.body(_Invite)
     if (said.role is Role.TABLE) != (said.table is not None):
         raise Wrong(400, "a display names its table, nobody else does", "仅台显须指定台号")
@@ -96,7 +97,12 @@ async def invite(asked: Asked) -> dict[str, Any]:
         raise no_table(said.table, 400)
     await _refuse_over_chief(asked, said.name, said.role)
     person = Person(name=said.name, role=said.role, language=said.language, table=said.table)
-    return {"code": await asked.console.sessions.invite(person), "name": person.name}
+    sessions = asked.console.sessions
+    code = await sessions.invite(person)
+    if said.role not in STAFF:
+        asked.console.takes.drop(said.name)
+    until_ms = await sessions.invited_until_ms(person.name)
+    return {"code": code, "name": person.name, "until_ms": until_ms}
 
 
 async def remove(asked: Asked) -> dict[str, Any]:
@@ -107,6 +113,7 @@ async def remove(asked: Asked) -> dict[str, Any]:
     await _refuse_over_chief(asked, name)
     if not await asked.console.sessions.remove(name):
         raise Wrong(404, "there is nobody of this name", "没有此人")
+    asked.console.takes.drop(name)
     return {}
 
 
@@ -124,6 +131,12 @@ def _host(asked: Asked) -> str:
     return "" if client is None else counted(client.host)
 
 
+def _is_sealed(asked: Asked) -> bool:
+    """Tell whether a browser came by TLS: to the console, or to the proxy that it is known by."""
+    url, said = asked.request.url, asked.console.config.console.public_url
+    return url.scheme == "https" or said == f"https://{url.netloc}"
+
+
 def _with_cookie(asked: Asked, person: Person, token: str) -> Response:
     response = answer(me(person))
     response.set_cookie(
@@ -131,7 +144,7 @@ def _with_cookie(asked: Asked, person: Person, token: str) -> Response:
         token,
         max_age=SESSION_MS // 1000,
         path="/",
-        secure=asked.request.scope["scheme"] == "https",
+        secure=_is_sealed(asked),
         httponly=True,
         samesite="strict",
     )

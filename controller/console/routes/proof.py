@@ -8,7 +8,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from controller.console.routing import Asked, page, route
+from controller.console.routing import Asked, Handler, page, route
 from controller.console.store.proofs import AttemptRows, Proofs
 from controller.console.store.sheets import Sheets
 from controller.console.view.proof import ProofView, Rulebook, Rulebooks, code, rulebooks, view
@@ -67,7 +67,7 @@ async def picture(asked: Asked) -> Response:
 
 async def _rows(asked: Asked, table: str, attempt: int) -> AttemptRows | None:
     proofs = Proofs(asked.console.engine)
-    return await asked.console.read(lambda: proofs.around(table, attempt))
+    return await asked.console.past(lambda: proofs.around(table, attempt))
 
 
 async def _is_over(asked: Asked, table: str, rows: AttemptRows) -> bool:
@@ -97,6 +97,16 @@ def _known(events: Sequence[Path]) -> Rulebooks:
     return rulebooks(found)
 
 
+def _in_turn(handler: Handler) -> Handler:
+    """Let strangers wait for each other: anybody may ask, and the others of the hall go on."""
+
+    async def asked_in_turn(asked: Asked) -> object:
+        async with asked.console.strangers:
+            return await handler(asked)
+
+    return asked_in_turn
+
+
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise Wrong(404, "there is no such attempt", "没有这次发牌")
@@ -105,7 +115,7 @@ def _number(text: str) -> int:
 
 ROUTES: Final = (
     page("/proof/{table}/{attempt}", "proof.html", roles=None),
-    route("/api/tables/{id}/proof/{attempt}", of_attempt, roles=None),
-    route("/api/proof/rulebooks", books, roles=None),
-    route("/qr.svg", picture, roles=None),
+    route("/api/tables/{id}/proof/{attempt}", _in_turn(of_attempt), roles=None),
+    route("/api/proof/rulebooks", _in_turn(books), roles=None),
+    route("/qr.svg", _in_turn(picture), roles=None),
 )

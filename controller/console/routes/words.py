@@ -24,7 +24,7 @@ async def told(asked: Asked) -> dict[str, Any]:
         since = max(0, end - 1 - _REACH)
         return since, list(takewhile(lambda one: one.n < end, archive.events(table, since)))
 
-    since, events = await asked.console.read(read)
+    since, events = await asked.console.past(read)
     lines = tell(events)
     page = lines[-_LINES:]
     first = page[0].n if len(lines) > _LINES else since + 1
