@@ -22,16 +22,18 @@ How an order goes out and is seen:
                         by a client (clients.py); write the answer. The same id acts once
     then                the table's journal tells of it, tables.py hears that, desk.py notes its
                         number as `seen`, and the page shows what the table answered and did
-    routes/areas.py, routes/draw.py, carrying.py    many orders that people mean as one
+    acts.py, routes/draw.py, carrying.py    many orders that people mean as one, table by table
 
 People, and the house around them:
     people.py, sessions.py  who may log in, PINs, invitations; who is logged in
+    guesses.py, lookers.py  how often somebody may try a PIN; how many pages one person has open
     takes.py        who goes to which table
     routing.py      what a route is given, roles, errors; wrong.py: why something is not done
     doors.py        how many connections one address has, and how long it may take to ask
     find.py, taking_up.py   tables on the network, taken up while the console runs
     store/          the database: events, heads, orders, people, sheets; two threads beside the loop
     config.py       console.toml, and tables.toml beside it
+    clock.py        the console's clock: steady, and right once somebody has set the wall's
 
 Imports go one way: view and standing, shown and store, lines, tables, hall and desk, console,
 routing, routes, app, serving. View knows no clock, socket or store: `now_ms` is passed in.

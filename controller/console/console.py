@@ -1,22 +1,26 @@
 """One console, put together: what its routes ask, and what runs while it serves."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
+import msgspec
 import structlog
 from sqlalchemy import Engine
 
+from controller.console.acts import Acts
 from controller.console.config import TABLES_FILE, ConsoleConfig, TableLine
-from controller.console.desk import Desk, Lines
+from controller.console.desk import Desk, Lines, told_orders
 from controller.console.findings import Findings
 from controller.console.hall import Hall, OfAll
 from controller.console.keeping import SheetKeeper
+from controller.console.lookers import Lookers
 from controller.console.one_table import TablePages
 from controller.console.people import People
-from controller.console.seen import Run, Tables
+from controller.console.seen import Result, Run, Seen, Tables
 from controller.console.sessions import Sessions
+from controller.console.store.acts import KeptActs
 from controller.console.store.archive import Archive
 from controller.console.store.orders import Orders
 from controller.console.store.sheets import Sheets
@@ -26,6 +30,8 @@ from controller.console.view.areas import areas
 from controller.messages import Role
 from controller.release import Manifest
 
+MOST_STRANGERS: Final = 2
+"""Others wait for their turn: a hall full of telephones keeps no referee waiting."""
 _log = structlog.get_logger("console")
 
 
@@ -45,10 +51,23 @@ _OF_ALL: Final[Mapping[str, tuple[OfAll, frozenset[Role]]]] = {
 """Parts of the hall's pages, and the roles that see them."""
 
 
+class StoreView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """The database takes nothing down, since `since_ms` (console's clock).
+
+    `waiting`: events that wait in the console's memory; `refused`: how many found no room there
+    since it began: their tables keep them, and are asked for them.
+    """
+
+    since_ms: int
+    waiting: int
+    refused: int
+
+
 class Console:
     """What a route may ask. `path`: of its console.toml; None where there is none.
 
-    `write` and `read` run what may block, each in its order; `lines` are clients of the tables;
+    `write` and `read` run what may block, each in its order, `check` what is slow on purpose, as
+    the check of a PIN is (None: `read` does); `lines` are clients of the tables;
     `of_all` are parts of the hall's pages that are made of all tables. `manifest`: of the release
     that tables should run; `unsigned_heads` says how many signed heads of a table did not fit its
     key.
@@ -70,14 +89,16 @@ class Console:
         path: Path | None = None,
         manifest: Manifest | None = None,
         unsigned_heads: Callable[[str], int] = lambda table: 0,
+        check: Run | None = None,
     ) -> None:
         self.config, self.path = config, path
         self.tables, self.now_ms, self.entropy = tables, now_ms, entropy
         self.write, self.read = write, read
         self.engine = engine
         self.archive = Archive(engine)
-        people = people or People(engine, now_ms, entropy)
-        self.sessions = Sessions(people, read, now_ms)
+        invitation_ms = config.console.invitation_h * 3_600_000
+        people = people or People(engine, now_ms, entropy, invitation_ms=invitation_ms)
+        self.sessions = Sessions(people, read, now_ms, check)
         self.takes = Takes(KeptTakes(engine), write, now_ms)
         self.desk = Desk(
             tables,
@@ -88,17 +109,24 @@ class Console:
             keys=lambda table: self.config.keys_of(self.line(table)),
             ids=lambda: entropy(12).hex(),
             now_ms=now_ms,
+            told=told_orders(self.archive),
         )
+        self.acts = Acts(self.desk, Orders(engine), KeptActs(engine), write)
         parts = _OF_ALL if of_all is None else of_all
         self.hall = Hall(tables, self.takes, now_ms, parts, self.begin)
-        self.pages = TablePages(tables, self.desk, self.hall, self.archive, read, now_ms)
+        self.pages = TablePages(tables, self.desk, self.hall, self.archive, self.past, now_ms)
         sheets = Sheets(engine, now_ms)
         self.keepers: list[Keeper] = [SheetKeeper(tables, self.desk, sheets, write)]
         self.findings = Findings(
             tables, self.archive, self.takes.who, read, manifest, unsigned_heads
         )
         self.keepers.append(self.findings)
+        self.hall.show_also("acts", self.acts.view, frozenset({Role.CHIEF, Role.REFEREE}))
+        self.hall.show_also("store", self._store, frozenset(Role) - {Role.TABLE, Role.OBSERVER})
         self.hall.show_also("chief", self.findings.view, frozenset({Role.CHIEF}))
+        self.lookers = Lookers()
+        self.strangers = asyncio.Semaphore(MOST_STRANGERS)
+        """Questions of people without a login, which the database answers: held meanwhile."""
         self.ending = asyncio.Event()
         """Set once the console ends: streams end then."""
         self.failure: BaseException | None = None
@@ -127,14 +155,35 @@ class Console:
                 return one
         raise KeyError(table)
 
+    async def past(self, call: Callable[[], Result], /) -> Result:
+        """Read what the tables said, with all that was heard of them by now.
+
+        Whoever sees a state asks about what led to it, and that may be on its way to the disk.
+        """
+        await self.tables.settled()
+        return await self.read(call)
+
     @property
     def tables_file(self) -> Path | None:
         """Where the set-up page writes the tables that it found."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
+    def _store(self, seen: Sequence[Seen], now_ms: int) -> StoreView | None:
+        """Return what is shown of the database while it takes nothing down."""
+        how = self.tables.store_standing
+        if how.away_since_ms is None:
+            return None
+        return StoreView(since_ms=how.away_since_ms, waiting=how.waiting, refused=how.refused)
+
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the clock was set by so much: what lasts has lasted no longer by it."""
+        for part in (self.sessions, self.tables, self.findings, self.hall):
+            part.stepped(by_ms)
+
     async def start(self) -> None:
         """Begin to show the tables."""
         await self.takes.load()
+        await self.acts.load()
         self.pages.start()
         self.hall.start()
         for keeper in self.keepers:

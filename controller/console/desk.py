@@ -7,9 +7,9 @@ is refused after its restart, because it was signed for another run.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 import structlog
@@ -20,12 +20,12 @@ from controller.client.line import BadAddress
 from controller.commands import COMMANDS, refusal
 from controller.console.keys import identity, opened
 from controller.console.people import Person
-from controller.console.seen import Run, Tables
-from controller.console.store.archive import StoreError
+from controller.console.seen import Result, Run, Tables
+from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Given, Orders
 from controller.console.wish import Answered, Fate, OrderView, Wish
 from controller.console.wrong import Wrong, no_table
-from controller.messages import Command, Event, Phase, Reply, Role
+from controller.messages import Command, Event, Failure, Phase, Reply, Role
 from controller.tomlwords import printable
 
 _log = structlog.get_logger("console")
@@ -37,8 +37,21 @@ _MOST_SEEN: Final = 1_024
 _LONGEST_ID: Final = 64
 _UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """The gateway's word that it does not know what became of an order."""
-_NOT_OF_IT: Final = _UNTOLD | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
-"""What an order that is asked for again may be told without that its fate is known."""
+_NOT_OF_IT: Final = (
+    _UNTOLD
+    | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
+    | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER"}
+)
+"""What an order that is asked for again may be told without that its fate is known: who may give
+one now says nothing of then, and of one that is over the table itself does not know more."""
+UNWRITTEN: Final = Failure(
+    code="",
+    message="the console's database takes nothing down, so that nothing was sent",
+    action="its log says why",
+    message_zh="控制台数据库无法写入，命令未发出",
+    action_zh="原因见其日志",
+)
+"""What is written down nowhere is not sent."""
 
 
 class Line(Protocol):
@@ -56,7 +69,9 @@ class Desk:
     """Gives people's orders. `ids` names the console's own questions.
 
     `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
-    for it. `on_orders` is told of every table whose orders changed.
+    for it. `told` says which orders a table's journal had before this run, with their numbers; it
+    may block. `on_orders` is told of every table whose orders changed, `on_fate` of an order that
+    goes out (None) and of what it was answered.
     """
 
     def __init__(
@@ -70,13 +85,17 @@ class Desk:
         keys: Callable[[str], Path],
         ids: Callable[[], str],
         now_ms: Callable[[], int],
+        told: Callable[[str], Mapping[str, int]] = lambda table: {},
     ) -> None:
         self._tables, self._orders, self._run, self._lines = tables, orders, run, lines
         self._table_key, self._keys = table_key, keys
         self._ids, self._now_ms = ids, now_ms
         self._seen: dict[str, dict[str, int]] = {}
-        self._open: dict[str, tuple[Person, str, Wish, asyncio.Task[Answered]]] = {}
+        self._told = told
+        self._looked: set[str] = set()
+        self._open: dict[str, _Open] = {}
         self.on_orders: Callable[[str], None] = lambda table: None
+        self.on_fate: Callable[[str, Answered | None], None] = lambda order, told: None
 
     async def do(self, person: Person, table: str, wish: Wish) -> Answered:
         """Give an order; the same id again asks for the fate of the same order.
@@ -87,15 +106,48 @@ class Desk:
         self._check(person, table, wish)
         known = self._open.get(wish.id)
         if known is None:
-            task = asyncio.create_task(self._carried(person, table, wish))
-            self._open[wish.id] = person, table, wish, task
-            task.add_done_callback(lambda done: self._is_over(wish.id, done))
-        elif known[:3] != (person, table, wish):
+            known = self._begin(person.name, table, wish, self._carried(person, table, wish))
+        elif (known.person, known.table, known.wish) != (person.name, table, wish):
             raise _other(wish.id)
-        else:
-            task = known[3]
-        told = await asyncio.shield(task)
+        told = await asyncio.shield(known.task)
         return self._unsealed(person, table, told)
+
+    async def again(self, person: Person, table: str, order: str) -> Answered:
+        """Ask what became of an order that has no answer, whoever has given it.
+
+        It goes out in its very bytes, so that it acts once, in the name of who gave it; who asks
+        must be of his role, or the chief. Raises Wrong.
+        """
+        given = await self._run(lambda: self._orders.find(order))
+        if given is None or given.table != table:
+            raise Wrong(404, f"there is no order {order} here", "没有此命令")
+        _require_his(person, given)
+        if given.reply is None:
+            said = given.command
+            wish = Wish(
+                id=said.id, cmd=said.cmd, args=said.args, deal=said.deal, attempt=said.attempt
+            )
+            known = self._open.get(order)
+            if known is None:
+                _log.info("asked for again", table=table, cmd=said.cmd, by=person.name)
+                known = self._begin(given.person, table, wish, self._sent(given, again=True))
+            told = await asyncio.shield(known.task)
+        else:
+            told = Answered(given.reply)
+        # What was sealed to a chief is for the one alone who ordered it.
+        return self._unsealed(person, table, told) if person.name == given.person else told
+
+    def seen_at(self, table: str, order: str) -> int | None:
+        """Return the number of the table's entry of an order, once its journal has told it."""
+        return self._seen.get(table, {}).get(order)
+
+    def _begin(
+        self, person: str, table: str, wish: Wish, carried: Coroutine[Any, Any, Answered]
+    ) -> "_Open":
+        task = asyncio.create_task(carried)
+        known = self._open[wish.id] = _Open(person, table, wish, task)
+        task.add_done_callback(lambda done: self._is_over(wish.id, done))
+        return known
 
     async def read(
         self,
@@ -116,7 +168,17 @@ class Desk:
     async def orders(self, table: str) -> list[OrderView]:
         """Return the newest orders of a table with their fate, the newest first."""
         given = await self._run(lambda: self._orders.last(table, LAST))
+        await self._remember(table, given)
         return [self._view(one) for one in given]
+
+    async def _remember(self, table: str, given: Sequence[Given]) -> None:
+        """Look once into what the journal told before this run, for orders that were given then."""
+        old = any(self.seen_at(table, one.command.id) is None for one in given)
+        if table in self._looked or not old:
+            return
+        told = await self._run(lambda: self._told(table))
+        self._looked.add(table)
+        self._seen[table] = {**told, **self._seen.get(table, {})}
 
     def saw(self, event: Event) -> None:
         """Take from the feed that an order was carried out, at the table that says so."""
@@ -133,7 +195,7 @@ class Desk:
 
     async def close(self) -> None:
         """End what waits; an order under way stays unknown until somebody asks."""
-        waiting = [task for *_, task in self._open.values()]
+        waiting = [known.task for known in self._open.values()]
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -153,7 +215,7 @@ class Desk:
             raise Wrong(403 if order is not None else 400, printable(en), printable(zh))
 
     async def _carried(self, person: Person, table: str, wish: Wish) -> Answered:
-        given = await self._run(lambda: self._orders.find(wish.id))
+        given = await self._kept(lambda: self._orders.find(wish.id))
         if given is not None:
             if not _is_same(given, person, table, wish):
                 raise _other(wish.id)
@@ -167,8 +229,17 @@ class Desk:
             at_ms=self._now_ms(),
             command=await self._signed(person, table, wish),
         )
-        await self._run(lambda: self._orders.write(given))
+        await self._kept(lambda: self._orders.write(given))
         return await self._sent(given, again=False)
+
+    async def _kept(self, call: Callable[[], Result]) -> Result:
+        """Read or write what has to be before anything is sent. Raises Wrong where it cannot be."""
+        try:
+            return await self._run(call)
+        except StoreError as failed:
+            _log.error("order not sent: the database failed", why=str(failed))
+            en, zh = UNWRITTEN.message, UNWRITTEN.message_zh
+            raise Wrong(503, en, zh) from None
 
     async def _signed(self, person: Person, table: str, wish: Wish) -> Command:
         """Return the order as it goes out. Raises Wrong where the table was never heard."""
@@ -208,9 +279,11 @@ class Desk:
 
     async def _sent(self, given: Given, again: bool) -> Answered:
         order, table = given.command, given.table
+        line = self._lines(table, given.role)
         self.on_orders(table)
+        self.on_fate(order.id, None)
         try:
-            reply = await self._lines(table, given.role).send(order)
+            reply = await line.send(order)
         except (NoAnswer, BadAddress) as silent:
             return self._unknown(given, str(silent))
         untold = _NOT_OF_IT if again else _UNTOLD
@@ -225,8 +298,8 @@ class Desk:
 
     def _is_over(self, order: str, done: "asyncio.Task[Answered]") -> None:
         del self._open[order]
-        if not done.cancelled():
-            done.exception()  # whoever asked may be gone
+        if not done.cancelled() and done.exception() is None:  # whoever asked may be gone
+            self.on_fate(order, done.result())
 
     def _unknown(self, given: Given, why: str) -> Answered:
         _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
@@ -261,11 +334,46 @@ class Desk:
         return "done" if given.reply.ok else "refused"
 
 
+class _Open(NamedTuple):
+    """An order that is carried on, whoever waits for it."""
+
+    person: str
+    table: str
+    wish: Wish
+    task: "asyncio.Task[Answered]"
+
+
+def _require_his(person: Person, given: Given) -> None:
+    """Let only those ask for another's order who could have given it as it was. Raises Wrong."""
+    order = COMMANDS.get(given.command.cmd)
+    may = order is not None and person.role in order.roles
+    if not (may and person.role in (given.role, Role.CHIEF)):
+        raise Wrong(
+            403,
+            f"this is an order of {given.person} ({given.role.value}): it is his, or the chief's",
+            f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
+        )
+
+
 def _is_same(given: Given, person: Person, table: str, wish: Wish) -> bool:
     """Tell whether somebody means the order that was given, and gave it himself."""
     said = given.command
     meant = (person.name, table, wish.cmd, wish.args, wish.deal, wish.attempt)
     return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)
+
+
+def told_orders(archive: Archive) -> Callable[[str], dict[str, int]]:
+    """Return what tells which orders a table has carried out, by id: the numbers of its entries."""
+
+    def told(table: str) -> dict[str, int]:
+        events = archive.newest(table, _MOST_SEEN, "command")
+        return {
+            event.data["id"]: event.n
+            for event in events
+            if isinstance(event.data.get("id"), str) and "refused" not in event.data
+        }
+
+    return told
 
 
 def _other(order: str) -> Wrong:

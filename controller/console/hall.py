@@ -17,7 +17,7 @@ from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.takes import Takes
 from controller.console.view.rows import row
-from controller.console.view.waits import Wait, queue, reasons, wait
+from controller.console.view.waits import Wait, queue, reasons, undealt_ms, wait
 from controller.messages import Role, State
 
 GATHER_S: Final = 0.01
@@ -78,6 +78,15 @@ class Hall:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+        self._standing = {
+            table: (how, since_ms + by_ms) for table, (how, since_ms) in self._standing.items()
+        }
+        self._unshown = {name: since_ms + by_ms for name, since_ms in self._unshown.items()}
+        for table in self._tables.ids:
+            self._changed(table)
 
     def shown(self, role: Role) -> Shown:
         """Return the parts that a role sees."""
@@ -160,7 +169,14 @@ class Hall:
         self, seen: Seen, state: State | None, how: Standing, since_ms: int, now_ms: int
     ) -> None:
         table, taken_by = seen.table, self._takes.who(seen.table)
-        waits = wait(table, reasons(state, how, since_ms), taken_by, now_ms)
+        found = reasons(
+            state,
+            how,
+            since_ms,
+            skew_ms=seen.heard.skew_ms,
+            undealt_ms=None if state is None else undealt_ms(seen),
+        )
+        waits = wait(table, found, taken_by, now_ms)
         if len(msgspec.json.encode(waits)) > MOST_BYTES:
             raise ValueError(f"{table} waits for more than any table")
         done = waits is None and how is Standing.LIVE  # whoever went there

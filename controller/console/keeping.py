@@ -14,12 +14,14 @@ from controller.console.desk import Desk
 from controller.console.seen import Run, Tables, Undo
 from controller.console.store.archive import StoreError
 from controller.console.store.sheets import Sheets
-from controller.console.view.sheet import read_sheet
+from controller.console.view.sheet import read_sheet, timed
 from controller.console.wrong import Wrong
-from controller.messages import State
+from controller.messages import Reply, State
 
 RETRY_S: Final = 5.0
 """After a table did not answer."""
+_NO_SHEET: Final = "NO_MATCH"
+"""A table's own word that the match is gone."""
 
 _log = structlog.get_logger("console")
 
@@ -67,23 +69,26 @@ class SheetKeeper:
         """Ask until the sheet that is wanted is there."""
         kept: Mark | None = None
         try:
-            while kept != (mark := self._wanted.get(table)):
-                if await self._asked(table):
+            while (mark := self._wanted.get(table)) is not None and mark != kept:
+                if await self._asked(table, mark):
                     kept = mark
                 else:
                     await asyncio.sleep(RETRY_S)
         finally:
             del self._tasks[table]
 
-    async def _asked(self, table: str) -> bool:
+    async def _asked(self, table: str, mark: Mark) -> bool:
         """Ask for the sheet and write it down; tell whether there is no more to be had."""
         try:
             reply = await self._desk.read(table, "sheet")
             if reply.result is None:
-                return True  # its match is gone
-            sheet = read_sheet(reply.result)
+                return self._is_gone(table, reply)
+            sheet = timed(read_sheet(reply.result), self._tables.seen(table).state)
             if sheet.table != table:  # what one table says of another is not kept as its word
                 _log.warning("a sheet of another table", table=table, other=sheet.table[:24])
+                return True
+            if sheet.match != mark[0]:  # its own is asked for once that one is over
+                _log.warning("a match went before its sheet was kept", table=table, match=mark[0])
                 return True
             await self._write(lambda: self._sheets.keep(sheet))
         except (Wrong, StoreError) as failed:
@@ -91,7 +96,19 @@ class SheetKeeper:
             return False
         except msgspec.ValidationError as error:
             _log.warning("sheet not understood", table=table, why=str(error))
+        except KeyError:  # it is not the console's any more
+            self._wanted.pop(table, None)
+        except Exception:  # a fault of ours is no reason to keep no sheet of this table any more
+            _log.exception("sheet not kept", table=table)
+            return False
         return True
+
+    def _is_gone(self, table: str, reply: Reply) -> bool:
+        """Tell whether a table has no sheet; else somebody in between has no answer from it."""
+        code = "" if reply.error is None else reply.error.code
+        if code != _NO_SHEET:
+            _log.warning("sheet not told", table=table, why=code)
+        return code == _NO_SHEET
 
 
 def _mark(state: State) -> Mark | None:

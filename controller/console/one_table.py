@@ -34,13 +34,17 @@ MOST: Final = 50
 
 
 class TablePart(msgspec.Struct, frozen=True, kw_only=True):
-    """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock."""
+    """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock.
+
+    `skew_ms`: so much that clock is ahead of the table's own, by which its state has its stamps.
+    """
 
     id: str
     area: str
     standing: Standing
     since_ms: int
     heard_ms: int | None
+    skew_ms: int = 0
 
 
 class _Page:
@@ -71,6 +75,7 @@ class TablePages:
         self._pages: dict[tuple[str, Role], _Page] = {}
         self._told: dict[str, deque[Event]] = {}
         self._untold: set[str] = set()
+        self._unread: set[str] = set()
         self._asked: set[str] = set()
         self._asked_again: set[str] = set()
         self._showing: set[asyncio.Task[None]] = set()
@@ -164,28 +169,38 @@ class TablePages:
             standing=how,
             since_ms=0 if how is Standing.LIVE else since_ms,
             heard_ms=None if how is Standing.LIVE else seen.heard.heard_ms,
+            skew_ms=seen.heard.skew_ms,
         )
 
     async def _tick(self, table: str, page: _Page) -> None:
-        """Let a table that says nothing grow silent."""
+        """Let a table that says nothing grow silent, and read again what could not be read."""
         while True:
             await asyncio.sleep(TICK_S)
             self._show(table, page)
+            if table in self._unread:
+                self._orders_changed(table)
 
     async def _fill(self, table: str, page: _Page) -> None:
         """Show the newest orders and events."""
         await self._show_orders(table)
         if table not in self._told:
             self._told[table] = deque(maxlen=BEHIND)
-            try:
-                kept = await self._run(lambda: self._archive.newest(table, BEHIND))
-            except StoreError as failed:
-                _log.warning("events not read", table=table, why=str(failed))
-                kept = []
-            fresh = {event.n for event in kept}
-            later = [event for event in self._told.get(table, ()) if event.n not in fresh]
-            self._told[table] = deque([*kept, *later], maxlen=BEHIND)
+            await self._read_told(table)
         self._tell(table)
+
+    async def _read_told(self, table: str) -> None:
+        """Read the newest events, to what was heard since."""
+        try:
+            kept = await self._run(lambda: self._archive.newest(table, BEHIND))
+        except StoreError as failed:
+            _log.warning("events not read", table=table, why=str(failed))
+            self._unread.add(table)
+            return
+        if table not in self._told:  # nobody looks any more
+            return
+        fresh = {event.n for event in kept}
+        later = [event for event in self._told[table] if event.n not in fresh]
+        self._told[table] = deque([*kept, *later], maxlen=BEHIND)
 
     def _heard(self, event: Event) -> None:
         if event.table in self._told:
@@ -218,7 +233,12 @@ class TablePages:
 
     async def _show_changed(self, table: str) -> None:
         try:
+            again = table in self._unread
+            self._unread.discard(table)
             await self._show_orders(table)
+            if again and table in self._told:
+                await self._read_told(table)
+                self._tell(table)
         finally:
             self._asked.discard(table)
         if table in self._asked_again:
@@ -230,6 +250,12 @@ class TablePages:
             orders = await self._desk.orders(table)
         except StoreError as failed:
             _log.warning("orders not read", table=table, why=str(failed))
+            self._unread.add(table)
+            return
+        except Exception:  # an order shown as it was before is worse than a page that ends
+            _log.exception("orders not read", table=table)
+            for page in self._of(table):
+                page.failed.set()
             return
         for page in self._of(table):
             page.shown.put("orders", orders)

@@ -32,17 +32,34 @@ class Run(Protocol):
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """One table as it was last heard. `state` None: not yet; `body` is that state as published."""
+    """One table as it was last heard. `state` None: not yet; `body` is that state as published.
+
+    `undealt_ms`: since when (console's clock) a deal is due there that the machine has not begun.
+    """
 
     table: str
     area: str
     state: State | None = None
     body: bytes | None = None
     heard: Heard = Heard()
+    undealt_ms: int | None = None
 
     def standing(self, now_ms: int) -> tuple[Standing, int]:
         """Return whether this is the table's present, and since when (console's clock)."""
         return standing(self.heard, now_ms)
+
+
+class StoreStanding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """How the database is. `away_since_ms` (console's clock): since when it takes nothing.
+
+    `why`: in its own words. `waiting`: events in memory; `refused`: how many found no room since
+    the console began, and are asked for again.
+    """
+
+    away_since_ms: int | None = None
+    why: str = ""
+    waiting: int = 0
+    refused: int = 0
 
 
 class Tables(Protocol):
@@ -60,6 +77,16 @@ class Tables(Protocol):
 
     def on_event(self, told: Callable[[Event], None]) -> Undo:
         """Tell of every public event that comes, once."""
+
+    @property
+    def store_standing(self) -> StoreStanding:
+        """How the database is that keeps what they say."""
+
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+
+    async def settled(self) -> None:
+        """Return once the archive has all that was heard by now, or can take nothing."""
 
     def add(self, line: TableLine) -> None:
         """Begin to hear a table; one of its id that is there already is replaced."""

@@ -14,6 +14,9 @@ SILENT_MS: Final = 3_000
 STALE_MS: Final = 5_000
 """States that all bear the stamp of one moment this long are no news."""
 
+SKEW_MS: Final = 2_000
+"""Clocks that are less apart than this are alike: a state takes a moment to come."""
+
 
 class Contact(StrEnum):
     """What the line to a table is like."""
@@ -40,13 +43,26 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """When a table was heard, by the console's clock in milliseconds; None: not yet.
 
     `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
-    than the state before it, by the table's boot and its number.
+    than the state before it, by the table's boot and its number. `skew_ms`: so much the console's
+    clock is ahead of the table's, 0 where they are about alike.
     """
 
     contact: Contact = Contact.CONNECTING
     contact_ms: int = 0
     heard_ms: int | None = None
     news_ms: int | None = None
+    skew_ms: int = 0
+
+
+def stepped(heard: Heard, by_ms: int) -> Heard:
+    """Return the same by a clock that was set by so much."""
+    return msgspec.structs.replace(
+        heard,
+        contact_ms=heard.contact_ms + by_ms,
+        heard_ms=None if heard.heard_ms is None else heard.heard_ms + by_ms,
+        news_ms=None if heard.news_ms is None else heard.news_ms + by_ms,
+        skew_ms=heard.skew_ms + by_ms if abs(heard.skew_ms + by_ms) >= SKEW_MS else 0,
+    )
 
 
 _BY_CONTACT: Final = {

@@ -29,11 +29,12 @@ from controller.console.lines.intake import Intake
 from controller.console.lines.signed import signed_head
 from controller.console.lines.taken import NotTaken, taken_event, taken_state
 from controller.console.listeners import Listeners
-from controller.console.seen import Run, Seen, Undo
-from controller.console.standing import Heard, Standing
+from controller.console.seen import Run, Seen, StoreStanding, Undo
+from controller.console.standing import Heard, Standing, stepped
 from controller.console.store.archive import Archive, Kept, Written
-from controller.console.store.writer import MOST_EVENTS, StoreStanding, Writer
+from controller.console.store.writer import MOST_EVENTS, Writer
 from controller.console.store.writer import RETRY_S as STORE_RETRY_S
+from controller.console.view.waits import awaits_machine
 from controller.messages import Event, SignedHead, State
 
 LOOK_S: Final = 0.5
@@ -183,6 +184,23 @@ class Tables:
         """Tell whenever the database went or came back."""
         return self._on_store.add(told)
 
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much: what is known stays as fresh."""
+        self._writer.stepped(by_ms)
+        for table, one in self._all.items():
+            since_ms = one.seen.undealt_ms
+            one.seen = replace(
+                one.seen,
+                heard=stepped(one.seen.heard, by_ms),
+                undealt_ms=None if since_ms is None else since_ms + by_ms,
+            )
+            self._changed(table)
+
+    async def settled(self) -> None:
+        """Return once the archive has all that was heard by now, or can take nothing."""
+        self._intake.flush()
+        await self._writer.settled()
+
     def _shut(self, table: str) -> None:
         self._feed.shut(table)
         self._backfill.lost(table)
@@ -224,12 +242,19 @@ class Tables:
                 one = self._all.get(table)
                 if one is not None and one.news is not None:
                     body, one.news = one.news, None
-                    self._take(one, body, now_ms)
+                    self._take_safely(one, body, now_ms)
             self._intake.flush()
             for table in due:
                 self._changed(table)
         else:
             self._intake.flush()
+
+    def _take_safely(self, one: _One, body: bytes, now_ms: int) -> None:
+        """Take a state; a fault of ours with one table is none of the others."""
+        try:
+            self._take(one, body, now_ms)
+        except Exception:
+            _log.exception("state not taken", table=one.line.id)
 
     def _take(self, one: _One, body: bytes, now_ms: int) -> None:
         seen = one.seen
@@ -238,8 +263,15 @@ class Tables:
         except NotTaken as wrong:
             self._count(one, wrong)
             return
-        heard = how.on_state(seen.heard, seen.state, state, now_ms)
-        one.seen = Seen(table=seen.table, area=seen.area, state=state, body=body, heard=heard)
+        undealt_ms = seen.undealt_ms if seen.undealt_ms is not None else now_ms
+        one.seen = Seen(
+            table=seen.table,
+            area=seen.area,
+            state=state,
+            body=body,
+            heard=how.on_state(seen.heard, seen.state, state, now_ms),
+            undealt_ms=undealt_ms if awaits_machine(state) else None,
+        )
         if state.signed is not None and state.signed != one.signed:
             one.signed = state.signed
             self._take_head(one, state, state.signed)

@@ -3,8 +3,12 @@
 import asyncio
 from collections.abc import Callable
 
+import structlog
+
 from controller.console.seen import Run
 from controller.console.store.takes import KeptTakes
+
+_log = structlog.get_logger("console")
 
 
 class Takes:
@@ -36,10 +40,22 @@ class Takes:
         else:
             self._by_table[table] = person
         at_ms = self._now_ms()
-        task = asyncio.ensure_future(self._run(lambda: self._kept.put(table, person, at_ms)))
+        task = asyncio.ensure_future(self._keep(table, person, at_ms))
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
         self.on_change(table)
+
+    def drop(self, person: str) -> None:
+        """Let nobody wait for somebody who comes no more: he may not, or is not there."""
+        for table, going in list(self._by_table.items()):
+            if going == person:
+                self.put(table, None)
+
+    async def _keep(self, table: str, person: str | None, at_ms: int) -> None:
+        try:
+            await self._run(lambda: self._kept.put(table, person, at_ms))
+        except Exception as failed:  # it holds as long as the console runs
+            _log.warning("who goes to a table is not kept", table=table, why=str(failed))
 
     async def close(self) -> None:
         """Wait until all is written."""

@@ -272,4 +272,4 @@ class TableChecks:
 
     def _clear_jam(self, asked: Asked) -> None:
         if not any(name == "JAM" for name, _ in self._record.latched):
-            raise OrderRefused(failure("NOT_LATCHED", found="JAM", expected="JAM"))
+            raise OrderRefused(failure("NOT_LATCHED", found=Words("JAM", "“卡牌”")))

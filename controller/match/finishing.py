@@ -30,7 +30,9 @@ from controller.match.state import GuandanMatch
 from controller.match.timing import lead_made
 from controller.messages import Seat
 from controller.rules.result import Finish, FinishError, Forfeited, finish, with_dead_hands
+from controller.rules.seat_words import SEATS
 from controller.rules.seats import SIDES, side
+from controller.words import Words
 
 
 def out_said(match: GuandanMatch, event: OutSaid) -> Stepped:
@@ -66,7 +68,10 @@ def out_withdrawn(match: GuandanMatch, event: OutWithdrawn) -> Stepped:
     if event.seat in match.outs:
         return changed(match, outs=_without(match.outs, event.seat)), ()
     if event.seat not in match.order:
-        refuse("NO_FINISH_ORDER", f"{event.seat} is not out")
+        refuse(
+            "NO_FINISH_ORDER",
+            Words(f"{event.seat} is not out", f"{SEATS[event.seat].zh}尚未出完"),
+        )
     return place_taken(changed(match, order=_without(match.order, event.seat)), match.ended_ms)
 
 

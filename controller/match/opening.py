@@ -19,6 +19,7 @@ from controller.match.state import GuandanMatch, Match
 from controller.messages import Seat
 from controller.rules.ceremony import NoPipsError, counted_to, cut_problem, turnup_stands
 from controller.rules.seats import ALL, players, side
+from controller.words import Words
 
 
 def seated(match: Match, event: Seated) -> Stepped:
@@ -40,7 +41,7 @@ def seated(match: Match, event: Seated) -> Stepped:
 def started(match: Match, event: Started) -> Stepped:
     """Open the match for the whole area; late players are waited for."""
     if match.started:
-        refuse("TWICE", "the start")
+        refuse("TWICE", Words("the start", "开赛"))
     match = changed(match, started=True, clock=match_clock.started(match.clock, event.at_ms))
     if isinstance(match, GuandanMatch):
         waited_for = tuple(
@@ -61,7 +62,7 @@ def _begun(match: Match) -> Stepped:
 def dealt_by_hand(match: Match, event: DealtByHand) -> Stepped:
     """Deal this one by hand: its attempt begins again, with all the rulebook's duties."""
     if match.by_hand:
-        refuse("TWICE", "this deal")
+        refuse("TWICE", Words("this deal", "本副"))
     due, effects = begin_attempt(changed(match, by_hand=True))
     return due, (*hands_void(match, "by_hand"), *effects)
 

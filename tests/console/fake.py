@@ -28,7 +28,7 @@ from controller.console.app import make_app, route_modules, routes_of
 from controller.console.config import ConsoleConfig, Own, TableLine
 from controller.console.console import Console
 from controller.console.people import People, Person
-from controller.console.seen import Result, Seen, Undo
+from controller.console.seen import Result, Seen, StoreStanding, Undo
 from controller.console.serving import serve
 from controller.console.standing import Contact, Heard
 from controller.console.store.archive import Archive, Kept, open_engine
@@ -193,6 +193,7 @@ class Scripted:
         self._events: list[Callable[[Event], None]] = []
         self._numbers = itertools.count(1000)
         self._cut_off: set[str] = set()
+        self.store = StoreStanding()
         for n, script in zip(range(1, count + 1), itertools.cycle(scripts()), strict=False):
             name = f"T{n:02}"
             said = dict(script)
@@ -226,6 +227,17 @@ class Scripted:
         """Tell of events."""
         self._events.append(told)
         return lambda: self._events.remove(told)
+
+    async def settled(self) -> None:
+        """Keep nothing, so that nothing is on its way."""
+
+    @property
+    def store_standing(self) -> StoreStanding:
+        """Return what a test says of the database."""
+        return self.store
+
+    def stepped(self, by_ms: int) -> None:
+        """Say nothing of one's own clock."""
 
     def add(self, line: TableLine) -> None:
         """Know one more table, of which nothing is heard."""

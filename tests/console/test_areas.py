@@ -103,6 +103,23 @@ def test_one_table_that_stands_does_not_stop_the_area() -> None:
     assert [one.table for one in found.differs] == ["T1"]
 
 
+def test_tables_that_are_silent_have_no_word_in_the_clock_of_their_area() -> None:
+    """They may stand still with the others by now; nobody knows."""
+    now_ms = NOW_MS + 60_000
+    live = Heard(contact=Contact.OPEN, contact_ms=0, heard_ms=now_ms, news_ms=now_ms)
+    stands = heard("T1", standing_still())
+    seen = [
+        msgspec.structs.replace(stands, heard=live),
+        heard("T2", running()),
+        heard("T3", running()),
+    ]
+    (found,) = areas(seen, now_ms)
+    assert (found.running, found.left_s, found.live) == (False, 2000, 1)
+    assert found.differs == ()
+    (unheard,) = areas(seen[1:], now_ms)
+    assert unheard.running  # of an area that is all silent, what it was
+
+
 def test_the_last_word_of_most_clocks_is_the_areas() -> None:
     five, fifteen = "announce_5", "announce_15"
     assert area(running(announced=five), running(announced=fifteen)).announced == five

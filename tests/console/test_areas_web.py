@@ -1,6 +1,7 @@
 """One press for many tables: an order each, all at once, and a repeat acts once."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,16 @@ import pytest
 
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
+from controller.console.acts import Acts
 from controller.console.console import Console
+from controller.console.people import Person
 from controller.console.routes.areas import order_id
-from controller.messages import Command, Reply
-from tests.console.fake import Scripted, ScriptedLine
+from controller.console.store.acts import KeptActs
+from controller.console.store.archive import StoreError
+from controller.console.store.orders import Given, Orders
+from controller.messages import Command, Reply, Role
+from tests.console.fake import Scripted, ScriptedLine, now
+from tests.console.until import until
 from tests.console.web import logged_in, refused, standing
 
 Sent = list[tuple[str, Command]]
@@ -55,6 +62,18 @@ def not_begun(tables: Scripted, *names: str) -> None:
         assert known is not None
         match = msgspec.structs.replace(known.match, started=False)
         tables.say(name, msgspec.structs.replace(known, match=match))
+
+
+def acts(console: Console, role: Role = Role.CHIEF) -> Any:
+    """Return what pages show of what was ordered of areas."""
+    console.hall._show_all(console.now_ms())
+    _, parts = console.hall.shown(role).since(0)
+    return json.loads(parts.get("acts") or b"null")
+
+
+def fates(console: Console, role: Role = Role.CHIEF) -> dict[str, str]:
+    """Return the newest act's fate at each table."""
+    return {one["table"]: one["fate"] for one in acts(console, role)[0]["tables"]}
 
 
 async def test_the_areas_are_listed_for_whoever_may_look(hall: tuple[Console, Scripted]) -> None:
@@ -141,16 +160,18 @@ async def test_tables_that_failed_are_asked_again_alone(
     assert [table for table, _ in sent] == ["T02"]
 
 
-async def test_a_referee_may_not_start_an_area_and_nothing_is_sent(
-    hall: tuple[Console, Scripted], sent: Sent
+@pytest.mark.parametrize("act", ["start", "hold", "resume"])
+async def test_the_areas_clock_is_the_chiefs_and_from_a_referee_nothing_is_sent(
+    hall: tuple[Console, Scripted], sent: Sent, act: str
 ) -> None:
     console, tables = hall
     not_begun(tables, "T01")
-    replies = await press(console, "start", name="ref")
-    assert not replies["T01"]["ok"]
-    assert "start_match" in replies["T01"]["error"]["message"]
-    assert replies["T01"]["error"]["message_zh"]
+    async with logged_in(console, "ref") as client:
+        said = {"id": "press-0001", "reason": "smoke"}
+        answer = await client.post(f"/api/areas/A/{act}", json=said)
+    assert refused(answer)[0] == 403
     assert not sent
+    assert acts(console) == []
 
 
 @pytest.mark.parametrize(
@@ -180,6 +201,157 @@ async def test_an_observer_orders_nothing(hall: tuple[Console, Scripted], sent: 
         answer = await client.post("/api/areas/A/resume", json={"id": "press-0001"})
     assert answer.status_code == 403
     assert not sent
+
+
+class Mixed:
+    """Tables of which one refuses, one is silent, one is slow."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.sent: Sent = []
+        self.silent, self.refusing = {"T02"}, {"T03"}
+        self.go = asyncio.Event()
+        mixed = self
+
+        async def send(line: ScriptedLine, command: Command) -> Reply:
+            return await mixed.answer(line._table, command)
+
+        monkeypatch.setattr(ScriptedLine, "send", send)
+
+    async def answer(self, table: str, command: Command) -> Reply:
+        self.sent.append((table, command))
+        if table == "T05":
+            await self.go.wait()
+        if table in self.silent:
+            raise NoAnswer("no answer in 8 s")
+        if table in self.refusing:
+            return refusal(command.id, "OTHER_RUN")
+        return Reply(id=command.id, ok=True, result={})
+
+
+async def test_what_was_ordered_of_an_area_is_followed_table_by_table_until_it_is_seen(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, tables = hall
+    mixed = Mixed(monkeypatch)
+    pressed = asyncio.ensure_future(press(console, "hold", reason="fire alarm"))
+    await until(lambda: acts(console) and fates(console).get("T04") == "accepted")
+    found = fates(console)
+    assert found == {
+        "T01": "accepted",
+        "T02": "silent",
+        "T03": "refused",
+        "T04": "accepted",
+        "T05": "sent",
+        "T06": "accepted",
+    }
+    tables.tell("T01", "command", id="press-0001-T01")
+    mixed.go.set()
+    await pressed
+    tables.tell("T05", "command", id="press-0001-T05")
+    assert fates(console, Role.REFEREE) == found | {"T01": "seen", "T05": "seen"}
+    (act,) = acts(console)
+    assert (act["act"], act["person"], act["reason"]) == ("hold", "chief", "fire alarm")
+    assert act["tables"][2]["error"]["code"] == "OTHER_RUN"
+    assert acts(console, Role.OBSERVER) is None
+
+
+async def test_what_is_not_known_of_an_area_is_asked_for_again_and_what_refused_is_not(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+    mixed = Mixed(monkeypatch)
+    mixed.go.set()
+    await press(console, "hold", reason="fire alarm")
+    before, mixed.sent, mixed.silent = mixed.sent, [], set()
+    async with logged_in(console, "ref") as client:
+        assert refused(await client.post("/api/acts/press-0001/again"))[0] == 403
+    async with logged_in(console, "chief") as client:
+        assert (await client.post("/api/acts/press-0001/again")).status_code == 200
+        assert refused(await client.post("/api/acts/press-0404/again"))[0] == 409
+    assert mixed.sent == [one for one in before if one[0] == "T02"]
+    assert (fates(console)["T02"], fates(console)["T03"]) == ("accepted", "refused")
+    mixed.refusing = set()
+    await press(console, "hold", id="press-0002", reason="fire alarm", tables=["T03"])
+    assert fates(console) == {"T03": "accepted"}
+
+
+async def test_what_is_not_known_stays_shown_beside_what_is_ordered_next(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+    mixed = Mixed(monkeypatch)
+    mixed.go.set()
+    await press(console, "hold", reason="fire alarm")
+    for n in range(2, 10):
+        await press(console, "hold", id=f"press-000{n}", reason="smoke", tables=["T01"])
+    assert [act["id"] for act in acts(console)] == ["press-0009", "press-0001"]
+    mixed.silent = set()
+    async with logged_in(console, "chief") as client:
+        await client.post("/api/acts/press-0001/again")
+    await press(console, "hold", id="press-0010", reason="smoke", tables=["T01"])
+    assert [act["id"] for act in acts(console)] == ["press-0010"]
+
+
+async def test_an_area_is_followed_over_a_restart_and_what_was_never_sent_is_sent_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mixed = Mixed(monkeypatch)
+    mixed.go.set()
+    write = Orders.write
+
+    def dies(orders: Orders, given: Given) -> None:
+        if given.table == "T04":
+            raise StoreError("no such disk")
+        write(orders, given)
+
+    async with standing(tmp_path) as (console, _):
+        with monkeypatch.context() as patch:
+            patch.setattr(Orders, "write", dies)
+            replies = await press(console, "hold", reason="fire alarm")
+        assert "nothing was sent" in replies["T04"]["error"]["message"]
+        assert fates(console)["T04"] == "unsent"
+        engine, kept = console.engine, KeptActs(console.engine)
+        later = Acts(console.desk, Orders(engine), kept, now)
+        await later.load()
+        (act,) = later.view([], 0)
+        found = {one.table: one.fate for one in act.tables}
+        assert (found["T01"], found["T02"], found["T04"]) == ("accepted", "silent", "unsent")
+        mixed.sent.clear()
+        other = Person(name="chief2", role=Role.CHIEF)
+        await later.again(other, later.open("press-0001"))
+        assert {(table, order.person) for table, order in mixed.sent} == {
+            ("T02", "chief"),  # it may have acted: asked for in the name of who ordered it
+            ("T04", "chief2"),
+        }
+
+
+async def test_an_area_of_which_nothing_can_be_written_down_is_not_ordered_at_all(
+    hall: tuple[Console, Scripted], sent: Sent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+
+    def away(*_: object) -> None:
+        raise StoreError("no such disk")
+
+    monkeypatch.setattr(KeptActs, "write", away)
+    async with logged_in(console, "chief") as client:
+        said = {"id": "press-0001", "reason": "smoke"}
+        answer = await client.post("/api/areas/A/hold", json=said)
+    assert refused(answer)[0] == 503
+    assert "nothing was sent" in refused(answer)[1]
+    assert not sent
+
+
+async def test_tables_that_were_never_heard_are_named_as_left_out(
+    hall: tuple[Console, Scripted], sent: Sent
+) -> None:
+    console, tables = hall
+    line = msgspec.structs.replace(console.config.tables[0], id="T18", area="B")
+    tables.add(line)
+    async with logged_in(console, "chief") as client:
+        await client.post("/api/areas/B/hold", json={"id": "press-0001", "reason": "x"})
+    assert "T18" not in {table for table, _ in sent}
+    assert acts(console)[0]["unheard"] == ["T12", "T18"]
 
 
 def test_an_order_is_named_by_its_request_and_its_table() -> None:

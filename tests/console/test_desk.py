@@ -15,9 +15,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from controller import signing
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
-from controller.console.desk import Desk
+from controller.console.desk import Desk, told_orders
 from controller.console.people import Person
-from controller.console.store.archive import StoreError
+from controller.console.store.archive import Archive, Kept, StoreError
 from controller.console.store.orders import Orders
 from controller.console.wish import Answered, OrderView, Wish
 from controller.console.wrong import Wrong
@@ -90,6 +90,7 @@ def new_desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Ca
         keys=lambda table: tmp_path / "clients",
         ids=lambda: f"own-{next(numbers)}",
         now_ms=lambda: next(numbers),
+        told=told_orders(Archive(engine)),
     )
 
 
@@ -345,6 +346,127 @@ async def test_what_the_journal_tells_of_an_order_is_seen(desk: Desk) -> None:
     assert isinstance(view, OrderView)
     assert (view.seen, view.person, view.cmd) == (77, "Li Na", "hold")
     assert set(changed) == {"T01"}
+
+
+async def test_what_the_journal_told_before_this_run_is_seen_after_it(
+    new_desk: Callable[[], Desk], engine: Engine
+) -> None:
+    await new_desk().do(LI, "T01", HOLD)
+    told = an_event("T01", 77, "command", {"id": HOLD.id})
+    failed = an_event("T01", 78, "command", {"id": "order-0009", "refused": "JAM"})
+    Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in (told, failed)])
+    (view,) = await new_desk().orders("T01")
+    assert view.seen == 77
+
+
+async def test_what_nobody_knows_of_an_order_another_may_ask_and_it_acts_in_the_first_ones_name(
+    desk: Desk, wire: Wire
+) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+    wire.says = Wire().says
+    told = await desk.again(WU, "T01", HOLD.id)
+    assert told.reply is not None
+    assert wire.sent[0] == wire.sent[1]
+    assert wire.sent[1].person == "Li Na"
+    assert await fates(desk) == {HOLD.id: "done"}
+    assert await desk.again(CHEN, "T01", HOLD.id) == told
+    assert len(wire.sent) == 2
+
+
+async def test_two_who_ask_for_one_order_at_once_send_it_once(desk: Desk, wire: Wire) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+    wire.takes_s, wire.says = 1.0, Wire().says
+    asked = (desk.again(WU, "T01", HOLD.id), desk.do(LI, "T01", HOLD))
+    assert len(set(map(repr, await asyncio.gather(*asked)))) == 1
+    assert len(wire.sent) == 2
+
+
+@pytest.mark.parametrize(
+    ("person", "table", "order", "status"),
+    [
+        (WU, "T01", "order-0002", 403),  # the chief's, signed as the chief's
+        (Person(name="Tao", role=Role.TECHNICIAN), "T01", "order-0002", 403),
+        (CHEN, "T02", "order-0002", 404),
+        (CHEN, "T01", "order-0404", 404),
+    ],
+)
+async def test_nobody_gives_by_asking_what_he_could_not_give(
+    desk: Desk, wire: Wire, person: Person, table: str, order: str, status: int
+) -> None:
+    wire.says = silent
+    await desk.do(CHEN, "T01", OPEN)
+    with pytest.raises(Wrong) as raised:
+        await desk.again(person, table, order)
+    assert raised.value.status == status
+    assert len(wire.sent) == 1
+
+
+async def test_what_the_chief_ordered_of_his_own_word_no_referee_has_sent_again(
+    desk: Desk, wire: Wire
+) -> None:
+    """A referee may stop a table, and only the chief its area: the order bears the chief's key."""
+    wire.says = silent
+    await desk.do(CHEN, "T01", HOLD)
+    with pytest.raises(Wrong, match="an order of Chen") as raised:
+        await desk.again(LI, "T01", HOLD.id)
+    assert raised.value.status == 403
+    assert len(wire.sent) == 1
+
+
+async def test_a_hand_that_another_chief_ordered_stays_sealed_to_him(
+    desk: Desk, wire: Wire, tmp_path: Path
+) -> None:
+    own = read_certificate(tmp_path / "clients" / "chief.key")
+    assert own.seal is not None
+    box = base64.b64encode(SealedBox(PublicKey(own.seal)).encrypt(b"BJ")).decode()
+    wire.says = lambda command: Reply(id=command.id, ok=True, result={"sealed": box})
+    await desk.do(CHEN, "T01", OPEN)
+    told = await desk.again(Person(name="Zhou", role=Role.CHIEF), "T01", OPEN.id)
+    assert told.reply is not None
+    assert told.reply.result == {"sealed": box}
+
+
+@pytest.mark.parametrize("code", ["ORDER_OVER", "WRONG_ROLE", "BAD_SIGNATURE", "KEY_REVOKED"])
+async def test_what_says_nothing_of_then_is_no_fate_of_an_order_that_may_have_acted(
+    desk: Desk, wire: Wire, code: str
+) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+    wire.says = lambda command: refusal(command.id, code)
+    assert (await desk.do(LI, "T01", HOLD)).reply is None
+    assert await fates(desk) == {HOLD.id: "unknown"}
+
+
+async def test_an_order_for_a_run_that_is_over_is_refused_and_never_given_anew_by_itself(
+    desk: Desk, wire: Wire
+) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+    wire.says = lambda command: refusal(command.id, "OTHER_RUN")
+    await desk.again(WU, "T01", HOLD.id)
+    (view,) = await desk.orders("T01")
+    assert view.error is not None
+    assert (view.fate, view.error.code) == ("refused", "OTHER_RUN")
+    await desk.do(LI, "T01", HOLD)
+    assert len(wire.sent) == 2
+
+
+async def test_without_a_database_nothing_is_sent_and_that_is_said(
+    desk: Desk, wire: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreError("no such disk")
+
+    for call in ("find", "write"):
+        with monkeypatch.context() as patch:
+            patch.setattr(Orders, call, away)
+            with pytest.raises(Wrong, match="nothing was sent") as raised:
+                await desk.do(LI, "T01", HOLD)
+        assert raised.value.status == 503
+        assert raised.value.zh
+    assert wire.sent == []
 
 
 async def test_a_question_that_nobody_answers_is_told_in_both_languages(

@@ -37,6 +37,7 @@ TRIBUTE: Final = {
     "given": ["N"],
     "equal": True,
     "choice_open": True,
+    "chooser": "N",
 }
 PROOF: Final = {
     "deal": 2,
@@ -336,3 +337,12 @@ async def test_a_match_is_played_by_what_the_display_offers_and_nothing_of_it_is
     assert match.deal
     assert people.pressed >= {"counted", "laid", "returned", "led", "out", "is_out", "result"}
     assert table.states[-1].machine.phase in set(Phase)
+
+
+def test_of_two_who_give_back_only_up_chooses_between_equal_tributes() -> None:
+    """Both receivers give a card back (seed 003 R4.5); the other one's touch would be refused."""
+    due = TRIBUTE | {"payers": ["W", "E"], "laid": ["W", "E"], "given": [], "chooser": "N"}
+    match = {"phase": "return", "waiting_for": ["N", "S"], "tribute": due, "led": False}
+    seats = display(state(match=match), Standing.LIVE, 0).seats
+    offered = {at.seat: [one.args for one in at.buttons if one.cmd == "choose"] for at in seats}
+    assert offered == {"N": [{"payer": "W"}, {"payer": "E"}], "W": [], "S": [], "E": []}

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from httpx import AsyncClient, Response
 
+from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.console import Console
 from controller.console.store.orders import Orders
@@ -21,12 +22,13 @@ BODY = a_file(FIRST, SECOND, encoding="gb18030")
 
 
 class Lines:
-    """Tables that lay out what they are told; those of `refusing` do not."""
+    """Tables that lay out what they are told; of `refusing` and `silent` ones none does."""
 
     def __init__(self, tables: Scripted) -> None:
         self.tables = tables
         self.laid: list[tuple[str, Command]] = []
         self.refusing: set[str] = set()
+        self.silent: set[str] = set()
 
     def __call__(self, table: str, _: object) -> Any:
         lines = self
@@ -36,6 +38,8 @@ class Lines:
                 if command.cmd != "set_match":
                     return await super().send(command)
                 lines.laid.append((table, command))
+                if table in lines.silent:
+                    raise NoAnswer("no answer in 8 s")
                 if table in lines.refusing:
                     return refusal(command.id, "WRONG_PHASE", found="dealing", expected="empty")
                 match = {"match": command.args["match_id"], "verdict": None, "started": False}
@@ -139,14 +143,47 @@ async def test_a_match_that_is_gone_again_may_be_laid_out_once_more(
     assert [table for table, _ in lines.laid] == ["T01", "T02", "T01"]
 
 
-async def test_another_person_does_not_do_it_a_second_time(
+async def test_another_person_does_not_do_it_a_second_time_and_hears_who_did_it(
     at: tuple[Console, Lines], referee: AsyncClient
 ) -> None:
     await laid_out(referee)
-    async with logged_in(at[0], "chief") as chief:
-        told = await laid_out(chief)
-    assert all("another" in one["error"]["en"] for one in told.values())
+    async with logged_in(at[0], "ref2") as other:
+        told = await laid_out(other)
+    assert all(one["reply"]["ok"] for one in told.values())
+    assert {one["person"] for one in told.values()} == {"ref"}
     assert len(at[1].laid) == 2
+
+
+async def test_what_is_not_known_of_anothers_draw_is_asked_for_in_his_name_and_acts_once(
+    at: tuple[Console, Lines], referee: AsyncClient
+) -> None:
+    console, lines = at
+    lines.silent = {"T02"}
+    told = await laid_out(referee)
+    assert told["T02"]["unknown"]
+    async with logged_in(console, "ref2") as other:
+        still = await laid_out(other)
+        assert (still["T02"]["unknown"], still["T02"]["person"]) == (True, "ref")
+        lines.silent = set()
+        told = await laid_out(other)
+    assert told["T02"]["reply"]["ok"]
+    (first, *more) = [order for table, order in lines.laid if table == "T02"]
+    assert len(more) == 2
+    assert all(order == first for order in more)  # in its very bytes: the table acts once
+    assert first.person == "ref"
+
+
+async def test_a_chiefs_order_that_is_not_known_is_the_chiefs_and_it_is_said_whose(
+    at: tuple[Console, Lines], referee: AsyncClient
+) -> None:
+    console, lines = at
+    lines.silent = {"T02"}
+    async with logged_in(console, "chief") as chief:
+        await laid_out(chief)
+    told = await laid_out(referee)
+    assert "an order of chief (chief)" in told["T02"]["error"]["en"]
+    assert "chief" in told["T02"]["error"]["zh"]
+    assert [table for table, _ in lines.laid].count("T02") == 1
 
 
 async def test_a_draw_with_a_fault_is_sent_to_nobody(

@@ -16,7 +16,7 @@ from controller.console.standing import SILENT_MS, Contact, Heard
 from controller.console.store.archive import open_engine
 from controller.console.store.takes import KeptTakes
 from controller.console.takes import Takes
-from controller.console.view.waits import UNTAKEN_MS, since_epoch_ms
+from controller.console.view.waits import UNDEALT_MS, UNTAKEN_MS, since_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted, now
 from tests.console.states import call, state
@@ -192,6 +192,34 @@ async def test_what_is_made_of_all_tables_is_shown_to_its_roles(hall: Hall, tabl
     await asyncio.sleep(1)
     assert parts(hall, Role.CHIEF)["count"] == 1
     assert "count" not in parts(hall, Role.REFEREE)
+
+
+async def test_a_deal_that_is_due_and_does_not_begin_is_a_row_after_a_while(
+    hall: Hall, tables: Tables
+) -> None:
+    """A sensor that takes a full hopper for empty raises no alert: somebody has to go and see."""
+    since_ms = clock_ms()
+    waiting = {"started": True, "phase": "cut", "suspended": None}
+
+    async def heard_s(seconds: float) -> list[dict[str, Any]]:
+        for _ in range(int(seconds)):
+            tables.hear("T01", machine={"phase": "empty"}, match=waiting)
+            seen = msgspec.structs.replace(tables.seen("T01"), undealt_ms=since_ms)
+            tables._seen["T01"] = seen
+            await asyncio.sleep(1)
+        return list(parts(hall)["waits"])
+
+    assert await heard_s(UNDEALT_MS / 1000 - 5) == []
+    (wait,) = await heard_s(7)
+    (reason,) = wait["reasons"]
+    assert (reason["name"], reason["since_ms"], reason["rank"]) == ("no_deal", since_ms, 4)
+    assert reason["words_zh"]
+    assert parts(hall)["row/T01"]["light"] == "waits"
+    tables.hear("T01", machine={"phase": "shuffling"}, match=waiting)
+    await asyncio.sleep(1)
+    assert parts(hall)["waits"] == []
+    await asyncio.sleep(UNDEALT_MS / 1000)
+    assert [one["reasons"][0]["name"] for one in parts(hall)["waits"]] == ["silent"]
 
 
 async def test_a_state_that_cannot_be_shown_is_not_shown_as_the_present_and_harms_no_other(

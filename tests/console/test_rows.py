@@ -61,6 +61,18 @@ def test_a_standing_machine_comes_before_who_waits() -> None:
     assert _row(state(), wait).light == "waits"
 
 
+def test_what_only_a_technician_wants_to_know_makes_no_table_wait() -> None:
+    said = state(alerts=[alert("PANEL_LOST")])
+    wait = Wait(table="T01", reasons=reasons(said, Standing.LIVE, 0))
+    assert _row(said, wait).light == "busy"
+
+
+def test_a_table_is_found_by_who_plays_there() -> None:
+    pair = {"id": "7", "name": "Plum", "players": {"S": "Li Na", "N": "Sun"}}
+    found = _row(state(match={"pairs": {"NS": pair, "EW": None}}))
+    assert [(one.id, one.players) for one in found.pairs.values()] == [("7", ("Li Na", "Sun"))]
+
+
 def test_only_a_running_match_is_busy() -> None:
     assert _row(state()).light == "busy"
     assert _row(state(match={"started": False})).light == "calm"

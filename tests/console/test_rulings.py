@@ -3,11 +3,15 @@
 import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from controller.console.console import Console
+from controller.console.store.archive import Kept
+from controller.messages import Role
 from tests.console.played import PlayedTables, console_of
 from tests.console.web import browser, logged_in, refused
 
@@ -60,6 +64,35 @@ async def test_the_desk_shows_what_waits_and_what_counts(at_desk: Desk) -> None:
     assert east["given"]["violation"] == {"deal": 1, "match": 1, "round": 1, "event": 1}
     assert east["given"]["warning"]["round"] == 1  # brought from an earlier match
     assert [one["cards"] for one in found["counts"]] == [27, 27, 27, 27]
+
+
+async def test_who_asks_is_told_of_what_is_still_on_its_way_to_the_archive(
+    at_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, tables = at_desk
+    late: list[Kept] = []
+    monkeypatch.setattr(tables, "archive", SimpleNamespace(keep=late.extend))
+
+    async def settled() -> None:
+        console.archive.keep(late)
+        late.clear()
+
+    monkeypatch.setattr(tables, "settled", settled)
+    table = "/api/tables/T01"
+    assert (await order(console, "chief", "approve", ruling="R3"))["ok"]
+    assert (await get(console, f"{table}/desk"))["cases"][2]["state"] == "decided"
+    assert (await order(console, "chief", "hold", reason="a phone rings"))["ok"]
+    newest = late[-1].event.n
+    assert (await get(console, f"{table}/events"))["events"][-1]["n"] == newest
+    assert (await order(console, "chief", "resume"))["ok"]
+    newest = late[-1].event.n
+    assert (await get(console, f"{table}/told"))["told"][-1]["n"] == newest
+    assert (await order(console, "chief", "hold", reason="a phone rings"))["ok"]
+    newest = late[-1].event.n
+    async with console.pages.looking("T01", Role.REFEREE) as (shown, _):
+        while "told" not in (parts := shown.since(0)[1]):
+            await shown.changed(shown.since(0)[0])
+    assert msgspec.json.decode(parts["told"] or b"")[-1]["n"] == newest
 
 
 async def test_a_table_without_penalties_still_has_its_counts(at_desk: Desk) -> None:

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.sheet import file_name, plain, sheet_csv, view
+from controller.console.view.sheet import file_name, plain, sheet_csv, timed, view
 from controller.faults import Language
 from controller.match import events
-from tests.console.papers import a_sheet, played
+from tests.console.papers import a_sheet, played, shown_as
 from tests.match.table import BIG_TWO, B, Table, from_level
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -32,6 +32,20 @@ def cells(text: str, deal: int) -> dict[str, str]:
 def test_a_played_match_is_written_as_it_was_agreed(language: Language) -> None:
     golden = GOLDEN / f"sheet_{language}.csv"
     assert sheet_csv(a_sheet(played()), language).encode() == golden.read_bytes()
+
+
+def test_a_match_began_and_ended_by_the_wall_of_the_table_that_tells_of_it() -> None:
+    untold = a_sheet(played(), start_at=None, end_at=None, start_ms=60_000, end_ms=120_000)
+    state = shown_as(untold)
+    match = msgspec.structs.replace(state.match, at_ms=180_500)
+    state = msgspec.structs.replace(state, match=match, time="2027-01-01T14:30:00.500+08:00")
+    sheet = timed(untold, state)
+    assert sheet.start_at == "2027-01-01T14:28:00+08:00"
+    assert sheet.end_at == "2027-01-01T14:29:00+08:00"
+    other = msgspec.structs.replace(match, match="another")
+    for told in (None, msgspec.structs.replace(state, match=other)):
+        assert timed(untold, told) == untold
+    assert timed(untold, msgspec.structs.replace(state, time="noon")) == untold
 
 
 def test_excel_reads_the_file_as_it_is() -> None:

@@ -11,6 +11,7 @@ import pytest
 from httpx import AsyncClient
 
 from controller.client.client import NoAnswer
+from controller.client.refused import refusal
 from controller.console.console import Console
 from controller.console.keeping import RETRY_S, SheetKeeper
 from controller.console.store.archive import open_engine
@@ -180,6 +181,76 @@ async def test_a_table_that_does_not_answer_is_asked_again(tmp_path: Path) -> No
     tables.tell_state()  # nothing new
     await asyncio.sleep(RETRY_S)
     assert Line.asked == Line.silent + 1
+    await keeper.close()
+    engine.dispose()
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize("code", ["MACHINE_AWAY", "MACHINE_LATE", "TOO_MANY"])
+async def test_a_gateway_without_its_machine_does_not_say_that_the_match_is_gone(
+    tmp_path: Path, code: str
+) -> None:
+    tables = Signing(played())
+    engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    store, line, said = Sheets(engine, lambda: 1), SigningLine(tables, TABLE), [code]
+
+    class Desk:
+        async def read(self, table: str, cmd: str) -> Reply:
+            if said:
+                return refusal("1", said[0])
+            return await line.send(Command(id="1", cmd=cmd))
+
+    desk: Any = Desk()
+    keeper = SheetKeeper(tables, desk, store, now)
+    keeper.start()
+    await asyncio.sleep(RETRY_S * 1.5)
+    assert store.of("M1") == []
+    said.clear()
+    await asyncio.sleep(RETRY_S)
+    assert len(store.of("M1")) == 1
+    await keeper.close()
+    engine.dispose()
+
+
+@pytest.mark.virtual
+async def test_a_fault_with_one_sheet_ends_the_keeping_of_none(tmp_path: Path) -> None:
+    tables = Signing(played())
+    engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    store, line, fails = Sheets(engine, lambda: 1), SigningLine(tables, TABLE), [True]
+
+    class Desk:
+        async def read(self, table: str, cmd: str) -> Reply:
+            if fails.pop() if fails else False:
+                raise ZeroDivisionError
+            return await line.send(Command(id="1", cmd=cmd))
+
+    desk: Any = Desk()
+    keeper = SheetKeeper(tables, desk, store, now)
+    keeper.start()
+    await asyncio.sleep(RETRY_S * 1.5)
+    assert len(store.of("M1")) == 1
+    await keeper.close()
+    engine.dispose()
+
+
+@pytest.mark.virtual
+async def test_a_match_that_followed_is_not_kept_in_the_place_of_the_one_that_was_over(
+    tmp_path: Path,
+) -> None:
+    tables = Signing(played())
+    engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
+    store, line = Sheets(engine, lambda: 1), SigningLine(tables, TABLE)
+
+    class Desk:
+        async def read(self, table: str, cmd: str) -> Reply:
+            reply = await line.send(Command(id="1", cmd=cmd))
+            return msgspec.structs.replace(reply, result=(reply.result or {}) | {"match": "M2"})
+
+    desk: Any = Desk()
+    keeper = SheetKeeper(tables, desk, store, now)
+    keeper.start()
+    await asyncio.sleep(RETRY_S * 1.5)
+    assert (store.of("M1"), store.of("M2")) == ([], [])
     await keeper.close()
     engine.dispose()
 

@@ -22,6 +22,7 @@ from controller.gateway.enrolment import enrol
 from controller.messages import Role
 from controller.roster import KEYS, SIGN_FILE, Certificate, read_sign_file
 from tests.console.real_table import RealTable
+from tests.console.states import state
 from tests.console.until import until
 
 Open = Callable[..., AbstractAsyncContextManager[Tables]]
@@ -291,3 +292,77 @@ async def test_an_address_that_is_none_is_refused_and_leaves_nothing(open_tables
         with pytest.raises(BadAddress):
             tables.add(line)
         assert tables.ids == ()
+
+
+async def test_since_when_a_deal_is_due_and_not_begun_is_counted_until_it_begins(
+    table: RealTable, open_tables: Open
+) -> None:
+    due = {"started": True, "phase": "cut", "suspended": None}
+
+    def waits() -> None:
+        own = {"table": "T01", "head": table.journal.head, "signed": None}
+        table.seq += 1
+        said = state({"phase": "empty"}, match=due, seq=table.seq, **own)
+        table.machine.state = said
+        table.machine.publish(said)
+
+    async with open_tables() as tables, table.open() as line:
+        tables.add(line)
+        await until(lambda: tables.seen("T01").state is not None)
+        assert tables.seen("T01").undealt_ms is None
+        waits()
+        await until(lambda: tables.seen("T01").undealt_ms is not None)
+        first = tables.seen("T01")
+        waits()
+        await until(lambda: tables.seen("T01").state != first.state)
+        assert tables.seen("T01").undealt_ms == first.undealt_ms
+        table.say()
+        await until(lambda: tables.seen("T01").undealt_ms is None)
+
+
+async def test_a_fault_with_one_state_keeps_nobody_from_what_else_was_told(
+    table: RealTable, open_tables: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_tables() as tables, table.open() as line:
+        tables.add(line)
+        await until(lambda: tables.seen("T01").state is not None)
+        with monkeypatch.context() as patch:
+            patch.setattr(tables, "_take", lambda *_: 1 // 0)
+            table.say()
+            table.happens()
+            await until(lambda: complete(tables, table, tmp_path))
+        last = table.say()
+        await until(lambda: tables.seen("T01").state == last)
+
+
+async def test_a_fault_with_one_message_leaves_none_behind_it_unread(
+    table: RealTable, open_tables: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_tables() as tables, table.open() as line:
+        tables.add(line)
+        await until(lambda: tables.seen("T01").state is not None)
+        with monkeypatch.context() as patch:
+            patch.setattr(tables._feed, "_on_message", lambda *_: 1 // 0)
+            for _ in range(3):
+                table.happens()
+                table.say()
+            await asyncio.sleep(0.3)
+        table.happens()
+        await until(lambda: complete(tables, table, tmp_path))
+
+
+async def test_a_clock_that_is_set_makes_nothing_older_or_newer(
+    table: RealTable, open_tables: Open
+) -> None:
+    async with open_tables() as tables, table.open() as line:
+        tables.add(line)
+        await until(lambda: tables.seen("T01").state is not None)
+        before = tables.seen("T01").heard
+        told: list[str] = []
+        tables.on_change(told.append)
+        tables.stepped(3_600_000)
+        after = tables.seen("T01").heard
+        assert told == ["T01"]
+        assert before.heard_ms is not None
+        assert after.heard_ms == before.heard_ms + 3_600_000
+        assert after.contact_ms == before.contact_ms + 3_600_000

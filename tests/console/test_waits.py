@@ -13,6 +13,7 @@ from controller.console.view.waits import (
     Rank,
     Reason,
     Wait,
+    awaits_machine,
     queue,
     reasons,
     since_epoch_ms,
@@ -95,6 +96,16 @@ def test_a_referee_does_not_see_what_is_for_the_technician() -> None:
     assert queue([row], Role.TECHNICIAN) == (row,)
 
 
+def test_nor_does_he_see_it_beside_what_the_table_waits_for() -> None:
+    both = state(alerts=[alert("PANEL_LOST")], calls=[call("button", seat="N")])
+    row = wait("T01", reasons(both, Standing.LIVE, 0), "Li Na", AT_MS)
+    assert row is not None
+    (seen,) = queue([row], Role.REFEREE)
+    assert [one.name for one in seen.reasons] == ["button"]
+    assert (seen.table, seen.taken_by) == ("T01", "Li Na")
+    assert queue([row], Role.TECHNICIAN) == (row,)
+
+
 ranked = st.builds(
     Reason,
     rank=st.sampled_from(Rank),
@@ -114,3 +125,45 @@ def test_nobody_who_is_less_urgent_or_came_later_stands_above(waits: list[Wait])
     assert len(rows) == len(waits)
     for above, below in pairwise(rows):
         assert (above.rank, above.since_ms) <= (below.rank, below.since_ms)
+
+
+DUE: dict[str, Any] = {"started": True, "phase": "dealing", "suspended": None, "by_hand": False}
+
+
+@pytest.mark.parametrize("phase", ["empty", "released"])
+@pytest.mark.parametrize("of_match", ["cut", "dealing"])
+def test_a_machine_that_has_not_begun_a_deal_that_is_due_is_awaited(
+    phase: str, of_match: str
+) -> None:
+    assert awaits_machine(state({"phase": phase, "pauses": {}}, match=DUE | {"phase": of_match}))
+
+
+@pytest.mark.parametrize(
+    ("machine", "match"),
+    [
+        ({"phase": "shuffling"}, {}),
+        ({"phase": "committed"}, {"phase": "cut"}),
+        ({"phase": "fault"}, {}),
+        ({"pauses": {"referee": "Li Na"}}, {}),
+        ({}, {"started": False}),
+        ({}, {"phase": "play"}),
+        ({}, {"suspended": "smoke"}),
+        ({}, {"by_hand": True}),
+        ({}, {"clock": {"left_s": 9, "running": False}}),
+        ({}, {"verdict": {"winner": "NS", "how": "x", "how_en": "x", "how_zh": "x"}}),
+    ],
+)
+def test_a_machine_that_has_nothing_to_do_or_was_stopped_is_not(
+    machine: dict[str, Any], match: dict[str, Any]
+) -> None:
+    found = state({"phase": "empty", "pauses": {}} | machine, match=DUE | match)
+    assert not awaits_machine(found)
+
+
+def test_how_long_somebody_waits_is_counted_by_the_consoles_clock() -> None:
+    """A table without the right time, as in a hall without internet, has people wait no longer."""
+    behind_ms = 365 * 86_400_000
+    said = state(calls=[call("button")], alerts=[alert("JAM")])
+    right = reasons(said, Standing.LIVE, 0)
+    moved = reasons(said, Standing.LIVE, 0, skew_ms=behind_ms)
+    assert [one.since_ms for one in moved] == [one.since_ms + behind_ms for one in right]

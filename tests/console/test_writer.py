@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from controller.console.store import writer as writing
 from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
 from controller.console.store.aside import Aside
 from controller.console.store.writer import Writer
@@ -114,6 +115,40 @@ async def test_what_finds_no_room_is_refused_and_counted(
     assert writer.standing.waiting == 4
 
 
+async def test_who_reads_waits_for_what_was_taken_before_and_for_nothing_later(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    writer, kept = make(), events(3)
+    await writer.settled()
+    disk.go_on.clear()
+    for one in kept[:2]:
+        writer.keep([one])
+        await asyncio.sleep(0.02)  # the second one waits behind the first one's group
+    settled = asyncio.ensure_future(writer.settled())
+    await asyncio.sleep(0.02)
+    assert not settled.done()
+    disk.go_on.set()
+    await settled
+    assert disk.groups[:2] == [[1], [2]]
+
+
+async def test_who_reads_does_not_wait_for_a_database_that_is_away(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    writer, kept = make(), events(2)
+    disk.away = True
+    disk.go_on.clear()
+    writer.keep(kept[:1])
+    settled = asyncio.ensure_future(writer.settled())
+    await asyncio.sleep(0.02)
+    assert not settled.done()
+    disk.go_on.set()
+    await settled
+    writer.keep(kept[1:])
+    await writer.settled()
+    assert writer.standing.waiting == 2
+
+
 async def test_one_batch_larger_than_all_room_is_taken_where_nothing_waits(
     make: Callable[..., Writer], disk: Disk
 ) -> None:
@@ -167,3 +202,28 @@ async def test_who_stops_waiting_stops_no_call(aside: Aside) -> None:
     go_on.set()
     await aside.run(lambda: None)
     assert over.is_set()
+
+
+async def test_in_a_quiet_hall_it_is_found_out_that_the_database_is_away_and_that_it_is_back(
+    make: Callable[..., Writer], disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writing, "LOOK_S", 0.01)
+    writer = make()
+    disk.away = True
+    await until(lambda: writer.away)
+    disk.away = False
+    await until(lambda: not writer.away)
+
+
+async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
+    make: Callable[..., Writer], disk: Disk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(disk, "write", lambda batches: 1 // 0)
+        writer = make()
+        done = writer.keep(events(2))
+        await until(lambda: writer.away)
+        assert writer.standing.why
+    assert done is not None
+    await done
+    assert [group for group in disk.groups if group] == [[1, 2]]

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,10 @@ from tests.machine.walk import Walk
 pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
 
 WALKS = 100
+MADE_UP = re.compile(
+    r"another (set|table)|\b(A1|R1|JAM|Plum|Pine|Li Na|S5|SA)\b|: [NWSE]\b(?! /)|N 27"
+)
+"""What samples say (samples.py) and no table has; a single seat is the first that was tried."""
 REFEREE, CHIEF, TABLE = Role.REFEREE, Role.CHIEF, Role.TABLE
 
 
@@ -132,6 +137,24 @@ async def test_a_player_who_calls_is_offered_to_whoever_can_go_there(table: Tabl
         await ordered(at, TABLE, "call", seat="S")
         told = (await offers(at, REFEREE))["attend"]
         assert (told.seats, told.seatless) == (["S"], True)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+async def test_a_refusal_names_nothing_that_only_a_sample_said(table: Tables, stage: str) -> None:
+    async with table() as at:
+        await STAGES[stage](at)
+        for role in Role:
+            for cmd, offer in (await offers(at, role)).items():
+                told = "" if offer.refused is None else offer.refused.message
+                assert cmd == "clear_jam" or not MADE_UP.search(told), (cmd, told)
+
+
+async def test_a_refusal_names_what_the_table_has(table: Tables) -> None:
+    async with table() as at:
+        await STAGES["result"](at)
+        why = (await offers(at, REFEREE))["take_over"].refused
+        assert why is not None
+        assert str(MATCH["match_id"]) in why.message
 
 
 # -- it is only asked --------------------------------------------------------------

@@ -55,6 +55,16 @@ def test_a_played_match_is_printed_as_it_was_agreed(language: Language) -> None:
     assert sheet_text(raw, language) == golden.read_text(encoding="utf-8")
 
 
+def test_why_a_deal_ended_by_itself_is_said_in_words() -> None:
+    lost = whole(Table().started().played("NS").in_play().ruled("NS", "match_forfeit").state)
+    assert [(note.en, note.zh) for note in lost.notes][-1] == (
+        "deal 2 does not count: the match is lost by a ruling",
+        "第2副终止不计：本局判负",
+    )
+    void = whole(Table().started().played("NS").in_play().corrected(1, "WNS", "void_later").state)
+    assert void.notes[-1].zh == "第2副终止不计：更正前副成绩，其后作废"
+
+
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", profile_names())
 def test_every_match_has_a_sheet_that_fits_its_page(name: str, scale: Callable[[int], int]) -> None:

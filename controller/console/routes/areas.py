@@ -1,6 +1,9 @@
-"""The areas' clocks, and the chief's hand on them: one command to every table of an area."""
+"""The areas' clocks, and the chief's hand on them: one command to every table of an area.
 
-import asyncio
+Start, pause and end of pause are the chief's (REFEREE 3.1, 3.2: one clock an area). Time that is
+added (补时) is a referee's at his tables, above five minutes the chief's: each table says so.
+"""
+
 import hashlib
 import re
 from collections.abc import Callable, Mapping
@@ -9,12 +12,11 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from controller.console.routing import EVERYBODY, REFEREES, Asked, route
-from controller.console.store.orders import Orders
-from controller.console.view.areas import areas, is_due, is_over, is_playing
-from controller.console.wish import Wish
+from controller.console.routing import EVERYBODY, REFEREES, Asked, Roles, admit, route
+from controller.console.store.acts import KeptAct
+from controller.console.view.areas import areas, is_due, is_over
 from controller.console.wrong import Wrong
-from controller.messages import State
+from controller.messages import Role, State
 
 RequestId = Annotated[
     str, Meta(pattern=r"^[A-Za-z0-9_.-]{8,36}$", description="8 to 36 letters, digits, _ . -")
@@ -35,15 +37,12 @@ class AreaWish(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Act(msgspec.Struct, frozen=True):
-    """A command for many tables: which, what it says, and the tables that it is for by itself.
-
-    `was`: a table where it has acted already.
-    """
+    """A command for many tables: which, what it says, and the tables that it is for by itself."""
 
     cmd: str
     args: Callable[[AreaWish], dict[str, Any]]
     meant: Callable[[State], bool]
-    was: Callable[[State], bool]
+    roles: Roles = frozenset({Role.CHIEF})
 
 
 def _has_match(state: State) -> bool:
@@ -62,17 +61,13 @@ def _seconds(wish: AreaWish) -> dict[str, Any]:
     return {"seconds": wish.seconds}
 
 
-def _never(state: State) -> bool:
-    return False
-
-
 ACTS: Final[Mapping[str, Act]] = {
-    "start": Act("start_match", lambda wish: {}, is_due, is_playing),
-    "hold": Act("hold", _reason, _has_match, _never),
-    "resume": Act("resume", lambda wish: {"area": True}, _has_match, _never),
-    "time": Act("add_time", _seconds, _has_match, _never),
+    "start": Act("start_match", lambda wish: {}, is_due),
+    "hold": Act("hold", _reason, _has_match),
+    "resume": Act("resume", lambda wish: {"area": True}, _has_match),
+    "time": Act("add_time", _seconds, _has_match, REFEREES),
 }
-"""What can be ordered of an area. Who may is the tables' to say, command by command."""
+"""What can be ordered of an area, and by whom; what a referee may add is the tables' to say."""
 
 
 async def see(asked: Asked) -> object:
@@ -90,17 +85,39 @@ async def act(asked: Asked) -> dict[str, Any]:
     if doing is None:
         raise Wrong(404, "there is no such act", "没有此操作")
     wish = await asked.body(AreaWish)
+    admit(asked.person, doing.roles)
     args = doing.args(wish)
-    tables = await _meant(asked, area, doing, wish)
-    replies = await asyncio.gather(*(_ordered(asked, table, doing, wish, args) for table in tables))
-    return {"tables": dict(zip(tables, replies, strict=True))}
+    tables, unheard = _meant(asked, area, doing, wish)
+    if not tables and await asked.console.acts.known(wish.id) is None:
+        return {"tables": {}}
+    meant = KeptAct(
+        id=wish.id,
+        area=area,
+        act=asked.path["act"],
+        cmd=doing.cmd,
+        args=args,
+        person=asked.person.name,
+        at_ms=asked.console.now_ms(),
+        orders={table: order_id(wish.id, table) for table in tables},
+        unheard=unheard,
+    )
+    return {"tables": await asked.console.acts.order(asked.person, meant)}
 
 
-async def _meant(asked: Asked, area: str, doing: Act, wish: AreaWish) -> list[str]:
-    """Return the tables that are meant. Raises Wrong for one that is not of the area.
+async def again(asked: Asked) -> dict[str, Any]:
+    """Ask what became of an act where that is not known, and send what was never sent."""
+    known = asked.console.acts.open(asked.path["id"])
+    admit(asked.person, ACTS[known.act].roles)
+    return {"tables": await asked.console.acts.again(asked.person, known)}
 
-    By itself an act is for the tables where it is due, and those which this very request has
-    reached before.
+
+def _meant(
+    asked: Asked, area: str, doing: Act, wish: AreaWish
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the tables that are meant, and those of the area that were never heard.
+
+    By itself an act is for the tables where it is due. Raises Wrong for one that is not of the
+    area.
     """
     tables = asked.console.tables
     there = {table: tables.seen(table) for table in tables.ids}
@@ -111,27 +128,10 @@ async def _meant(asked: Asked, area: str, doing: Act, wish: AreaWish) -> list[st
         for table in wish.tables:
             if table not in there:
                 raise Wrong(400, f"{table} is not in area {area}", f"{table}不在{area}区")
-        return list(dict.fromkeys(wish.tables))
-    states = {table: seen.state for table, seen in there.items() if seen.state is not None}
-    done = [table for table, state in states.items() if doing.was(state)]
-    before = await asked.console.read(lambda: _reached(Orders(asked.console.engine), wish, done))
-    return [table for table, state in states.items() if doing.meant(state) or table in before]
-
-
-def _reached(orders: Orders, wish: AreaWish, tables: list[str]) -> frozenset[str]:
-    return frozenset(table for table in tables if orders.find(order_id(wish.id, table)))
-
-
-async def _ordered(
-    asked: Asked, table: str, doing: Act, wish: AreaWish, args: dict[str, Any]
-) -> object:
-    """Return a table's reply as JSON has it; one that the console itself refuses looks alike."""
-    order = Wish(id=order_id(wish.id, table), cmd=doing.cmd, args=args)
-    try:
-        return (await asked.console.desk.do(asked.person, table, order)).reply
-    except Wrong as wrong:
-        words = {"message": wrong.en, "message_zh": wrong.zh, "action": "", "action_zh": ""}
-        return {"id": order.id, "ok": False, "error": {"code": "", **words}}
+        return list(dict.fromkeys(wish.tables)), ()
+    states = {table: seen.state for table, seen in there.items()}
+    unheard = tuple(table for table, state in states.items() if state is None)
+    return [table for table, state in states.items() if state and doing.meant(state)], unheard
 
 
 def order_id(request: str, table: str) -> str:
@@ -143,4 +143,5 @@ def order_id(request: str, table: str) -> str:
 ROUTES: Final = (
     route("/api/areas", see, roles=EVERYBODY),
     route("/api/areas/{area}/{act}", act, ("POST",), roles=REFEREES),
+    route("/api/acts/{id}/again", again, ("POST",), roles=REFEREES),
 )

@@ -6,7 +6,9 @@ from typing import Any, Final
 import msgspec
 from starlette.responses import Response
 
+from controller.console.desk import UNWRITTEN
 from controller.console.routing import REFEREES, Asked, page, route
+from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
 from controller.console.view.draw import Draw, Laid, preview, read_draw
 from controller.console.view.draw_file import COLUMNS, example
@@ -103,18 +105,25 @@ def _is_played(match: Match) -> bool:
 
 
 async def _laid_out(asked: Asked, laid: Laid) -> dict[str, Any]:
-    """Lay one match out; what happened is told, whatever it was."""
+    """Lay one match out; what happened is told, whatever it was, and whose order it is."""
     args: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(laid.args))  # as it is kept
+    desk, person, table = asked.console.desk, asked.person, laid.table
     try:
-        order = await _order_id(asked, laid)
+        order, given = await _order(asked, laid)
+        if given is not None and given.person != person.name:
+            # The same match at the same table: it is his order that is carried on, not a second.
+            his = {"person": given.person, "at_ms": given.at_ms}
+            return (await desk.again(person, table, order)).as_json() | his
         wish = Wish(id=order, cmd="set_match", args=args)
-        return (await asked.console.desk.do(asked.person, laid.table, wish)).as_json()
+        return (await desk.do(person, table, wish)).as_json()
     except Wrong as wrong:
         return {"error": {"en": wrong.en, "zh": wrong.zh}}
+    except StoreError:  # at the other tables it may be laid out by now
+        return {"error": {"en": UNWRITTEN.message, "zh": UNWRITTEN.message_zh}}
 
 
-async def _order_id(asked: Asked, laid: Laid) -> str:
-    """Return the id of the order: that of the last try, unless it is done with.
+async def _order(asked: Asked, laid: Laid) -> tuple[str, Given | None]:
+    """Return the id of the order, and whether it was given before: the last try, if that counts.
 
     A try that a table refused is done with, and one whose match is not there any more.
     """
@@ -127,8 +136,9 @@ async def _order_id(asked: Asked, laid: Laid) -> str:
         return found
 
     given = await asked.console.read(tries)
-    again = not given or _over(asked, laid, given[-1])
-    return f"{base}-{len(given) + 1 if again else len(given)}"
+    if not given or _over(asked, laid, given[-1]):
+        return f"{base}-{len(given) + 1}", None
+    return given[-1].command.id, given[-1]
 
 
 def _over(asked: Asked, laid: Laid, given: Given) -> bool:

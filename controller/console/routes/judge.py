@@ -183,7 +183,7 @@ async def _docket(asked: Asked) -> Docket:
         begun = archive.last_of(table, {BEGINS})
         return docket(archive.events(table, since=max(0, begun - 1)) if begun else ())
 
-    return await asked.console.read(found)
+    return await asked.console.past(found)
 
 
 def _named(name: str) -> str:

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
+from controller.client.refused import LARGEST
 from controller.console.routing import STAFF, Asked, route
 from controller.console.wish import Wish
 from controller.console.wrong import Wrong
@@ -16,10 +17,16 @@ _DOERS: Final = STAFF | {Role.TABLE}
 async def do(asked: Asked) -> dict[str, Any]:
     """Give an order; the same id again asks what became of it."""
     table, person = asked.path["id"], asked.person
-    wish = await asked.body(Wish)
+    wish = await asked.body(Wish, LARGEST)  # it is kept, and no table takes more
     if person.role is Role.TABLE and person.table != table:
         raise Wrong(403, "this display is of another table", "本台显属于另一张台")
     return (await asked.console.desk.do(person, table, wish)).as_json()
+
+
+async def again(asked: Asked) -> dict[str, Any]:
+    """Ask what became of an order that nobody has an answer to, whoever gave it."""
+    table, order = asked.table, asked.path["order"]
+    return (await asked.console.desk.again(asked.person, table, order)).as_json()
 
 
 class _Take(msgspec.Struct, forbid_unknown_fields=True):
@@ -39,8 +46,17 @@ async def take(asked: Asked) -> dict[str, Any]:
 
 
 async def leave(asked: Asked) -> dict[str, Any]:
-    """Say that nobody goes to a table any more."""
-    asked.console.takes.put(asked.table, None)
+    """Say that this person goes to a table no more; of another one the chief alone says so.
+
+    Whoever else wants to go there takes the table in his stead: somebody goes there then.
+    """
+    table, person = asked.table, asked.person
+    goes = asked.console.takes.who(table)
+    if goes not in (None, person.name) and person.role is not Role.CHIEF:
+        raise Wrong(
+            403, f"{goes} goes there: take it yourself, or ask the chief", f"{goes}已去，可由你接手"
+        )
+    asked.console.takes.put(table, None)
     return {"taken_by": None}
 
 
@@ -56,11 +72,12 @@ async def events(asked: Asked) -> dict[str, Any]:
                 break
         return found
 
-    return {"events": await asked.console.read(page)}
+    return {"events": await asked.console.past(page)}
 
 
 ROUTES: Final = (
     route("/api/tables/{id}/do", do, ("POST",), roles=_DOERS),
+    route("/api/tables/{id}/orders/{order}/again", again, ("POST",), roles=STAFF),
     route("/api/tables/{id}/take", take, ("POST",), roles=STAFF),
     route("/api/tables/{id}/leave", leave, ("POST",), roles=STAFF),
     route("/api/tables/{id}/events", events),

@@ -13,6 +13,7 @@ from controller.console.view.sheet import (
     file_name,
     read_sheet,
     sheet_csv,
+    timed,
     view,
 )
 from controller.console.wrong import Wrong
@@ -80,7 +81,8 @@ async def _of_table(asked: Asked) -> SheetView:
             f"what answers for table {table} is another table",
             f"以{table}之名应答的是另一张台",
         )
-    return view(sheet, _versions(await _kept(asked, sheet.match, table)))
+    seen = asked.console.tables.seen(table)
+    return view(timed(sheet, seen.state), _versions(await _kept(asked, sheet.match, table)))
 
 
 async def _kept(asked: Asked, match: str, table: str | None) -> list[KeptSheet]:

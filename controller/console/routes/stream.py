@@ -74,7 +74,10 @@ async def of_display(asked: Asked) -> Response:
 async def _told(
     asked: Asked, shown: Shown, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
-    """Yield a page's events until whoever looks may no longer, the console ends, or it failed."""
+    """Yield a page's events until whoever looks may no longer, the console ends, or it failed.
+
+    Also until he has opened too many others.
+    """
     person, console, token = asked.person, asked.console, asked.token
 
     async def may() -> bool:
@@ -82,19 +85,21 @@ async def _told(
         return now is not None and (now.role, now.table) == (person.role, person.table)
 
     events = stream(shown, console.now_ms, {"me": me(person)}, may)
-    ends = [asyncio.ensure_future(end.wait()) for end in (console.ending, failed) if end]
-    try:
-        while True:
-            due = asyncio.ensure_future(anext(events, None))
-            await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
-            said = due.result() if due.done() else None
-            if said is None or any(end.done() for end in ends):
-                due.cancel()
-                return
-            yield said
-    finally:
-        for end in ends:
-            end.cancel()
+    with console.lookers.looking(person.name) as too_many:
+        why = (console.ending, failed, too_many)
+        ends = [asyncio.ensure_future(end.wait()) for end in why if end]
+        try:
+            while True:
+                due = asyncio.ensure_future(anext(events, None))
+                await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
+                said = due.result() if due.done() else None
+                if said is None or any(end.done() for end in ends):
+                    due.cancel()
+                    return
+                yield said
+        finally:
+            for end in ends:
+                end.cancel()
 
 
 def _streamed(events: AsyncIterator[bytes]) -> Response:

@@ -1,7 +1,7 @@
 """A thread that does one thing after another, for what may block: the database, slow checks.
 
-The console has two: one for all that is written, in order; one for what is only read and for
-PINs, so that neither a long page nor a slow check keeps an order waiting.
+The console has three: one for all that is written, in order; one for what is only read; one for
+PINs: neither a long page nor a slow check keeps an order waiting, nor who guesses a page.
 """
 
 import asyncio

@@ -78,19 +78,35 @@ ORDERS: Final = Table(
 )
 """Commands, written before they are sent; without a reply it is not known whether they acted."""
 
+ACTS: Final = Table(
+    "acts",
+    ALL,
+    Column("id", String(40), primary_key=True),
+    Column("at_ms", BigInteger, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+)
+"""What people ordered of whole areas; what became of it stands in each table's order."""
+
 PEOPLE: Final = Table(
     "people",
     ALL,
     Column("name", String(40), primary_key=True),
     Column("role", String(16), nullable=False),
     Column("pin", String(200)),
-    Column("invited", String(64)),
     Column("language", String(2), nullable=False),
     Column("table_id", String(24)),
     Column("active", Boolean, nullable=False),
 )
-"""Who may log in. `table_id`: the one table of a display. `pin`: its argon2 hash; `invited`: the
-hash of an invitation not used yet."""
+"""Who may log in. `table_id`: the one table of a display. `pin`: its argon2 hash."""
+
+INVITATIONS: Final = Table(
+    "invitations",
+    ALL,
+    Column("person", String(40), primary_key=True),
+    Column("code", String(64), nullable=False, unique=True),
+    Column("until_ms", BigInteger, nullable=False),
+)
+"""Invitations that nobody has used yet, one a person, by the hash of their code."""
 
 SESSIONS: Final = Table(
     "sessions",

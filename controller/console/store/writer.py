@@ -11,10 +11,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-import msgspec
 import structlog
 
-from controller.console.seen import Run
+from controller.console.seen import Run, StoreStanding
 from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
 from controller.heads import KeptHead
 
@@ -25,20 +24,9 @@ MOST_BYTES: Final = 32 << 20
 GROUP: Final = 2_000
 """Events of one transaction, about."""
 RETRY_S: Final = 1.0
+LOOK_S: Final = 5.0
+"""In a quiet hall the database is tried so often: people's orders need it, too."""
 _log = structlog.get_logger("console")
-
-
-class StoreStanding(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """How the database is. `away_since_ms` (console's clock): since when it takes nothing.
-
-    `why`: in its own words. `waiting`: events in memory; `refused`: how many found no room since
-    the console began, and are asked for again.
-    """
-
-    away_since_ms: int | None = None
-    why: str = ""
-    waiting: int = 0
-    refused: int = 0
 
 
 class Writer:
@@ -67,6 +55,7 @@ class Writer:
         self._away_since_ms: int | None = None
         self._why = ""
         self._news = asyncio.Event()
+        self._tried = asyncio.Event()
         self._closing = asyncio.Event()
         self._task = asyncio.create_task(self._write_on())
 
@@ -109,6 +98,19 @@ class Writer:
         self._news.set()
         return done
 
+    async def settled(self) -> None:
+        """Return once all that was taken by now is on the disk, or the database takes nothing."""
+        if not self._batches:
+            return
+        _, last = self._batches[-1]
+        while not (last.done() or self.away):
+            await self._tried.wait()
+
+    def stepped(self, by_ms: int) -> None:
+        """Take it that the console's clock was set by so much."""
+        if self._away_since_ms is not None:
+            self._away_since_ms += by_ms
+
     async def close(self) -> None:
         """Write what waits, if the database takes it, and stop."""
         self._closing.set()
@@ -119,13 +121,15 @@ class Writer:
         while self._batches or not self._closing.is_set():
             if not self._batches:
                 self._news.clear()
-                await self._news.wait()
-                continue
+                await self._rest()
+                if not self._batches and self._closing.is_set():
+                    break
             group = self._group()
             try:
                 written = await self._run(partial(self._archive.write, group))
-            except StoreError as error:
-                self._went(str(error))
+            except Exception as error:  # whatever it is: what waits is not lost by it
+                self._went(error)
+                self._tell_tried()
                 if self._closing.is_set():
                     break
                 await self._pause()
@@ -133,8 +137,19 @@ class Writer:
             self._done(group)
             self._came()
             self._on_written(written)
+            self._tell_tried()
         for _, done in self._batches:
             done.cancel()
+
+    async def _rest(self) -> None:
+        """Wait for something to write, or until it is time to look whether anything could be."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LOOK_S):
+                await self._news.wait()
+
+    def _tell_tried(self) -> None:
+        self._tried.set()
+        self._tried = asyncio.Event()
 
     async def _pause(self) -> None:
         with suppress(TimeoutError):
@@ -160,11 +175,12 @@ class Writer:
             if not done.done():
                 done.set_result(None)
 
-    def _went(self, why: str) -> None:
-        self._why = why
+    def _went(self, error: Exception) -> None:
+        ours = None if isinstance(error, StoreError) else error
+        self._why = str(error)
         if self._away_since_ms is None:
             self._away_since_ms = self._now_ms()
-            _log.warning("the store is away, events wait in memory", why=why)
+            _log.warning("the store is away, events wait in memory", why=self._why, exc_info=ours)
             self._on_standing()
 
     def _came(self) -> None:

@@ -14,7 +14,7 @@ import msgspec
 from controller.console.seen import Seen
 from controller.console.standing import Standing
 from controller.console.view.clocks import ends_ms
-from controller.console.view.waits import Rank, reasons
+from controller.console.view.waits import Rank, due
 from controller.messages import Phase, State
 
 DIFFERS_S: Final = 3
@@ -104,7 +104,8 @@ def areas(seen: Sequence[Seen], now_ms: int) -> list[AreaView]:
 def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
     known = [(one, one.state) for one in seen if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
-    clocks = [clock for one, state in playing if (clock := _clock(one, state)) is not None]
+    heard = [(one, state) for one, state in playing if _is_live(one, now_ms)] or playing
+    clocks = [clock for one, state in heard if (clock := _clock(one, state)) is not None]
     running = 2 * sum(clock.running for clock in clocks) > len(clocks)
     alike = [clock for clock in clocks if clock.running is running]
     up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
@@ -114,7 +115,7 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
         tables=tuple(one.table for one in seen),
         event=_most(state.match.event for _, state in known),
         round=_most(state.match.round for _, state in known),
-        live=sum(one.standing(now_ms)[0] is Standing.LIVE for one in seen),
+        live=sum(_is_live(one, now_ms) for one in seen),
         waiting=sum(_waits(one, now_ms) for one in seen),
         not_started=sum(is_due(state) for _, state in known),
         playing=len(playing),
@@ -125,11 +126,16 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
         running=running,
         ends_ms=up_ms,
         left_s=left_s,
-        announced=_said(state for _, state in playing),
+        announced=_said(state for _, state in heard),
         added=tuple(Added(clock.table, clock.added_s) for clock in clocks if clock.added_s),
         differs=tuple(_differing(clocks, running, up_ms, left_s)),
-        behind=tuple(_behind(playing)),
+        behind=tuple(_behind(heard)),
     )
+
+
+def _is_live(seen: Seen, now_ms: int) -> bool:
+    """Tell whether what is known of a table is its present: the past has no word in the clock."""
+    return seen.standing(now_ms)[0] is Standing.LIVE
 
 
 def is_due(state: State) -> bool:
@@ -190,8 +196,7 @@ def _said(states: Iterable[State]) -> str | None:
 
 
 def _waits(seen: Seen, now_ms: int) -> bool:
-    how, since_ms = seen.standing(now_ms)
-    return any(one.rank < Rank.UNHEARD for one in reasons(seen.state, how, since_ms))
+    return any(one.rank < Rank.UNHEARD for one in due(seen, now_ms))
 
 
 def _most(values: Iterable[T | None]) -> T | None:

@@ -1,12 +1,8 @@
 """When the time of a match is up, by the console's clock: told once, counted down in browsers."""
 
-from typing import Final
-
+from controller.console.standing import SKEW_MS
 from controller.console.view.waits import since_epoch_ms
 from controller.messages import State
-
-SKEW_MS: Final = 2_000
-"""A table whose stamps are further off than this has no clock of the wall to go by."""
 
 
 def ends_ms(state: State, heard_ms: int | None) -> int | None:

@@ -61,6 +61,7 @@ SHOWN: Final = frozenset(
         "match.tribute.given",
         "match.tribute.equal",
         "match.tribute.choice_open",
+        "match.tribute.chooser",
         "match.choices.asked",
         "match.outs",
         "match.order",

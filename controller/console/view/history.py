@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from controller.console.store.sheets import KeptSheet, signed
-from controller.console.view.rows import PairName
+from controller.console.view.rows import PairName, pair_name
 from controller.messages import Score, Side, State, Verdict
 from controller.sheet.form import ScoreSheet
 
@@ -73,7 +73,7 @@ def _kept(one: KeptSheet) -> MatchLine:
         match=sheet.match,
         stage=sheet.stage,
         state=sheet.state,
-        pairs={side: PairName(pair.id, pair.name) for side, pair in sheet.pairs.items()},
+        pairs={side: pair_name(pair) for side, pair in sheet.pairs.items()},
         deals=len(sheet.deals) or len(sheet.hands),
         levels=None if sheet.levels is None else dict(sheet.levels),
         verdict=sheet.verdict,
@@ -105,7 +105,7 @@ def _present(state: State) -> MatchLine | None:
         or match.stage is None
     ):
         return None
-    pairs = {side: PairName(pair.id, pair.name) for side, pair in match.pairs.items() if pair}
+    pairs = {side: pair_name(pair) for side, pair in match.pairs.items() if pair}
     return MatchLine(
         table=state.table,
         table_no=match.table_no,

@@ -5,8 +5,10 @@ hands, so cards come from who sees them. Numbers of cards are demanded by where 
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from controller.messages import Match, Seat
 from controller.rules.bigtwo.combos import KINDS as BIG_TWO_KINDS
@@ -17,12 +19,15 @@ from controller.rules.combos.ruling import Containing, Ruling
 from controller.rules.profile import BigTwoProfile, Profile
 from controller.rules.seats import ALL
 
+Cards = Annotated[str, Meta(max_length=1_000)]
+"""A whole set is less. Whoever may look may ask, and all others wait for the answer."""
+
 
 class Laid(msgspec.Struct, frozen=True, kw_only=True):
     """One play as it was tapped or written; `declared`: what its player said that it is."""
 
-    cards: str
-    declared: str | None = None
+    cards: Cards
+    declared: Cards | None = None
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,8 +6,8 @@ import msgspec
 
 from controller.console.standing import Standing
 from controller.console.view.clocks import ends_ms
-from controller.console.view.waits import Wait
-from controller.messages import Side, State
+from controller.console.view.waits import Rank, Wait
+from controller.messages import Pair, Side, State
 
 Light = Literal["dark", "calm", "busy", "waits", "stands"]
 
@@ -18,10 +18,16 @@ ten times a second, and nobody reads it there."""
 
 
 class PairName(msgspec.Struct, frozen=True, gc=False):
-    """A pair as the list shows it: its number and its name."""
+    """A pair as lists show it: its number, its name, and those who play in it to look for."""
 
     id: str
     name: str
+    players: tuple[str, ...] = ()
+
+
+def pair_name(pair: Pair) -> PairName:
+    """Return a pair as lists show it."""
+    return PairName(pair.id, pair.name, tuple(pair.players.values()))
 
 
 class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -96,7 +102,7 @@ def row(
         event=match.event,
         round=match.round,
         match_no=match.match_no,
-        pairs={side: PairName(pair.id, pair.name) for side, pair in match.pairs.items() if pair},
+        pairs={side: pair_name(pair) for side, pair in match.pairs.items() if pair},
         levels=match.levels,
         level=match.level,
         deal=match.deal,
@@ -124,6 +130,6 @@ def _light(state: State, standing: Standing, wait: Wait | None) -> Light:
         return "dark"
     if state.machine.phase == "fault":
         return "stands"
-    if wait is not None:
+    if wait is not None and wait.rank is not Rank.TECHNICAL:
         return "waits"
     return "busy" if state.match.started and state.match.verdict is None else "calm"

@@ -7,12 +7,13 @@ here is what a browser cannot know, and the file that a spreadsheet opens.
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
 
 from controller.faults import Language
-from controller.messages import Seat
+from controller.messages import Seat, State
 from controller.rules.keys import all_keys
 from controller.rules.seat_words import SIDES, SIGNERS
 from controller.rules.seats import ALL
@@ -57,6 +58,28 @@ class KeptVersion(msgspec.Struct, frozen=True, kw_only=True):
 def read_sheet(raw: Any) -> ScoreSheet:
     """Return a sheet as a table sent it. Raises msgspec.ValidationError."""
     return msgspec.convert(raw, ScoreSheet)
+
+
+def timed(sheet: ScoreSheet, state: State | None) -> ScoreSheet:
+    """Return a sheet with when its match began and ended by the wall, in whole seconds (R10).
+
+    A table writes the sheet by its own clock; a state of the same match tells both.
+    """
+    if state is None or sheet.start_at is not None or state.match.at_ms is None:
+        return sheet
+    if (state.table, state.match.match) != (sheet.table, sheet.match):
+        return sheet
+    try:
+        now, at_ms = datetime.fromisoformat(state.time), state.match.at_ms
+        start, end = (
+            None
+            if ms is None
+            else (now + timedelta(milliseconds=ms - at_ms)).isoformat("T", "seconds")
+            for ms in (sheet.start_ms, sheet.end_ms)
+        )
+    except (ValueError, OverflowError):  # a stamp of somebody who is no table
+        return sheet
+    return msgspec.structs.replace(sheet, start_at=start, end_at=end)
 
 
 def view(

@@ -75,9 +75,9 @@ def _sit(seat: Seat, match: Match) -> Iterator[Button]:
 
 
 def _give_back(seat: Seat, match: Match) -> Iterator[Button]:
-    """Yield the return, and before it the choice between two equal tributes (seed 003 R4.5)."""
+    """Yield the return, and before it UP's choice between two equal tributes (seed 003 R4.5)."""
     tribute = match.tribute
-    if tribute is not None and tribute.choice_open and not tribute.given:
+    if tribute is not None and tribute.choice_open and seat == tribute.chooser:
         for payer in tribute.payers:
             yield _button("choose", {"payer": payer}, match, "take", of=payer)
     yield _confirm(seat, match, "returned")

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from controller.console.seen import Seen
 from controller.console.standing import Standing
 from controller.faults import catalogue
 from controller.messages import Alert, Call, Phase, Role, State
@@ -19,6 +20,12 @@ from controller.words import Words
 
 UNTAKEN_MS: Final = 120_000
 """A row that nobody goes to for so long is the chief's, too."""
+UNDEALT_MS: Final = 120_000
+"""People gather a set and lay it into the machine in less (provisional)."""
+NO_DEAL: Final = "no_deal"
+"""The reason's name where a deal is due and the machine has not begun it."""
+_BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
+"""Phases of a match in which the machine has something to do."""
 
 
 class Rank(IntEnum):
@@ -108,13 +115,24 @@ UNHEARD: Final[Mapping[Standing, Words]] = {
 """Standings of a table that somebody has to look at, and what is said of them."""
 
 
-def reasons(state: State | None, standing: Standing, since_ms: int) -> tuple[Reason, ...]:
+def reasons(
+    state: State | None,
+    standing: Standing,
+    since_ms: int,
+    *,
+    skew_ms: int = 0,
+    undealt_ms: int | None = None,
+) -> tuple[Reason, ...]:
     """Return all that a table waits for, the most urgent first, each reason longest first.
 
     `state`: the last that was heard, None before the first; a table that is not heard keeps what
-    it waited for, under that it is not heard. `since_ms`: since when the standing is so.
+    it waited for, under that it is not heard. `since_ms`: since when the standing is so. `skew_ms`:
+    so much the console's clock is ahead of the table's. `undealt_ms`: since when a deal is due and
+    the machine has not begun it, where that is for too long.
     """
-    found = [] if state is None else [*_called(state.calls), *_alerted(state)]
+    found = [] if state is None else [*_called(state.calls, skew_ms), *_alerted(state, skew_ms)]
+    if undealt_ms is not None:
+        found.append(_undealt(undealt_ms))
     if standing in UNHEARD:
         words = UNHEARD[standing]
         found.append(
@@ -129,13 +147,44 @@ def reasons(state: State | None, standing: Standing, since_ms: int) -> tuple[Rea
     return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
 
 
+def due(seen: Seen, now_ms: int) -> tuple[Reason, ...]:
+    """Return all that a table of the console waits for at `now_ms`."""
+    how, since_ms = seen.standing(now_ms)
+    return reasons(
+        seen.state,
+        how,
+        since_ms,
+        skew_ms=seen.heard.skew_ms,
+        undealt_ms=undealt_ms(seen),
+    )
+
+
+def undealt_ms(seen: Seen) -> int | None:
+    """Return since when a deal is due that the machine has not begun; None: not for too long.
+
+    Of a table that is not heard any more, as it was when it was heard last.
+    """
+    since_ms, heard_ms = seen.undealt_ms, seen.heard.heard_ms
+    if since_ms is None or heard_ms is None or heard_ms - since_ms < UNDEALT_MS:
+        return None
+    return since_ms
+
+
 def queue(waits: Iterable[Wait], role: Role) -> tuple[Wait, ...]:
     """Return the list for a role: the most urgent first, who has waited longest first of those.
 
-    What only a technician wants to know is not in a referee's list.
+    What only a technician wants to know is not in a referee's list, nor in a row of it.
     """
-    seen = [wait for wait in waits if wait.rank is not Rank.TECHNICAL or role is Role.TECHNICIAN]
+    seen = waits if role is Role.TECHNICIAN else filter(None, map(_of_play, waits))
     return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, wait.table)))
+
+
+def _of_play(wait: Wait) -> Wait | None:
+    """Return a row without what is only a technician's; None where that is all."""
+    if wait.reasons[-1].rank is not Rank.TECHNICAL:
+        return wait
+    left = tuple(one for one in wait.reasons if one.rank is not Rank.TECHNICAL)
+    return msgspec.structs.replace(wait, reasons=left) if left else None
 
 
 def wait(table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: int) -> Wait | None:
@@ -147,24 +196,52 @@ def wait(table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: in
     return Wait(table=table, reasons=found, taken_by=taken_by, chiefs=late)
 
 
-def _called(calls: Iterable[Call]) -> Iterable[Reason]:
+def awaits_machine(state: State) -> bool:
+    """Tell whether a deal is due that the machine has not begun, and nobody has stopped it.
+
+    No alert says so where its hopper is taken for empty, or the set is still on the table.
+    """
+    machine, match = state.machine, state.match
+    return (
+        match.started
+        and match.verdict is None
+        and match.phase in _BEFORE_CARDS
+        and machine.phase in (Phase.EMPTY, Phase.RELEASED)
+        and not (match.by_hand or match.suspended or machine.pauses)
+        and (match.clock is None or match.clock.running)
+    )
+
+
+def _undealt(since_ms: int) -> Reason:
+    return Reason(
+        rank=Rank.STOPPED,
+        name=NO_DEAL,
+        since_ms=since_ms,
+        words_en="a deal is due and the machine has not begun it: does it wait for cards?",
+        words_zh="应发牌而机器未开始：是否在等待放牌？",
+        action_en="See whether the set lies in the hopper, well seated; then start the deal",
+        action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
+    )
+
+
+def _called(calls: Iterable[Call], skew_ms: int) -> Iterable[Reason]:
     for call in calls:
         yield Reason(
             rank=_CALLS.get(call.reason, Rank.DECISION),
             name=call.reason,
-            since_ms=since_epoch_ms(call.since),
+            since_ms=since_epoch_ms(call.since) + skew_ms,
             seat=call.seat,
             words_en=call.words_en or call.reason,
             words_zh=call.words_zh or call.reason,
         )
 
 
-def _alerted(state: State) -> Iterable[Reason]:
+def _alerted(state: State, skew_ms: int) -> Iterable[Reason]:
     for alert in state.alerts:
         yield Reason(
             rank=_rank(alert, state),
             name=alert.name,
-            since_ms=since_epoch_ms(alert.since),
+            since_ms=since_epoch_ms(alert.since) + skew_ms,
             words_en=alert.cause,
             words_zh=alert.cause_zh,
             action_en=alert.action,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.commands import COMMANDS
-from controller.machine.order.desk import OrderDesk
+from controller.machine.order.desk import OrderDesk, failure
 from controller.machine.order.samples import (
     OF_A_SEAT,
     OF_A_VALUE,
@@ -20,6 +20,7 @@ from controller.machine.order.samples import (
     Known,
     Sample,
     by_word,
+    invented,
     samples,
 )
 from controller.machine.order.who import Asked, Who
@@ -89,8 +90,7 @@ class Offers:
             elif refused is None:
                 seats.append(sample.seat)
             words = words or (refused is None and word)
-            if why is None or why.code in OF_A_SEAT:
-                why = refused or why
+            why = _why(why, refused and without_sample(refused, sample, known))
         taken = bool(seats) or bool(without)
         return Offer(
             cmd=cmd,
@@ -113,6 +113,33 @@ class Offers:
         if refused is not None and refused.code in OF_A_VALUE.get(cmd, ()):
             return None
         return refused
+
+
+def _why(why: Failure | None, refused: Failure | None) -> Failure | None:
+    """Return why nobody can, with one sample more that is refused (None: it is not)."""
+    if why is None or refused is None:
+        return why or refused
+    if why.code == refused.code and why.message != refused.message:
+        return _bare(why)  # each names what its own sample said
+    return refused if why.code in OF_A_SEAT else why
+
+
+def _bare(why: Failure) -> Failure:
+    """Return a refusal that names nothing."""
+    bare = failure(why.code)
+    return msgspec.structs.replace(why, message=bare.message, message_zh=bare.message_zh)
+
+
+def without_sample(why: Failure, sample: Sample, known: Known) -> Failure:
+    """Return a refusal without what nobody has said: it names the sample, which no table has.
+
+    What it names of the table itself, a set or a ruling, it names on.
+    """
+    bare = _bare(why)
+    if why.message == bare.message:
+        return why
+    echoes = (failure(why.code, found=said).message for said in invented(sample, known))
+    return bare if why.message in echoes else why
 
 
 def _same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:

@@ -94,6 +94,26 @@ def by_word(sample: Sample) -> Sample | None:
     return Sample(msgspec.structs.replace(sample.args, verbal=True, by="chief"), sample.seat)
 
 
+def invented(sample: Sample, known: Known) -> Iterator[str]:
+    """Yield what a sample says and the table has not, as a refusal would name it."""
+    match, real = known.match, set(known.sets)
+    if match is not None:
+        real |= {match.meeting.match_id, *(ruling.id for ruling in match.rulings)}
+    for said in _leaves(msgspec.to_builtins(sample.args)):
+        if said not in real:
+            yield said
+
+
+def _leaves(said: object) -> Iterator[str]:
+    if isinstance(said, dict):
+        yield " ".join(f"{name} {value}" for name, value in said.items())
+    if isinstance(said, dict | list | tuple):
+        for one in said.values() if isinstance(said, dict) else said:
+            yield from _leaves(one)
+    elif said is not None:
+        yield str(said)
+
+
 def _sample(cmd: str, said: Mapping[str, Any], seat: Seat | None = None) -> Sample:
     return Sample(parse_args(cmd, said), seat)
 

@@ -215,9 +215,15 @@ def _overturned(row: OverturnedRow) -> Words:
 
 
 def _stopped(row: StoppedRow) -> Words:
-    return Words(
-        f"deal {row.deal} does not count: {row.reason}", f"第{row.deal}副终止不计：{row.reason}"
-    )
+    why = _STOPPED.get(row.reason, Words(row.reason, row.reason))
+    return Words(f"deal {row.deal} does not count: {why.en}", f"第{row.deal}副终止不计：{why.zh}")
+
+
+_STOPPED = {
+    "match_lost": Words("the match is lost by a ruling", "本局判负"),
+    "void_later": Words("an earlier result was corrected", "更正前副成绩，其后作废"),
+}
+"""Why a deal was ended that nobody ended by a word of his own."""
 
 
 def _redealt(row: RedealtRow) -> Words:

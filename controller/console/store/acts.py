@@ -1,0 +1,54 @@
+"""What was ordered of whole areas, kept over a restart: which tables were meant, and by whom."""
+
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Engine, insert, select
+
+from controller.console.store.tables import ACTS
+
+
+class KeptAct(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that an area's tables were to do: the command, and its order's id by table.
+
+    `unheard`: tables of the area of which nothing was ever heard, so that nothing was sent there.
+    `at_ms`: when, by the console's clock.
+    """
+
+    id: str
+    area: str
+    act: str
+    cmd: str
+    args: dict[str, Any] = {}
+    person: str
+    at_ms: int
+    orders: dict[str, str]
+    unheard: tuple[str, ...] = ()
+
+
+class KeptActs:
+    """All of them. Every call is one transaction, and may block."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def write(self, act: KeptAct) -> None:
+        """Write one down before its first order is sent; its id must be new."""
+        row = {"id": act.id, "at_ms": act.at_ms, "body": msgspec.json.encode(act)}
+        with self._engine.begin() as base:
+            base.execute(insert(ACTS).values(row))
+
+    def find(self, act: str) -> KeptAct | None:
+        """Return the one of an id; None where there was none."""
+        with self._engine.connect() as base:
+            body = base.scalar(select(ACTS.c.body).where(ACTS.c.id == act))
+        return None if body is None else _ACT.decode(body)
+
+    def newest(self, most: int) -> list[KeptAct]:
+        """Return so many at most, the newest first."""
+        asked = select(ACTS.c.body).order_by(ACTS.c.at_ms.desc(), ACTS.c.id).limit(most)
+        with self._engine.connect() as base:
+            return [_ACT.decode(body) for body in base.scalars(asked)]
+
+
+_ACT: Final = msgspec.json.Decoder(KeptAct)

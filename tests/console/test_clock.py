@@ -1,0 +1,145 @@
+"""The console's clock: steady for whoever waits, and right once somebody has set the wall's."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nacl.utils import random as entropy
+
+from controller.console.clock import LOOK_S, STEP_MS, Clock
+from controller.console.hall import Hall
+from controller.console.people import SESSION_MS, People, Person
+from controller.console.sessions import Sessions
+from controller.console.standing import SILENT_MS, Heard, Standing, standing, stepped
+from controller.console.store.archive import open_engine
+from controller.console.store.takes import KeptTakes
+from controller.console.takes import Takes
+from controller.messages import Role
+from tests.console.fake import QUICK, now
+from tests.console.test_hall import Tables, parts
+
+pytestmark = pytest.mark.virtual
+
+YEAR_MS = 365 * 86_400_000
+
+
+class Wall:
+    """The clock of the wall: it goes with the loop's, and may be set."""
+
+    def __init__(self) -> None:
+        self.set_ms = 0
+
+    def __call__(self) -> int:
+        return self.set_ms + int(asyncio.get_running_loop().time() * 1000)
+
+
+@pytest.fixture
+async def wall() -> Wall:
+    """A wall's clock."""
+    return Wall()
+
+
+@pytest.fixture
+async def clock(wall: Wall) -> Clock:
+    """A console's clock by it."""
+    return Clock(asyncio.get_running_loop().time, wall)
+
+
+async def test_it_goes_on_where_the_wall_is_set_until_it_is_looked(
+    clock: Clock, wall: Wall
+) -> None:
+    before = clock()
+    wall.set_ms += YEAR_MS
+    assert clock() == before
+    assert clock.look() == YEAR_MS
+    assert clock() == wall()
+    assert clock.look() == 0
+
+
+async def test_what_is_less_than_a_step_is_left_alone(clock: Clock, wall: Wall) -> None:
+    wall.set_ms += STEP_MS - 1
+    assert clock.look() == 0
+    wall.set_ms += 1
+    assert clock.look() == STEP_MS
+
+
+@pytest.mark.parametrize("by_ms", [YEAR_MS, -YEAR_MS])
+async def test_whoever_keeps_moments_is_told_of_every_step_once(
+    clock: Clock, wall: Wall, by_ms: int
+) -> None:
+    steps: list[int] = []
+    following = asyncio.create_task(clock.follow(steps.append))
+    await asyncio.sleep(3 * LOOK_S)
+    wall.set_ms += by_ms
+    await asyncio.sleep(3 * LOOK_S)
+    assert steps == [by_ms]
+    assert clock() == wall()
+    following.cancel()
+
+
+@pytest.fixture
+def takes(tmp_path: Path) -> Iterator[Takes]:
+    """Nobody goes anywhere."""
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    yield Takes(KeptTakes(engine), now, lambda: 0)
+    engine.dispose()
+
+
+@pytest.mark.parametrize("by_ms", [YEAR_MS, -YEAR_MS])
+@pytest.mark.parametrize("ago_ms", [0, SILENT_MS + 1])
+def test_a_table_is_as_fresh_as_it_was_by_a_clock_that_was_set(by_ms: int, ago_ms: int) -> None:
+    """A console set back by an hour must not show for an hour what fell silent before as live."""
+    heard = Heard(contact_ms=1, heard_ms=9_000 - ago_ms, news_ms=9_000 - ago_ms)
+    before, since_ms = standing(heard, 9_000)
+    assert before is (Standing.SILENT if ago_ms else Standing.LIVE)
+    assert standing(stepped(heard, by_ms), 9_000 + by_ms) == (before, since_ms + by_ms)
+
+
+async def test_a_table_whose_own_clock_was_right_all_the_time_is_no_longer_thought_behind() -> None:
+    heard = Heard(contact_ms=0, heard_ms=1, news_ms=1, skew_ms=-YEAR_MS)
+    assert stepped(heard, YEAR_MS).skew_ms == 0
+    assert stepped(heard, -60_000).skew_ms == -YEAR_MS - 60_000
+
+
+@pytest.mark.parametrize("by_ms", [YEAR_MS, -YEAR_MS])
+async def test_who_is_logged_in_or_invited_is_so_as_long_as_he_would_have_been(
+    clock: Clock, wall: Wall, tmp_path: Path, by_ms: int
+) -> None:
+    wall.set_ms += 2 * YEAR_MS
+    clock.look()
+    engine = open_engine(f"sqlite:///{tmp_path / 'people.db'}")
+    people = People(engine, clock, entropy, QUICK)
+    sessions = Sessions(people, now, clock)
+    await sessions.accept(people.invite(Person(name="Li Na", role=Role.REFEREE)), "4711")
+    person, token = await sessions.log_in("Li Na", "4711")
+    code = people.invite(Person(name="Wu Jun", role=Role.REFEREE))
+    assert await sessions.whose(token) == person
+    wall.set_ms += by_ms
+    sessions.stepped(clock.look())
+    assert await sessions.whose(token) == person
+    await asyncio.sleep(SESSION_MS / 1000 - 60)
+    assert await sessions.whose(token) == person
+    await asyncio.sleep(61)
+    assert await sessions.whose(token) is None
+    assert people.accept(code, "4712").name == "Wu Jun"
+    engine.dispose()
+
+
+async def test_pages_keep_how_long_it_is_and_have_the_right_time_of_day(
+    clock: Clock, wall: Wall, takes: Takes
+) -> None:
+    tables = Tables()
+    hall = Hall(tables, takes, clock)
+    tables.begin("T01")
+    hall.start()
+    await asyncio.sleep(1)
+    before = parts(hall, Role.CHIEF)["row/T01"]["since_ms"]
+    wall.set_ms += YEAR_MS
+    by_ms = clock.look()
+    seen = tables.seen("T01")
+    tables._seen["T01"] = type(seen)(table="T01", area="A", heard=stepped(seen.heard, by_ms))
+    hall.stepped(by_ms)
+    await asyncio.sleep(1)
+    assert parts(hall, Role.CHIEF)["row/T01"]["since_ms"] == before + YEAR_MS
+    await hall.close()

@@ -1,0 +1,198 @@
+"""While the console's database takes nothing down: it is said, and nothing else stands still."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nacl.utils import random as entropy
+
+from controller.cli.wall import wall_ms
+from controller.console.config import ConsoleConfig, Own
+from controller.console.console import Console
+from controller.console.people import Person
+from controller.console.seen import Result, StoreStanding
+from controller.console.serving import opened
+from controller.console.sessions import LATE_S, TRUSTED_MS, Sessions
+from controller.console.store.archive import Archive, StoreError
+from controller.console.store.orders import Orders
+from controller.messages import Role
+from tests.console.conftest import new_database
+from tests.console.fake import PIN, Scripted
+from tests.console.postgres import Cluster
+from tests.console.web import listening, refused, served, standing, visitor
+
+AWAY = StoreStanding(away_since_ms=1_800_000_000_000, why="no such disk", waiting=7, refused=2)
+
+
+@pytest.fixture
+async def hall(tmp_path: Path) -> AsyncIterator[tuple[Console, Scripted, str]]:
+    """A console that serves, its tables, and where."""
+    async with standing(tmp_path) as (console, tables), served(console) as url:
+        yield console, tables, url
+
+
+def away(*_: object, **__: object) -> Any:
+    raise StoreError("no such disk")
+
+
+@pytest.mark.parametrize("name", ["chief", "tech", "ref"])
+async def test_whoever_orders_is_told_since_when_and_that_it_is_back(
+    hall: tuple[Console, Scripted, str], name: str
+) -> None:
+    _, tables, url = hall
+    async with visitor(url, name) as client, listening(client, "/stream/hall") as events:
+        first = await events.until("all")
+        assert first.get("store") is None
+        tables.store = AWAY
+        said = await events.part("store")
+        assert said == {"since_ms": AWAY.away_since_ms, "waiting": 7, "refused": 2}
+        tables.store = StoreStanding()
+        await events.part("store", lambda store: store is None)
+
+
+async def test_who_only_looks_on_is_not_told(hall: tuple[Console, Scripted, str]) -> None:
+    _, tables, url = hall
+    tables.store = AWAY
+    async with visitor(url, "obs") as client, listening(client, "/stream/hall") as events:
+        assert "store" not in await events.until("all")
+
+
+async def test_what_could_not_be_written_down_was_not_sent_and_is_shown_so(
+    hall: tuple[Console, Scripted, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, url = hall
+    monkeypatch.setattr(Orders, "write", away)
+    async with visitor(url, "ref") as client:
+        said = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
+        answer = await client.post("/api/tables/T01/do", json=said)
+    assert refused(answer)[0] == 503
+    assert "nothing was sent" in refused(answer)[1]
+
+
+async def test_a_table_page_reads_again_what_could_not_be_read(
+    hall: tuple[Console, Scripted, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, _, url = hall
+    async with visitor(url, "ref") as client:
+        with monkeypatch.context() as patch:
+            for where, call in ((Orders, "last"), (Archive, "newest")):
+                patch.setattr(where, call, away)
+            async with listening(client, "/stream/table/T01") as events:
+                assert await events.part("told", lambda told: told == []) == []
+                assert "orders" not in events.parts
+                patch.undo()
+                await events.part("told")
+                assert await events.part("orders", lambda orders: orders == []) == []
+
+
+async def test_a_quiet_hall_whose_database_goes_away_says_so_and_its_pages_go_on(
+    tmp_path: Path, postgres: Cluster
+) -> None:
+    """The whole console over a PostgreSQL that is stopped under it, and no table says a word."""
+    own = Own(
+        name="Hall",
+        listen="127.0.0.1:0",
+        keys=tmp_path / "keys",
+        store=new_database(postgres, "quiet"),
+    )
+    config = ConsoleConfig(own, ())
+    async with opened(config, None, now_ms=wall_ms, entropy=entropy) as console:
+        code = await console.sessions.invite(Person(name="chief", role=Role.CHIEF))
+        await console.sessions.accept(code, PIN)
+        async with (
+            served(console) as url,
+            visitor(url, "chief") as client,
+            listening(client, "/stream/hall") as events,
+        ):
+            assert (await events.until("all")).get("store") is None
+            postgres.stop()
+            try:
+                said = await events.part("store")
+                assert said["since_ms"] <= console.now_ms()
+                for _ in range(4):  # longer than anybody is known without being asked for
+                    await events.until("beat")
+                assert (await client.get("/api/me")).json()["name"] == "chief"
+            finally:
+                postgres.start()
+            await events.part("store", lambda store: store is None)
+
+
+# Who is logged in stays so.
+
+
+class Slow:
+    """A database that answers when it is told to. `fails`: not at all."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.takes_s = 0.0
+        self.fails = False
+
+    async def __call__(self, call: Callable[[], Result], /) -> Result:
+        self.asked += 1
+        await asyncio.sleep(self.takes_s)
+        if self.fails:
+            raise StoreError("no such disk")
+        return call()
+
+
+class Known:
+    """People of whom one is there until he is let go."""
+
+    def __init__(self) -> None:
+        self.person: Person | None = Person(name="Chen", role=Role.CHIEF)
+
+    def whose(self, token: str) -> Person | None:
+        return self.person if token == "his" else None
+
+
+@pytest.fixture
+def slow() -> Slow:
+    """A database that answers at once, at first."""
+    return Slow()
+
+
+@pytest.fixture
+def known() -> Known:
+    """One person."""
+    return Known()
+
+
+@pytest.fixture
+def sessions(slow: Slow, known: Known) -> Sessions:
+    """Who is logged in there."""
+    people: Any = known
+    return Sessions(people, slow, lambda: int(asyncio.get_running_loop().time() * 1000))
+
+
+@pytest.mark.virtual
+async def test_who_is_known_looks_on_while_the_database_is_away_or_hangs(
+    sessions: Sessions, slow: Slow, known: Known
+) -> None:
+    chief = known.person
+    assert await sessions.whose("his") == chief
+    slow.fails = True
+    await asyncio.sleep(TRUSTED_MS / 1000)
+    assert await sessions.whose("his") == chief
+    slow.takes_s = 600.0
+    before, asked = asyncio.get_running_loop().time(), slow.asked
+    for _ in range(50):
+        assert await sessions.whose("his") == chief
+    assert asyncio.get_running_loop().time() - before <= 50 * LATE_S
+    assert slow.asked == asked + 1  # they wait for one answer, and fill no queue
+    with pytest.raises(StoreError):
+        await sessions.whose("hers")
+
+
+@pytest.mark.virtual
+async def test_who_was_let_go_is_out_as_soon_as_the_database_says_so(
+    sessions: Sessions, slow: Slow, known: Known
+) -> None:
+    assert await sessions.whose("his") is not None
+    known.person, slow.takes_s = None, 3 * LATE_S
+    await asyncio.sleep(TRUSTED_MS / 1000)
+    assert await sessions.whose("his") is not None
+    await asyncio.sleep(3 * LATE_S)
+    assert await sessions.whose("his") is None
