@@ -1,6 +1,7 @@
 """Simulated tables, their console as a process of its own, and people with real browsers."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,17 +12,36 @@ from controller.trials.hall_console import RunningConsole, console
 from controller.trials.pixels import CHROMIUM, QUIET
 from tests.browser.people import People
 from tests.browser.watched import Watched
+from tests.console.fake import QUICK
 from tests.processes.conftest import mark as mark
 
 SCREENS = Path(__file__).parents[2] / ".screens"
 """Where the pictures of the last run lie."""
 SPEED = 20.0
+LIMIT_S = 180
+"""After which a test hangs: a hall, a console, browsers and waiting people on a busy computer."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give every test here that time."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.timeout(LIMIT_S))
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> HallPlan:
-    """Two tables; a test that needs another hall has a plan of its own."""
-    return HallPlan(tmp_path / "hall", tables=2, speed=SPEED)
+def how_many() -> int:
+    """How many tables the hall has; a test that needs more says so. Each is three processes."""
+    return 1
+
+
+TWO_TABLES = pytest.mark.parametrize("how_many", [2], ids=["two tables"])
+
+
+@pytest.fixture
+def plan(tmp_path: Path, how_many: int) -> HallPlan:
+    """A hall of some tables; a test that needs another hall has a plan of its own."""
+    return HallPlan(tmp_path / "hall", tables=how_many, speed=SPEED)
 
 
 @pytest.fixture
@@ -34,7 +54,7 @@ async def tables(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
 @pytest.fixture
 async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
     """Run a console over them."""
-    async with console(tables, tmp_path / "console") as running:
+    async with console(tables, tmp_path / "console", hasher=QUICK) as running:
         yield running
 
 
@@ -51,8 +71,17 @@ async def browser() -> AsyncIterator[Browser]:
 async def people(
     at_console: RunningConsole, browser: Browser, request: pytest.FixtureRequest
 ) -> AsyncIterator[People]:
-    """Let people come to the console; at the end no page of theirs has done wrong."""
+    """Let people come to the console."""
+    async with people_at(at_console, browser, request) as people:
+        yield people
+
+
+@asynccontextmanager
+async def people_at(
+    running: RunningConsole, browser: Browser, request: pytest.FixtureRequest
+) -> AsyncIterator[People]:
+    """Let people come to a console for the block; at its end no page of theirs has done wrong."""
     watched = Watched()
     screens = SCREENS / str(request.node.originalname).removeprefix("test_")[:60]
-    yield People(at_console, browser, screens, watched)
+    yield People(running, browser, screens, watched)
     assert watched.wrong == []

@@ -65,6 +65,24 @@ class AtPage:
         """Wait until a part of the page says something."""
         await expect(self.page.locator(f"#{part}")).to_contain_text(words, timeout=SOON_MS)
 
+    async def notes(self, part: str) -> None:
+        """Note all that a part of the page says from now on, however short it stands."""
+        await self.page.evaluate(_NOTES, part)
+
+    async def has_said(self, part: str, words: str) -> None:
+        """Wait until a part has said something since it is noted."""
+        await self.page.wait_for_function(_NOTED, arg=[part, words], timeout=SOON_MS)
+
+
+_NOTES = """part => {
+  const node = document.getElementById(part);
+  const said = [node.textContent];
+  (window.noted ??= {})[part] = said;
+  new MutationObserver(() => said.push(node.textContent))
+    .observe(node, { subtree: true, childList: true, characterData: true });
+}"""
+_NOTED = "([part, words]) => window.noted[part].some((one) => one.includes(words))"
+
 
 async def yes(asked: Locator) -> None:
     """Answer a question that has nothing to fill in."""

@@ -60,9 +60,8 @@ class People:
         table: str | None = None,
         dark: bool = False,
     ) -> Person:
-        """Invite a person, and let him log in by the login page."""
-        code = await self._console.invite(name, role, table=table, language=language)
-        await self._console.accept(code, PIN)
+        """Let a person who has his PIN log in by the login page."""
+        await self._console.knows(name, role, PIN, table=table, language=language)
         person = await self.stranger(name, role, size=size, dark=dark)
         await person.opens("/login")
         await person.page.locator("input[name=name]").fill(name)

@@ -11,6 +11,7 @@ from controller.rules.seats import ALL, after
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import SPEED
 from tests.browser.people import SOON_MS, People, Person
+from tests.browser.reading import too_small
 from tests.browser.test_table import MEETING, order, players_of, until
 from tests.matches.at_hall import AtHall
 from tests.processes.ports import free_ports
@@ -19,6 +20,8 @@ SMALL, WIDE = (800, 480), (1024, 600)
 MEANT_MS = 800
 """A touch sooner than this after a button became another one is not taken (press.mjs)."""
 HOLD_MS = 1200
+LEAST_PX, TOUCH_PX = 22, 44
+"""What old eyes read at arm's length on seven inches, and what a finger meets."""
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
 LISTEN = """
 (async () => {
@@ -90,6 +93,11 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         await until(at, lambda state: state.machine.phase is Phase.HELD)
         await order(at, Role.REFEREE, "release", "machine")
         await until(at, lambda state: state.match.phase == "count_check")
+        assert await too_small(page, LEAST_PX, TOUCH_PX) == []
+        await touch(page, "S", "张数不符")
+        told = page.locator('.seat[data-seat="S"] .told')
+        await expect(told).to_have_text("请按住“张数不符”不放，直到生效")
+        assert at.states[-1].match.claimed is None
         await touch(page, "W", "张数无误")
         await touch(page, "E", "张数无误")
         await person.shot("count")
@@ -126,6 +134,7 @@ async def _cut(person: Person, cutter: Seat) -> None:
     stood = await number.inner_text()
     await expect(number).not_to_have_text(stood)  # it runs
     await person.shot("cut")
+    assert await too_small(page, LEAST_PX, TOUCH_PX) == []
     pad = page.locator(".pad")
     await pad.get_by_role("button", name="4", exact=True).click()
     button = page.locator(f'.seat[data-seat="{cutter}"] .row button[data-cmd="cut"]')

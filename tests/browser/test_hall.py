@@ -43,7 +43,7 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
     for person in (one, other):
         await hears(person)
     await one.sees("无人等待")
-    await other.sees("Nobody waits")
+    await other.sees("Nobody is waiting")
 
     await call(tables[0], "E")
     row = one.page.locator("#list > li").first
@@ -58,17 +58,17 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
     await row.get_by_role("button", name="我去").click()
     await expect(row).to_have_attribute("data-taken", "me", timeout=SOON_MS)
     theirs = other.page.locator("#list > li").first
-    await expect(theirs).to_contain_text("李娜 goes there", timeout=SOON_MS)
+    await expect(theirs).to_contain_text("李娜 is going", timeout=SOON_MS)
     await other.shot("taken-by-another")
 
     before = await other.page.evaluate("tones"), await one.page.evaluate("tones")
     await call(tables[0], "W")  # the table waits for somebody who is on his way
-    await expect(theirs).to_contain_text("+1 more", timeout=SOON_MS)
+    await expect(theirs).to_contain_text("also: ", timeout=SOON_MS)
     assert (await other.page.evaluate("tones"), await one.page.evaluate("tones")) == before
 
     await row.get_by_role("button", name="到台").click()
     await one.sees("无人等待")
-    await other.sees("Nobody waits")
+    await other.sees("Nobody is waiting")
 
 
 async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_back(

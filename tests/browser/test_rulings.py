@@ -12,6 +12,7 @@ from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.pages import AtDesk
 from tests.browser.people import PHONE, SOON_MS, TABLET, People
+from tests.browser.reading import too_small
 from tests.match.table import INTL
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
@@ -48,6 +49,7 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     await referee.page.locator("#count-W").fill("26")
     await expect(referee.page.locator(".outcome")).to_contain_text("共107，应108")
     await referee.person.shot("count-zh")
+    assert await too_small(referee.page) == []
     await referee.presses("recount")
     await referee.answers()
     state = await playing.until(lambda state: state.match.misdeals == 1)
@@ -105,6 +107,7 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await expect(answer).to_contain_text("A15.3.3②", timeout=SOON_MS)
     await expect(answer.locator(".outlook")).to_contain_text(said[3], timeout=SOON_MS)
     await referee.person.shot(f"charge-{language}")
+    assert await too_small(referee.page) == []
     before = playing.match.levels
     await answer.get_by_role("button", name=said[4]).click()
     await playing.until(lambda state: bool(state.match.rulings))
@@ -179,6 +182,7 @@ async def test_the_judge_says_what_a_wrong_lead_contains(
     await referee.page.locator(".ruling").get_by_role("button").click()
     await expect(referee.page.locator(".kinds")).to_contain_text("三同张", timeout=SOON_MS)
     await referee.person.shot("contained")
+    assert await too_small(referee.page) == []
 
 
 async def test_an_observer_is_offered_nothing(

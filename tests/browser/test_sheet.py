@@ -10,7 +10,8 @@ from playwright.async_api import Page, expect
 
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.browser.people import PHONE, SOON_MS, TABLET, People, Person
+from tests.browser.reading import too_small
 from tests.match.table import INTL
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
@@ -22,6 +23,7 @@ SHORT = '[levels]\nstart = "A"'
 DRAW = """台号,轮次,局,阶段,南北队号,南北队名,北,南,东西队号,东西队名,东,西
 {table},3,4,积分编排,101,梅队,李娜,吴军,102,=竹队,徐敏,何宇
 """
+_BEGAN = re.compile(r"开始\s*20\d\d-\d\d-\d\d \d\d:\d\d\s*结束\s*20\d\d")
 _PAGE = re.compile(rb"/Type /Page\b")
 
 
@@ -82,14 +84,35 @@ async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
         await playing.play_until(lambda match: match.phase == "over")
     await chief.sees("南北 (过A)")
     await expect(page.locator(".deals tbody tr")).to_have_count(2)
+    await expect(page.locator(".meeting")).to_contain_text(_BEGAN, timeout=SOON_MS)
+    await thinks_better_of_it(page)
     for signer in ("南北", "东西", "裁判员"):
         await signs(page, signer)
     await expect(page.locator(".signatures")).to_contain_text("李娜（已签）")
     await chief.shot("signed")
+    await is_in_the_hand(page)
     await is_printed(page, tmp_path)
     await is_a_table_file(page)
     await page.locator("#back").wait_for()
     await is_kept(chief, table)
+
+
+async def thinks_better_of_it(page: Page) -> None:
+    """Who gives up signing has not signed, and the page is whole."""
+    line = page.locator(".signature", has_text="南北")
+    await line.locator("button.go").click()
+    await page.locator("dialog[open] button.plain").click()
+    await expect(page.locator("dialog")).to_have_count(0)
+    await expect(line.locator("button.go")).to_be_enabled()
+
+
+async def is_in_the_hand(page: Page) -> None:
+    """On a telephone all of it is there without moving it sideways."""
+    await page.set_viewport_size({"width": PHONE[0], "height": PHONE[1]})
+    assert await too_small(page) == []
+    wide = "(one) => one.scrollWidth - one.clientWidth"
+    assert await page.locator(".paper .scroll").evaluate(wide) <= 0
+    await page.set_viewport_size({"width": TABLET[0], "height": TABLET[1]})
 
 
 async def is_printed(page: Page, folder: Path) -> None:

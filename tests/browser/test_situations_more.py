@@ -14,6 +14,7 @@ from controller.messages import Role, Seat, State
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
 from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import TWO_TABLES
 from tests.browser.pages import AtDesk, because, before_table, card, choice, places, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.situations import happened
@@ -23,9 +24,9 @@ from tests.matches.people import People as Players
 from tests.matches.script import Deal, Script
 
 CUP = 'title_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
-TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 8\n'
+TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 5\n'
 QUICK = "[clocks]\nplay_s = 3\nplay_warned_s = 4\n"
-SLOW = (INTL, TIMED.format(time_s=24) + 'at_time = "stop_now"\n' + QUICK)
+SLOW = (INTL, TIMED.format(time_s=14) + 'at_time = "stop_now"\n' + QUICK)
 LATE = (N, "[clocks]\nlate_s = 4\n")
 BROKEN = (INTL, TIMED.format(time_s=3600))
 DEALS = (Deal("NS", entered=True),) * 6
@@ -40,12 +41,12 @@ def settled() -> tuple[str, str]:
 
 
 @pytest.fixture
-def plan(tmp_path: Path, settled: tuple[str, str]) -> HallPlan:
-    """Two tables whose mechanics are quick, with an event's own regulations."""
+def plan(tmp_path: Path, settled: tuple[str, str], how_many: int) -> HallPlan:
+    """Tables whose mechanics are quick, with an event's own regulations."""
     name, own = settled
     event = tmp_path / "event.toml"
     event.write_text(f'profile = "{name}"\n{CUP}{own}', encoding="utf-8")
-    return HallPlan(tmp_path / "hall", tables=2, speed=1000.0, profile=name, event=event)
+    return HallPlan(tmp_path / "hall", tables=how_many, speed=1000.0, profile=name, event=event)
 
 
 @pytest.fixture
@@ -58,13 +59,14 @@ async def playing(
         yield Players(at, Script(profile, DEALS, stage="knockout"))
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("settled", [SLOW], ids=["timed"])
 async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_winner(
     people: People, tables: list[RunningTable], playing: Players
 ) -> None:
     referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0])
     chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
+    at = await before_table(chief.person, tables[0])
+    await at.notes("clocks")
     await playing.play_until(lambda match: match.led)
     await referee.opens("clock")
     east = referee.page.locator(".seat-clock", has_text="Eve")
@@ -87,11 +89,11 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     assert [one.offence for one in playing.match.rulings] == ["delay_play"]
     assert _called(playing.state) == set()
 
-    at = await before_table(chief.person, tables[0])
-    await playing.until(lambda state: state.match.announced == "last_deal")
-    await at.says("clocks", "最后一副")
     await playing.until(lambda state: state.match.announced == "time_up")
     await at.says("clocks", "时间到，不再开新副")
+    await at.has_said("clocks", "最后一副")
+    announced = [state.match.announced for state in playing.table.states]
+    assert announced.index("last_deal") < announced.index("time_up")
     await at.goes_on("stop_deal", because("时间到"))
     await playing.until(lambda state: state.match.phase == "match_check")
     await at.says("now-next", "平级")
@@ -166,6 +168,7 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     await at.says("ruled", "迟到 · 本局判负 (R6.1) · 生效")
 
 
+@TWO_TABLES
 async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     people: People, tables: list[RunningTable], playing: Players
 ) -> None:

@@ -13,8 +13,10 @@ from controller.messages import Phase, Role, State
 from controller.rules.seats import ALL
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
-from tests.browser.pages import before_table, seat, yes
+from tests.browser.conftest import TWO_TABLES
+from tests.browser.pages import before_table, choice, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
+from tests.browser.reading import too_small
 from tests.matches.at_hall import AtHall
 
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
@@ -53,8 +55,8 @@ async def order(at: AtHall, role: Role, cmd: str, bound: str = "", **args: Any) 
     assert reply.ok, f"{cmd}: {reply.error}"
 
 
-async def in_play(at: AtHall) -> State:
-    """Bring a match to its first lead."""
+async def hands_out(at: AtHall) -> State:
+    """Bring a match to its first hands, which lie with the players."""
     await until(at, lambda state: state.machine.phase is Phase.EMPTY)
     await order(at, Role.REFEREE, "set_match", **MEETING)
     for each in ALL:
@@ -66,7 +68,12 @@ async def in_play(at: AtHall) -> State:
     await order(at, Role.REFEREE, "cut", "machine", n=40, seat="S")
     await until(at, lambda state: state.machine.phase is Phase.HELD)
     await order(at, Role.REFEREE, "release", "machine")
-    await until(at, lambda state: state.match.phase == "count_check")
+    return await until(at, lambda state: state.match.phase == "count_check")
+
+
+async def in_play(at: AtHall) -> State:
+    """Bring a match to its first lead."""
+    await hands_out(at)
     for each in ALL:
         await order(at, Role.REFEREE, "confirm", "match", seat=each)
     state = await until(at, lambda state: state.match.phase == "play")
@@ -104,6 +111,7 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
         at = await before_table(person, tables[0])
         await at.orders("start_deal")
         await at.says("machine", "待切牌")
+        await expect(at.button("start_deal")).to_contain_text("不切牌", timeout=SOON_MS)
 
         async def cut(asked: Locator) -> None:
             await asked.locator("input[type=number]").fill("40")
@@ -140,23 +148,42 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
     await at.says("journal", re.compile("South (calls the referee|took the call back)"))
 
 
-@pytest.mark.parametrize(
-    ("role", "words"), [(Role.OBSERVER, "限裁判员、裁判长"), (Role.TECHNICIAN, "限裁判员、裁判长")]
-)
-async def test_a_role_that_may_not_sees_why(
-    people: People, tables: list[RunningTable], role: Role, words: str
+async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
+    people: People, tables: list[RunningTable]
 ) -> None:
-    person = await people.comes("Xu Min", role)
-    at = await before_table(person, tables[0])
-    await at.opens_groups()
-    for cmd in ("start_deal", "hold", "set_match"):
-        await expect(at.button(cmd).locator("> button").first).to_be_disabled(timeout=SOON_MS)
-        await expect(at.button(cmd).locator(".why")).to_have_text(words)
-    tests = at.button("selftest").locator("> button").first
-    if role is Role.TECHNICIAN:
-        await expect(tests).to_be_enabled(timeout=SOON_MS)
-    else:
-        await expect(at.button("selftest").locator(".why")).to_have_text("限技术员")
+    at = await before_table(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
+    green = at.page.locator('#now .order[data-cmd="confirm"] > button').first
+    async with players_of(tables[0]), AtHall(tables[0]) as hall:
+        await hands_out(hall)
+        await expect(green).to_have_text("张数无误", timeout=SOON_MS)
+        assert await too_small(at.page) == []
+        await at.goes_on("confirm", seat("W"))
+        await until(hall, lambda state: state.match.waiting_for == ["N", "S", "E"])
+        for each in ("N", "S", "E"):
+            await order(hall, Role.REFEREE, "confirm", "match", seat=each)
+        await expect(green).to_have_text("已领出牌", timeout=SOON_MS)
+        await at.goes_on("confirm", yes)  # there is one who leads
+        await until(hall, lambda state: state.match.led)
+        await order(hall, Role.REFEREE, "result", "match", order=["N", "S"])
+        await expect(green).to_have_text("确认成绩", timeout=SOON_MS)
+        await at.goes_on("confirm", choice("东西"))
+        await until(hall, lambda state: state.match.confirmed == ["EW"])
+        await at.goes_on("confirm", yes)  # both, where nothing else is said
+        await until(hall, lambda state: state.match.deal == 2)
+
+
+async def test_a_role_that_may_not_sees_why(people: People, tables: list[RunningTable]) -> None:
+    for name, role in (("Gu Yi", Role.OBSERVER), ("Xu Min", Role.TECHNICIAN)):
+        at = await before_table(await people.comes(name, role), tables[0])
+        await at.opens_groups()
+        for cmd in ("start_deal", "hold", "set_match"):
+            await expect(at.button(cmd).locator("> button").first).to_be_disabled(timeout=SOON_MS)
+            await expect(at.button(cmd).locator(".why")).to_have_text("限裁判员、裁判长")
+        tests = at.button("selftest").locator("> button").first
+        if role is Role.TECHNICIAN:
+            await expect(tests).to_be_enabled(timeout=SOON_MS)
+        else:
+            await expect(at.button("selftest").locator(".why")).to_have_text("限技术员")
 
 
 async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
@@ -195,6 +222,7 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
             assert not HAND.search(kept.read_bytes().decode(errors="replace")), kept
 
 
+@TWO_TABLES
 async def test_a_match_moves_to_another_table_while_a_deal_is_played(
     people: People, tables: list[RunningTable]
 ) -> None:

@@ -62,7 +62,7 @@ def held(report: dict[str, Any], deals: int) -> None:
 def test_hostile_machines_release_nothing_wrong_and_blame_nothing_wrong(
     scale: Callable[[int], int],
 ) -> None:
-    deals = max(500, scale(10_000))
+    deals = scale(10_000)
     report = report_of("--deals", deals, "--faults", "hostile", "--seed", 1)
     held(report, deals)
     struck = [name for name, row in report["faults"].items() if row["injected"]]

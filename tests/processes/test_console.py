@@ -15,6 +15,7 @@ from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable, simulator
 from controller.trials.hall_console import RunningConsole, console
+from tests.console.fake import QUICK
 from tests.console.web import Events, listening, visitor
 from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import FAST
@@ -29,7 +30,7 @@ HOLD: dict[str, Any] = {"id": "order-0001", "cmd": "hold", "args": {"reason": "s
 @pytest.fixture
 async def running(table: RunningTable, tmp_path: Path) -> AsyncIterator[RunningConsole]:
     """A console over the table."""
-    async with console([table], tmp_path / "console", people=PEOPLE) as running:
+    async with console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK) as running:
         yield running
 
 
@@ -119,7 +120,7 @@ async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_ta
     async with simulator(plan, runtime_dir) as (table,), AsyncExitStack() as stack:
         stack.push_async_callback(table.stop_daemon)
         await table.start_daemon()
-        opening = console([table], tmp_path / "console", people=PEOPLE)
+        opening = console([table], tmp_path / "console", people=PEOPLE, hasher=QUICK)
         running = await stack.enter_async_context(opening)
         async with referee(running, table) as client:
             async with listening(client, f"/stream/table/{table.id}") as events:

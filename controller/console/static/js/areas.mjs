@@ -1,39 +1,70 @@
 // The clocks of the areas: what is left, what was announced, and the chief's hand on them.
 
-import { newId, post } from "./api.mjs";
-import { ask, confirmed, told } from "./dialog.mjs";
+import { areaActs } from "./area-acts.mjs";
+import { areaButton } from "./area-button.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
-import { because } from "./order.mjs";
 import { inOrder } from "./rows.mjs";
+import { beep } from "./sound.mjs";
 import { now, span } from "./time.mjs";
 import { say, sayable } from "./words.mjs";
 
-/** Make the clocks in a block: {draw(areas, me), tick()}. `near(area)`: whether it is his. */
-export function areaClocks(block, { tell, voice, near }) {
+/** So many clocks are shown whole; more are a line of faces, of which one opens. */
+const WHOLE = 2;
+const NARROW = matchMedia("(max-width: 600px)");
+
+/** Make the clocks in a block: {draw(areas, me, acts), choose(), tick()}.
+ *
+ * `near(area)`: whether it is his; where that may have changed, call `choose`. `tableOf(area,
+ * name)`: the id of its table that people call so, or null.
+ */
+export function areaClocks(block, { tell, voice, near, tableOf }) {
   const nodes = new Map();
   const clocks = new Map();
   let areas = [];
+  let acts = [];
   let me = null;
+  let opened = null;
 
   function make(area) {
-    const one = clock(area, tell);
+    const one = clock(area, tell, tableOf, () => {
+      opened = opened === area ? null : area;
+      choose();
+    });
     clocks.set(area, one);
     return one.node;
   }
 
+  /** Show the clocks of his areas: all of them, where he has chosen none. */
+  function choose() {
+    const his = [...clocks.keys()].filter(near);
+    const many = his.length > WHOLE || NARROW.matches;
+    data(block, "many", many ? "yes" : null);
+    for (const [area, one] of clocks) {
+      shown(one.node, his.includes(area));
+      one.open(!many || opened === area || one.due());
+    }
+    shown(block, clocks.size);
+  }
+
+  NARROW.addEventListener("change", choose);
+
   return {
-    draw: (views, who) => {
+    draw: (views, who, ordered) => {
       areas = views ?? areas;
+      acts = ordered ?? acts;
       me = who;
       const names = areas.map((view) => view.area).sort(inOrder);
       keyed(block, nodes, names, make);
       for (const name of clocks.keys()) if (!nodes.has(name)) clocks.delete(name);
       for (const view of areas) {
-        const said = clocks.get(view.area).draw(view, me);
-        if (said && near(view.area)) voice(`${view.area}: ${said}`);
+        const said = clocks.get(view.area).draw(view, me, acts);
+        if (!said || !near(view.area)) continue;
+        voice(say("area.says", { area: view.area, words: said }));
+        beep(1);
       }
-      shown(block, areas.length);
+      choose();
     },
+    choose,
     tick: () => {
       for (const one of clocks.values()) one.tick();
     },
@@ -67,21 +98,24 @@ function areaFacts(view) {
     view.differs?.length ? say("area.differs", { n: view.differs.length }) : "",
     view.behind?.length ? say("area.behind", { n: view.behind.length }) : "",
     view.added?.length ? say("area.added", { n: view.added.length }) : "",
-  ].filter(Boolean);
+  ].filter(Boolean).map((fact) => h("span", null, fact));
 }
 
-function clock(area, tell) {
+function clock(area, tell, tableOf, turn) {
   const time = h("b", { class: "time" });
-  const how = h("span", { class: "how" });
+  const how = h("span", { class: "how" }, h("span", { class: "sign" }), h("span", { class: "words" }));
   const said = h("b", { class: "said" });
   const facts = h("p", { class: "facts" });
   const fate = h("p", { class: "fate", role: "status" });
-  const start = areaButton(area, "start", say("area.start"), "go", fate, tell, () => view);
-  const hold = areaButton(area, "hold", say("area.hold"), "plain", fate, tell, () => view);
-  const resume = areaButton(area, "resume", say("area.resume"), "go", fate, tell, () => view);
-  const more = areaButton(area, "time", say("area.time"), "plain", fate, tell, () => view);
+  const start = areaButton(area, "start", say("area.start"), "go", fate, tell, () => view, tableOf);
+  const hold = areaButton(area, "hold", say("area.hold"), "plain", fate, tell, () => view, tableOf);
+  const resume = areaButton(area, "resume", say("area.resume"), "go", fate, tell, () => view, tableOf);
+  const more = areaButton(area, "time", say("area.time"), "plain", fate, tell, () => view, tableOf);
   const hand = h("div", { class: "hand", hidden: true }, start, hold, resume, more);
-  const node = h("section", { class: "area", "aria-label": area }, h("h2", null, area), time, how, hand, said, facts, fate);
+  const acts = areaActs(area, tell);
+  const opener = h("button", { type: "button", class: "opener", "aria-label": say("area.more", { area }), onclick: turn });
+  const inside = h("div", { class: "inside" }, hand, facts, fate, acts.node);
+  const node = h("section", { class: "area", "aria-label": area }, h("h2", null, area), time, how, said, opener, inside);
   let view = null;
 
   function tick() {
@@ -93,8 +127,16 @@ function clock(area, tell) {
   return {
     node,
     tick: () => view && tick(),
+    /** Whether something that was ordered of it is not done yet. */
+    due: () => acts.node.querySelector("[data-open]") !== null,
+    /** Show all of it, or its face alone. */
+    open: (whole) => {
+      shown(inside, whole);
+      data(node, "open", whole ? "yes" : null);
+      attr(opener, "aria-expanded", String(whole));
+    },
     /** Draw; return what the clock has newly announced, if anything. */
-    draw: (now_, who) => {
+    draw: (now_, who, ordered) => {
       const before = view;
       view = now_;
       const runs = view.running;
@@ -102,98 +144,19 @@ function clock(area, tell) {
       const untimed = !runs && !stands && view.playing > 0;
       data(node, "clock", runs ? "runs" : stands ? "stands" : "none");
       attr(node, "aria-label", [area, view.event, view.round && say("row.round", { round: view.round })].filter(Boolean).join(" "));
-      text(how, runs ? say("area.runs") : stands ? say("area.stands") : say("area.before"));
+      text(how.firstChild, runs ? "▷" : stands ? "‖" : "–");
+      text(how.lastChild, runs ? say("area.runs") : stands ? say("area.stands") : say("area.before"));
       text(said, announcedWords(view.announced));
-      fill(facts, areaFacts(view).join(" · "));
+      fill(facts, areaFacts(view));
       shown(hand, who?.role === "chief");
       shown(start, view.not_started > 0);
       shown(hold, runs || untimed);
       shown(resume, stands || untimed);
+      attr(resume, "class", stands ? "go" : "plain");
       shown(more, view.playing > 0);
+      acts.draw(ordered, who);
       tick();
       return before && before.announced !== view.announced ? announcedWords(view.announced) : "";
     },
   };
-}
-
-/** A button that gives one command to every table of an area, and says what became of it. */
-function areaButton(area, act, label, kind, fate, tell, view) {
-  const button = h("button", { type: "button", class: kind }, label);
-  let order = null;
-
-  async function press() {
-    const body = order ?? (await question(act, area, view()));
-    if (!body) return;
-    order = body;
-    button.disabled = true;
-    fill(fate, say("area.sending"));
-    try {
-      const answer = await post(`/api/areas/${encodeURIComponent(area)}/${act}`, order);
-      order = null;
-      report(answer.tables);
-    } catch (error) {
-      // Nothing is known: the same id again acts once.
-      if (error.status >= 400 && error.status < 500) order = null;
-      fill(fate, `${error.message} ${order ? say("area.again") : ""}`);
-      tell(error.message, "bad");
-    } finally {
-      button.disabled = false;
-    }
-  }
-
-  function report(tables) {
-    const all = Object.entries(tables);
-    const done = all.filter(([, reply]) => reply?.ok).length;
-    const refused = all.filter(([, reply]) => reply && !reply.ok);
-    const unknown = all.filter(([, reply]) => !reply);
-    fill(fate, say("area.done", { n: done, all: all.length }));
-    if (!refused.length && !unknown.length) return;
-    told({
-      title: say("area.not-all", { area }),
-      more: h("ul", { class: "refusals" },
-        refused.sort(([a], [b]) => inOrder(a, b)).map(([table, reply]) => h("li", null, h("b", null, `✕ ${table}`), ` ${because(reply.error)}`)),
-        unknown.sort(([a], [b]) => inOrder(a, b)).map(([table]) => h("li", null, h("b", null, `? ${table}`), ` ${say("area.unknown")}`))),
-    });
-  }
-
-  button.addEventListener("click", press);
-  return button;
-}
-
-/** Ask what must be known before all tables of an area do something: the request, or null. */
-async function question(act, area, view) {
-  const title = say(`area.${act}-title`, { area });
-  const id = newId();
-  if (act === "start") {
-    const text_ = say("area.start-text", { n: view.not_started, dark: view.tables.length - view.live });
-    return (await confirmed({ title, text: text_, yes: say("area.start") })) ? { id } : null;
-  }
-  if (act === "resume") {
-    return (await confirmed({ title, text: say("area.resume-text"), yes: say("area.resume") })) ? { id } : null;
-  }
-  if (act === "hold") {
-    const values = await ask({
-      title, text: say("area.hold-text"), yes: say("area.hold"),
-      fields: [{ name: "reason", kind: "text", label: say("area.reason"), required: true, max: 100 }],
-    });
-    return values && { id, ...values };
-  }
-  const values = await ask({
-    title, text: say("area.time-text"),
-    fields: [
-      { name: "minutes", kind: "int", label: say("area.minutes"), required: true, min: 1, max: 120 },
-      { name: "tables", kind: "text", label: say("area.which"), hint: say("area.which-hint") },
-    ],
-    check: ({ tables }) => {
-      const unknown = names(tables).filter((one) => !view.tables.includes(one));
-      return unknown.length ? say("area.no-table", { tables: unknown.join(" ") }) : "";
-    },
-  });
-  if (!values) return null;
-  const tables = names(values.tables);
-  return { id, seconds: values.minutes * 60, ...(tables.length ? { tables } : {}) };
-}
-
-function names(text_) {
-  return (text_ ?? "").split(/[\s,，、]+/).filter(Boolean);
 }

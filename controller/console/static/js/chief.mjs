@@ -4,9 +4,10 @@ import { areaClocks } from "./areas.mjs";
 import { matters, page } from "./chief/matters.mjs";
 import { byId, data, fill, h, keyed, text } from "./dom.mjs";
 import { keys } from "./keys.mjs";
-import { number } from "./rows.mjs";
+import { live, number, standingWords, tableOf } from "./rows.mjs";
 import { shell } from "./shell.mjs";
 import { beep } from "./sound.mjs";
+import { storeLine } from "./store-line.mjs";
 import { listen } from "./stream.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { say, teach } from "./words.mjs";
@@ -21,7 +22,13 @@ document.title = say("chief.title");
 
 const rows = new Map();
 const top = shell({ title: say("chief.title"), sounds: true });
-const clocks = areaClocks(byId("areas"), { tell: top.tell, voice: top.say, near: () => true });
+const clocks = areaClocks(byId("areas"), {
+  tell: top.tell,
+  voice: top.say,
+  near: () => true,
+  tableOf: (area, name) => tableOf(rows, area, name),
+});
+const store = storeLine(byId("main"), top);
 const ticking = new Set();
 let me = null;
 let waits = [];
@@ -88,7 +95,10 @@ function lineNode() {
       text(sign, line.sign);
       text(table, no(line.table));
       text(what, line.words);
-      text(note, line.note ?? "");
+      const row = rows.get(line.table);
+      const late = row && !live(row) && row.machine !== "" ? standingWords(row) : "";
+      text(note, [line.note, late].filter(Boolean).join(" · "));
+      data(link, "late", late ? "yes" : null);
       ticking.add(one);
       one.tick();
     },
@@ -118,7 +128,7 @@ function loadPanel() {
       fill(body, found.map((one) => h("tr", null,
         h("th", { scope: "row" }, one.person),
         h("td", null, one.tables.map((each, at) => [at ? " " : "", h("a", { href: page(each) }, no(each))]),
-          one.since_ms ? ` ${say("chief.since", { time: ofDay(one.since_ms) })}` : ""),
+          one.since_ms ? h("small", null, say("chief.since", { time: ofDay(one.since_ms) })) : null),
         h("td", null, one.done),
         h("td", null, one.average_ms === null ? "–" : span(one.average_ms)),
         h("td", null, one.orders))));
@@ -127,20 +137,23 @@ function loadPanel() {
 }
 
 function news(changed) {
+  let late = false; // what is known of a table grew old, or is its present again
   if (changed.me) {
     me = changed.me;
     top.me(me);
   }
   for (const [name, value] of Object.entries(changed)) {
     if (!name.startsWith("row/")) continue;
+    late ||= rows.get(name.slice(4))?.standing !== value?.standing;
     if (value) rows.set(name.slice(4), value);
     else rows.delete(name.slice(4));
   }
   if (changed.waits) waits = changed.waits;
   if (changed.areas) areas = changed.areas;
   if (changed.chief) view = changed.chief;
-  if (changed.areas || changed.me) clocks.draw(areas, me);
-  if (!view || !["waits", "areas", "chief"].some((name) => name in changed)) return;
+  if (changed.areas || changed.acts || changed.me) clocks.draw(areas, me, changed.acts);
+  if ("store" in changed) store.draw(changed.store);
+  if (!view || !late && !["waits", "areas", "chief"].some((name) => name in changed)) return;
   for (const [name, , lines] of MATTERS) panels.get(name).draw(lines({ view, waits, areas }));
   load.draw(view.load);
   alarm();

@@ -73,9 +73,9 @@ export async function confirmed({ title, text, more, yes, no, danger = false }) 
   return (await ask({ title, text, more, yes, no, danger })) !== null;
 }
 
-/** Show something that has one button: it was read. */
-export function told({ title, text, more }) {
-  const close = h("button", { class: "go" }, say("dialog.close"));
+/** Show something that has one button: it was read; `close`: what else that button says. */
+export function told({ title, text, more, close: words }) {
+  const close = h("button", { class: words ? "plain" : "go" }, words ?? say("dialog.close"));
   const head = h("h2", { id: fresh() }, title);
   const box = h(
     "dialog",

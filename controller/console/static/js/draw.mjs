@@ -6,6 +6,7 @@ import { byId, data, fill, h, shown, text } from "./dom.mjs";
 import { keep, kept } from "./kept.mjs";
 import { because } from "./order.mjs";
 import { shell } from "./shell.mjs";
+import { ofDay } from "./time.mjs";
 import { both, language, say, teach } from "./words.mjs";
 import words from "../words/history.mjs";
 
@@ -134,8 +135,10 @@ function told(tables) {
 
 function fate(what) {
   if (what.error) return ["bad", say("draw.refused", { why: both(what.error) })];
-  if (what.unknown) return ["wait", say("draw.unknown")];
-  return what.reply.ok ? ["good", say("draw.done")] : ["bad", say("draw.refused", { why: because(what.reply.error) })];
+  const his = what.person && { person: what.person, time: ofDay(what.at_ms) };
+  if (what.unknown) return ["wait", his ? say("draw.unknown-of", his) : say("draw.unknown")];
+  if (!what.reply.ok) return ["bad", say("draw.refused", { why: because(what.reply.error) })];
+  return ["good", his ? say("draw.done-by", his) : say("draw.done")];
 }
 
 const drop = byId("drop");

@@ -2,16 +2,16 @@
 
 import { areaClocks } from "./areas.mjs";
 import { post } from "./api.mjs";
-import { LEVELS } from "./cards.mjs";
 import { byId, fill, h, shown, text } from "./dom.mjs";
-import { hallList } from "./hall-list.mjs";
-import { hallTiles } from "./hall-tiles.mjs";
-import { keep, kept, own } from "./kept.mjs";
+import { Filters } from "./hall/filters.mjs";
+import { HallList } from "./hall/list.mjs";
+import { Newcomers } from "./hall/newcomers.mjs";
+import { hallTiles } from "./hall/tiles.mjs";
 import { keys } from "./keys.mjs";
-import { facts, inOrder, number, phaseWords, reasonWords } from "./rows.mjs";
+import { inOrder, number, tableOf } from "./rows.mjs";
 import { shell } from "./shell.mjs";
-import { lightSign } from "./signs.mjs";
-import { beep } from "./sound.mjs";
+import { GOING, lightSign, UNHEARD } from "./signs.mjs";
+import { storeLine } from "./store-line.mjs";
 import { listen } from "./stream.mjs";
 import { say, teach } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
@@ -23,86 +23,27 @@ document.title = say("hall.title");
 
 const rows = new Map();
 const waits = new Map();
-const texts = new Map();
 let waitOrder = [];
 let me = null;
-let mine = new Set(kept(own("areas"), []));
-let here = new Set();
-let known = new Set();
-let first = true;
-let ordered = { list: [], tiles: "" };
+let ordered = { list: "", tiles: "" };
 /** All rows in the order of areas and numbers; null: a table came, went or was renamed. */
 let sorted = null;
 
 const top = shell({ title: say("hall.title"), sounds: true });
-const list = hallList(byId("list"), { take, leave });
-const tiles = hallTiles(byId("tiles"));
-const clocks = areaClocks(byId("areas"), { tell: top.tell, voice: top.say, near: (area) => near(area) });
-
-/* Filters. */
-
-const STATES = {
-  all: () => true,
-  waits: (row, wait) => Boolean(wait),
-  untaken: (row, wait) => Boolean(wait) && !wait.taken_by,
-  mine: (row, wait) => Boolean(wait?.taken_by) && wait.taken_by === me?.name,
-  stands: (row) => row.light === "stands",
-  busy: (row) => row.light === "busy" || row.light === "waits",
-  calm: (row) => row.light === "calm",
-  suspended: (row) => Boolean(row.suspended),
-  unsigned: (row) => row.unsigned > 0,
-  dark: (row) => row.light === "dark",
-};
-const search = byId("search");
-const state = fill(byId("state"), Object.keys(STATES).map((one) => h("option", { value: one }, say(`state.${one}`))));
-const level = fill(byId("level"), h("option", { value: "" }, say("hall.any-level")),
-  LEVELS.map((one) => h("option", { value: one }, say("hall.plays", { level: one }))));
-for (const one of [search, state, level]) one.addEventListener("input", order);
-
-/** Whether an area is this person's: with none chosen that is here, all are. */
-function near(area) {
-  return mine.has(area) || ![...mine].some((one) => here.has(one));
-}
-
-function wanted(row) {
-  const wait = waits.get(row.table);
-  if (!near(row.area) || !STATES[state.value](row, wait)) return false;
-  if (level.value && row.level !== level.value) return false;
-  const typed = search.value.trim().toLowerCase();
-  return !typed || typed.split(/\s+/).every((one) => textOf(row, wait).includes(one));
-}
-
-/** All that can be searched of a row; made when somebody searches. */
-function textOf(row, wait) {
-  let found = texts.get(row.table);
-  if (found === undefined) {
-    const players = Object.values(row.pairs ?? {}).flatMap((pair) => Object.values(pair?.players ?? {}));
-    found = [row.table, number(row), row.area, phaseWords(row), ...facts(row), ...players, wait?.taken_by ?? "",
-      ...(wait?.reasons ?? []).map(reasonWords)].join(" ").toLowerCase();
-    texts.set(row.table, found);
-  }
-  return found;
-}
-
-function chooseArea(area) {
-  if (mine.has(area)) mine.delete(area);
-  else mine.add(area);
-  keep(own("areas"), [...mine]);
-  drawChips();
+const filters = new Filters(() => {
   order();
-}
-
-function drawChips() {
-  const areas = [...new Set([...rows.values()].map((row) => row.area))].sort(inOrder);
-  here = new Set(areas);
-  const chips = byId("mine");
-  shown(chips, areas.length > 1);
-  if (chips.dataset.areas !== areas.join("\n")) {
-    chips.dataset.areas = areas.join("\n");
-    fill(chips, areas.map((area) => h("button", { type: "button", class: "small", data: { area }, onclick: () => chooseArea(area) }, area)));
-  }
-  for (const chip of chips.children) chip.setAttribute("aria-pressed", String(mine.has(chip.dataset.area)));
-}
+  clocks.choose();
+});
+const list = new HallList(byId("list"), { take, leave });
+const tiles = hallTiles(byId("tiles"));
+const clocks = areaClocks(byId("areas"), {
+  tell: top.tell,
+  voice: top.say,
+  near: (area) => filters.near(area),
+  tableOf: (area, name) => tableOf(rows, area, name),
+});
+const store = storeLine(byId("main"), top);
+const newcomers = new Newcomers(top.say, (area) => filters.near(area));
 
 /* What the stream brings: at most once a frame. */
 
@@ -118,12 +59,22 @@ function leave(table) {
 
 function news(changed) {
   const due = new Set();
-  let areas = false;
   if (changed.me) {
     me = changed.me;
     top.me(me);
     for (const table of rows.keys()) due.add(table);
   }
+  if (newRows(changed, due)) filters.draw([...new Set([...rows.values()].map((row) => row.area))]);
+  if (changed.waits !== undefined) newWaits(changed.waits ?? [], due);
+  if (changed.areas !== undefined || changed.acts || changed.me) clocks.draw(changed.areas, me, changed.acts);
+  if ("store" in changed) store.draw(changed.store);
+  order();
+  for (const table of due) drawTable(table);
+}
+
+/** Take the rows that are new, and note them as `due`; tell whether areas came or went. */
+function newRows(changed, due) {
+  let areas = false;
   for (const [name, value] of Object.entries(changed)) {
     if (!name.startsWith("row/")) continue;
     const table = name.slice(4);
@@ -132,15 +83,24 @@ function news(changed) {
     if (!before || !value || before.area !== value.area || number(before) !== number(value)) sorted = null;
     if (value) rows.set(table, value);
     else rows.delete(table);
-    texts.delete(table);
+    filters.forget(table);
     due.add(table);
   }
-  if (changed.waits !== undefined) for (const table of newWaits(changed.waits ?? [])) due.add(table);
-  if (areas) drawChips();
-  if (changed.areas !== undefined || changed.me) clocks.draw(changed.areas, me);
-  order();
-  for (const table of due) drawTable(table);
-  first = false;
+  return areas;
+}
+
+/** Take the new list of waits, and note the tables whose wait is another one as `due`. */
+function newWaits(told, due) {
+  const before = new Map(waits);
+  waits.clear();
+  waitOrder = told.map((wait) => wait.table);
+  for (const wait of told) waits.set(wait.table, wait);
+  for (const table of new Set([...before.keys(), ...waits.keys()])) {
+    if (JSON.stringify(before.get(table)) === JSON.stringify(waits.get(table))) continue;
+    filters.forget(table);
+    due.add(table);
+  }
+  newcomers.draw(told, before, rows, me);
 }
 
 function drawTable(table) {
@@ -150,55 +110,18 @@ function drawTable(table) {
   tiles.draw(table, row, waits.get(table));
 }
 
-/** Take the new list of waits; return the tables whose wait is another one. */
-function newWaits(told) {
-  const due = [];
-  const before = new Map(waits);
-  waits.clear();
-  waitOrder = told.map((wait) => wait.table);
-  for (const wait of told) {
-    waits.set(wait.table, wait);
-    if (JSON.stringify(before.get(wait.table)) !== JSON.stringify(wait)) due.push(wait.table);
-  }
-  for (const table of before.keys()) if (!waits.has(table)) due.push(table);
-  for (const table of due) texts.delete(table);
-  sayNew(told, before);
-  return due;
-}
-
-/** Tell by voice and sound who is new: what nobody goes to, and of these areas alone. */
-function sayNew(told, before) {
-  const fresh = [];
-  for (const wait of told) {
-    const key = `${wait.table} ${wait.reasons[0].name} ${wait.reasons[0].since_ms}`;
-    const row = rows.get(wait.table);
-    if (!row) continue;
-    const late = wait.chiefs && me?.role === "chief" && !before.get(wait.table)?.chiefs;
-    if (late) fresh.push([wait, say("voice.chiefs", { table: number(row) })]);
-    else if (!known.has(key) && !wait.taken_by && near(row.area)) {
-      fresh.push([wait, say("voice.new", { table: number(row), words: reasonWords(wait.reasons[0]) })]);
-    }
-  }
-  known = new Set(told.map((wait) => `${wait.table} ${wait.reasons[0].name} ${wait.reasons[0].since_ms}`));
-  if (first || !fresh.length) return;
-  const urgent = fresh.some(([wait]) => wait.reasons[0].rank <= 2);
-  top.say(fresh.map(([, said]) => said).join(" "), { urgent });
-  beep(urgent ? 4 : 2);
-}
-
 /** Bring both views into their order; a table that comes in is drawn. */
 function order() {
   sorted ??= [...rows.values()]
     .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)) || inOrder(a.table, b.table))
     .map((row) => row.table);
-  const found = sorted.map((table) => rows.get(table)).filter(wanted);
+  const found = sorted.map((table) => rows.get(table)).filter((row) => filters.wanted(row, waits.get(row.table), me));
   const listed = new Set(found.map((row) => row.table));
   const waiting = waitOrder.filter((table) => listed.has(table));
-  const rest = found.map((row) => row.table).filter((table) => !waits.has(table));
-  const tables = [...waiting, ...rest];
-  if (tables.join(" ") !== ordered.list.join(" ")) {
-    const before = new Set(ordered.list);
-    ordered.list = tables;
+  const tables = [...waiting, ...found.map((row) => row.table).filter((table) => !waits.has(table))];
+  if (tables.join(" ") !== ordered.list) {
+    const before = new Set(ordered.list.split(" "));
+    ordered.list = tables.join(" ");
     list.order(tables);
     const shape = found.map((row) => `${row.area}/${row.table}`).join(" ");
     if (shape !== ordered.tiles) {
@@ -207,7 +130,20 @@ function order() {
     }
     for (const table of tables) if (!before.has(table)) drawTable(table);
   }
-  text(byId("list-title"), waiting.length ? say("hall.waiting", { n: waiting.length }) : say("hall.nobody-waits"));
+  counts(found, waiting);
+}
+
+/** Say how many wait, also those of his areas that a filter hides; who is only not heard, apart. */
+function counts(found, waiting) {
+  const ranks = waiting.map((table) => waits.get(table).reasons[0].rank);
+  const people = ranks.filter((rank) => rank < UNHEARD).length;
+  const unheard = ranks.filter((rank) => rank === UNHEARD).length;
+  const his = [...waits.values()].filter((wait) => wait.reasons[0].rank < UNHEARD && filters.near(rows.get(wait.table)?.area)).length;
+  text(byId("list-title"), [people || his ? say("hall.waiting", { n: people }) : say("hall.nobody-waits"),
+    his > people ? say("hall.hidden", { n: his - people }) : "",
+    unheard ? say("hall.unheard", { n: unheard }) : ""].filter(Boolean).join(" · "));
+  text(byId("to-list"), [say("hall.to-list"), his || ""].join(" ").trim());
+  document.title = his ? `(${his}) ${say("hall.title")}` : say("hall.title");
   const simulated = found.filter((row) => row.simulated).length;
   text(byId("count"), [say("hall.count", { n: found.length, all: rows.size }),
     simulated ? say("hall.simulated", { n: simulated }) : ""].filter(Boolean).join(" · "));
@@ -229,21 +165,21 @@ byId("to-tiles").addEventListener("click", () => view("tiles"));
 view("list");
 fill(byId("legend"), ["busy", "waits", "stands", "calm", "dark"].map((light) =>
   h("span", { data: { light } }, h("b", { class: "sign", "aria-hidden": "true" }, lightSign(light)), say(`light.${light}`))),
-h("span", { data: { light: "waits", taken: "yes" } }, h("b", { class: "sign", "aria-hidden": "true" }, "→"), say("light.going")),
-h("span", null, h("small", { class: "sign", "aria-hidden": "true" }, "8"), say("hall.level")));
+h("span", { data: { light: "waits", taken: "yes" } }, h("b", { class: "sign", "aria-hidden": "true" }, GOING), say("light.going")),
+h("span", { class: "level" }, h("small", { class: "sign", "aria-hidden": "true" }, "8"), say("hall.level")));
 
 keys([
   ["ArrowDown", say("keys.down"), () => list.move(1)],
   ["ArrowUp", say("keys.up"), () => list.move(-1)],
   ["Home", say("keys.first"), () => list.move(-Infinity)],
   ["Enter", say("keys.open"), () => false], // a link opens by itself
-  ["t", say("keys.take"), () => (list.focused() ? list.press(list.focused()) : false)],
-  ["/", say("keys.find"), () => search.focus()],
+  ["t", say("keys.take"), () => list.press()],
+  ["/", say("keys.find"), () => filters.find()],
   ["v", say("keys.tiles"), () => view(main.dataset.view === "list" ? "tiles" : "list")],
 ]);
-search.addEventListener("keydown", (event) => {
+filters.search.addEventListener("keydown", (event) => {
   if (event.key === "Escape") {
-    search.value = "";
+    filters.search.value = "";
     order();
   } else if (event.key !== "ArrowDown" && event.key !== "Enter") return;
   event.preventDefault();

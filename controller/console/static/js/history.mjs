@@ -2,16 +2,20 @@
 
 import { get } from "./api.mjs";
 import { checked, lines } from "./checked.mjs";
-import { byId, fill, h, text } from "./dom.mjs";
+import { byId, fill, h, shown, text } from "./dom.mjs";
 import { shell } from "./shell.mjs";
 import { both, language, say, teach } from "./words.mjs";
 import words from "../words/history.mjs";
 
 teach(words);
+document.title = say("history.title");
 
 const top = shell({ title: say("history.title") });
 const asked = new URLSearchParams(location.search);
 const fields = { event: byId("event"), round: byId("round"), state: byId("state"), find: byId("find") };
+/** So many are shown at first: a season's archive is long. */
+const MOST = 200;
+let most = MOST;
 let all = [];
 
 async function read() {
@@ -46,14 +50,17 @@ function fitting() {
 }
 
 function haystack(one) {
-  const pairs = Object.values(one.pairs).flatMap((pair) => [pair.id, pair.name].flat());
+  const pairs = Object.values(one.pairs).flatMap((pair) => [pair.id, pair.name, ...pair.players]);
   return [one.match, one.table, one.table_no, ...pairs].join(" ").toLowerCase();
 }
 
 function draw() {
   const found = fitting();
   text(byId("count"), say("history.count", { n: found.length }));
-  fill(byId("rows"), found.length ? found.map(row) : h("tr", null, h("td", { colspan: 8 }, say(all.length ? "history.none" : "history.empty"))));
+  const none = h("tr", null, h("td", { colspan: 8 }, say(all.length ? "history.none" : "history.empty")));
+  fill(byId("rows"), found.length ? found.slice(0, most).map(row) : none);
+  shown(byId("rest"), found.length > most);
+  text(byId("rest"), say("history.rest", { n: found.length - most }));
   const query = new URLSearchParams();
   for (const [name, field] of Object.entries(fields)) if (field.value) query.set(name, field.value);
   history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
@@ -68,7 +75,7 @@ function row(one) {
   ].filter(Boolean).join(" · ");
   const cell = (name, ...inside) => h("td", { data: { name } }, h("div", null, inside));
   return h("tr", { data: { state: one.state } },
-    cell(say("history.match"), h("b", null, `${one.round} – ${one.match_no}`), h("small", null, one.event)),
+    cell(say("history.match"), h("b", null, place(one)), h("small", null, one.event)),
     cell(say("history.table"), one.table_no, one.table_no === one.table ? null : h("small", null, one.table)),
     cell(say("history.pairs"), h("span", null, pair("NS")), ` ${say("history.versus")} `, h("span", null, pair("EW"))),
     cell(say("history.levels"), one.levels ? `${one.levels.NS ?? "—"} : ${one.levels.EW ?? "—"}` : "—", h("small", null, say("history.deals-n", { n: one.deals }))),
@@ -82,7 +89,11 @@ function row(one) {
       h("button", { type: "button", class: "plain small", onclick: () => open(one) }, say("history.proofs"))));
 }
 
-function nameOf(pair) { // PairName is an object {id, name}
+function place(one) {
+  return say("history.place", { round: one.round, match: one.match_no });
+}
+
+function nameOf(pair) {
   return `${pair.id} ${pair.name}`;
 }
 
@@ -115,7 +126,7 @@ async function open(one) {
   const out = h("p", { role: "status" });
   const check = h("button", { type: "button", class: "go", onclick: () => whole(one, out, list) }, say("history.check"));
   fill(byId("inside"),
-    h("h2", null, `${one.event} · ${one.round} – ${one.match_no} · ${say("history.table-no", { no: one.table_no })}`),
+    h("h2", null, `${one.event} · ${place(one)} · ${say("history.table-no", { no: one.table_no })}`),
     h("p", { class: "acts" }, check, h("a", { class: "button plain", href: `/api/tables/${at}/record/${name}`, download: true }, say("history.record")),
       h("a", { class: "button plain", href: sheetAddress(one) }, say("history.sheet"))),
     out, list);
@@ -188,7 +199,16 @@ function csv() {
   URL.revokeObjectURL(link.href);
 }
 
-for (const field of Object.values(fields)) field.addEventListener("input", draw);
+for (const field of Object.values(fields)) {
+  field.addEventListener("input", () => {
+    most = MOST;
+    draw();
+  });
+}
+byId("rest").addEventListener("click", () => {
+  most = Infinity;
+  draw();
+});
 byId("again").addEventListener("click", read);
 byId("csv").addEventListener("click", csv);
 byId("match").addEventListener("click", (event) => {

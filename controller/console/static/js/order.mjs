@@ -3,8 +3,12 @@
 //   sending…   the console was asked
 //   accepted   the table has answered: its effect is on the table's disk
 //   seen       the table's own stream shows it
-//   refused    the table says no, in its own words
+//   refused    the table says no, in its own words; or the console could not write it down, and
+//              sent nothing
 //   not known  nothing was heard: it may have acted. Asked again with the same id it acts once.
+//
+// One that was meant for a run of the table that is over has not acted and never will: it is not
+// given again by itself, but by whoever looks at the table first.
 
 import { newId, post } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
@@ -12,6 +16,10 @@ import { attr, data, h, text } from "./dom.mjs";
 import { both, say } from "./words.mjs";
 
 const SEEN_FOR_MS = 6000;
+/** The console's answer where its database takes nothing down: what is not written is not sent. */
+const UNWRITTEN = 503;
+/** The table was started again behind what the person saw. */
+const OTHER_RUN = "OTHER_RUN";
 
 /** Orders of this page that wait to be seen: id → what to do with the news of it. */
 const waiting = new Map();
@@ -28,6 +36,7 @@ export function follow(changed) {
 /** Make a command's button: {node, offer(offer), busy()}.
  *
  * `spec`: {table, cmd, label, args?, deal?, attempt?, confirm?, kind?, note?, after?}
+ *   label, kind   or functions → them: what a command means may follow the phase
  *   args      values, or a function → values (it may ask the person: null gives up)
  *   deal, attempt   numbers or functions: what the person saw when he pressed
  *   confirm   {title, text?, yes?, danger?} or a function (args) → that, where it cannot be undone
@@ -36,12 +45,14 @@ export function follow(changed) {
  * `offer(one)`: an Offer {seats, refused} of the table, or null: not legal now, with its reason.
  */
 export function orderButton(spec) {
-  const button = h("button", { type: "button", class: spec.kind ?? "plain", onclick: press }, spec.label);
+  const button = h("button", { type: "button", class: value(spec.kind) ?? "plain", onclick: press }, value(spec.label));
   const fate = h("span", { class: "fate", role: "status" });
   const again = h("button", { type: "button", class: "plain again", hidden: true, onclick: ask }, say("order.again"));
+  const anew = h("button", { type: "button", class: "plain anew", hidden: true, onclick: press }, say("order.anew"));
   const why = h("small", { class: "why", id: `why-${newId().slice(0, 8)}` });
-  const node = h("span", { class: "order", data: { cmd: spec.cmd } }, button, again, fate, why);
+  const node = h("span", { class: "order", data: { cmd: spec.cmd } }, button, again, fate, anew, why);
   let order = null;
+  let tried = false;
   let refused = null;
   let over = null;
 
@@ -50,6 +61,7 @@ export function orderButton(spec) {
     data(node, "fate", state);
     text(fate, words);
     again.hidden = state !== "unknown";
+    anew.hidden = true;
     enabled();
     if (state === "seen") over = setTimeout(() => show(null, ""), SEEN_FOR_MS);
   }
@@ -59,6 +71,8 @@ export function orderButton(spec) {
   }
 
   function enabled() {
+    text(button, value(spec.label));
+    attr(button, "class", value(spec.kind) ?? "plain");
     button.disabled = busy() || refused !== null;
     text(why, refused === null || node.dataset.fate === "refused" ? "" : refused);
     attr(button, "aria-describedby", refused === null ? null : why.id);
@@ -71,13 +85,14 @@ export function orderButton(spec) {
     show("asking", "");
     try {
       const args = typeof spec.args === "function" ? await spec.args() : (spec.args ?? {});
-      const question = typeof spec.confirm === "function" ? spec.confirm(args) : spec.confirm;
+      const question = args === null || typeof spec.confirm !== "function" ? spec.confirm : spec.confirm(args);
       if (args === null || (question && !(await confirmed(question)))) {
         show(null, "");
         return;
       }
       if (order) waiting.delete(order.id);
       order = { id: newId(), cmd: spec.cmd, args, deal, attempt };
+      tried = false;
     } catch (error) {
       show(null, "");
       throw error;
@@ -93,16 +108,25 @@ export function orderButton(spec) {
       const answer = await post(`/api/tables/${encodeURIComponent(spec.table)}/do`, asked);
       if (order === asked) answered(answer);
     } catch (error) {
-      if (order !== asked) return;
-      // Without an answer nothing is known. A 4xx is the console's own no: nothing was sent.
-      if (error.status >= 400 && error.status < 500) done("refused", error.message);
-      else show("unknown", `${say("order.unknown")} ${error.message}`);
+      if (order === asked) failed(error);
     }
   }
 
+  /** Without an answer nothing is known, but where the console itself says that it sent nothing. */
+  function failed(error) {
+    const ours = (error.status >= 400 && error.status < 500) || error.status === UNWRITTEN;
+    if (ours && !tried) done("refused", `${say("order.unsent")} ${error.message}`);
+    else unknown(error.message);
+  }
+
+  function unknown(words) {
+    tried = true; // It may have acted, whatever is said when it is asked for again.
+    show("unknown", [say("order.unknown"), words].filter(Boolean).join(" "));
+  }
+
   function answered(answer) {
-    if (answer.unknown) show("unknown", say("order.unknown"));
-    else if (!answer.reply.ok) done("refused", because(answer.reply.error));
+    if (answer.unknown) unknown("");
+    else if (!answer.reply.ok) refuse(answer.reply.error);
     else {
       if (node.dataset.fate !== "seen") show("accepted", say("order.accepted"));
       spec.after?.(answer.reply);
@@ -111,8 +135,13 @@ export function orderButton(spec) {
 
   function news(told) {
     if (told.seen !== null && told.seen !== undefined) done("seen", say("order.seen"));
-    else if (told.fate === "refused") done("refused", because(told.error));
+    else if (told.fate === "refused") refuse(told.error);
     else if (told.fate === "done" && busy()) show("accepted", say("order.accepted"));
+  }
+
+  function refuse(error) {
+    done("refused", because(error));
+    anew.hidden = error?.code !== OTHER_RUN;
   }
 
   function done(state, words) {
@@ -133,6 +162,7 @@ export function orderButton(spec) {
 /** A refusal in the table's own words: what is wrong, and what to do. */
 export function because(failure) {
   if (!failure) return say("order.refused");
+  if (failure.code === OTHER_RUN) return say("order.other-run");
   const [message, action] = [both({ zh: failure.message_zh, en: failure.message }), both({ zh: failure.action_zh, en: failure.action })];
   return [message, action].filter(Boolean).join(say("order.then"));
 }

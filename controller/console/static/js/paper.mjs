@@ -1,7 +1,7 @@
 // The score sheet as the paper form that referees know: drawn from what the table sent, no more.
 
 import { cardWords } from "./cards.mjs";
-import { h } from "./dom.mjs";
+import { data, h } from "./dom.mjs";
 import { SEATS, SIDES } from "./seats.mjs";
 import { both, language, say, sayable } from "./words.mjs";
 
@@ -81,8 +81,14 @@ function deals(sheet) {
       h("tr", { class: "each-page" }, h("td", { colspan: heads.length }, footWords(sheet))),
       h("tr", null, heads.map((key) => h("th", { scope: "col", data: { col: key } }, say(`sheet.${key}`))))),
     h("tbody", null,
-      sheet.deals.map((line) => deal(line, points)),
+      sheet.deals.map((line) => labelled(deal(line, points), heads)),
       sheet.deals.length ? null : h("tr", null, h("td", { colspan: heads.length, class: "none" }, say("sheet.nothing")))));
+}
+
+/** A row that says by itself what each of its cells is: a phone has no room for the heading. */
+function labelled(row, heads) {
+  heads.forEach((key, at) => data(row.children[at], "label", say(`sheet.${key}`)));
+  return row;
 }
 
 function deal(line, points) {

@@ -10,6 +10,7 @@ import { language, say, sayable, setLanguage, teach } from "./words.mjs";
 import words from "../words/proof.mjs";
 
 teach(words);
+document.title = say("proof.title");
 
 const TOLD = ["committed", "cut", "shuffled", "held", "verdict", "released", "withdrawn", "recalled", "revealed", "sealed_to_chief", "record"];
 const AGAIN_MS = 5000;
@@ -103,7 +104,7 @@ function step(row, steps) {
     h("h3", null, stepWords(row.kind), h("time", { datetime: row.time }, ofDay(row.time))),
     h("p", null, said),
     row.kind === "committed" ? h("code", null, row.data.commitment) : null,
-    row.kind === "committed" && steps.cut ? h("small", null, say("proof.fixed", { lead: before(row, steps.cut) })) : null);
+    row.kind === "committed" && steps.cut && leadS(row, steps.cut) > 0 ? h("small", null, say("proof.fixed", { lead: before(row, steps.cut) })) : null);
 }
 
 const SAID = {
@@ -112,8 +113,8 @@ const SAID = {
   verdict: ({ outcome, landed, reasons }) => (outcome === "ok" ? say("proof.say.ok", landed) : say("proof.say.given-up", { reasons: reasonsWords(reasons) })),
   released: ({ leader, turned_up: turned }) => [
     say("proof.say.released"),
-    turned && leader ? ` ${say("proof.say.led", { card: cardWords(turned), seat: say(`seat.${leader}`) })}` : "",
-  ].join(""),
+    turned && leader ? say("proof.say.led", { card: cardWords(turned), seat: say(`seat.${leader}`) }) : "",
+  ].join(language === "zh" ? "" : " "),
   withdrawn: ({ reasons }) => say("proof.say.withdrawn", { reasons: reasonsWords(reasons) }),
   recalled: ({ reasons }) => say("proof.say.recalled", { reasons: reasonsWords(reasons) }),
 };
@@ -131,9 +132,13 @@ function reason({ reason: name, says }) {
   kind?.append(h("small", null, `${reasonWords(name)}: ${say(`proof.reason.says.${says.replace(" ", "-")}`)}`));
 }
 
+function leadS(first, second) {
+  return Math.max(0, Math.round((new Date(second.time) - new Date(first.time)) / 1000));
+}
+
 /** How long before: the wall's stamps are the table's own. */
 function before(first, second) {
-  const s = Math.max(0, Math.round((new Date(second.time) - new Date(first.time)) / 1000));
+  const s = leadS(first, second);
   return s < 60 ? say("time.seconds", { s }) : say("time.minutes", { m: Math.floor(s / 60), s: s % 60 });
 }
 

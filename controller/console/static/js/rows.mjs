@@ -8,6 +8,13 @@ export function number(row) {
   return row.table_no ?? row.table;
 }
 
+/** The id of an area's table that people call `name`, by its number or its id; null: of none. */
+export function tableOf(rows, area, name) {
+  const wanted = name.toLowerCase();
+  const found = [...rows.values()].filter((row) => row.area === area);
+  return (found.find((row) => row.table.toLowerCase() === wanted) ?? found.find((row) => row.table_no === name))?.table ?? null;
+}
+
 /** Tables in the order of their numbers: 2 before 10. */
 export const inOrder = new Intl.Collator("en", { numeric: true }).compare;
 

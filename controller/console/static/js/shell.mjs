@@ -104,12 +104,17 @@ function soundSwitch() {
     draw();
   });
   const draw = () => {
-    const words = sound.wanted() ? say("sound.on") : say("sound.off");
-    text(button, sound.wanted() ? say("sound.short-on") : say("sound.short-off"));
+    const [words, short] = !sound.wanted()
+      ? [say("sound.off"), say("sound.short-off")]
+      : sound.allowed()
+        ? [say("sound.on"), say("sound.short-on")]
+        : [say("sound.asleep"), say("sound.short-asleep")];
+    text(button, short);
     button.setAttribute("aria-label", words);
     button.title = words;
     button.setAttribute("aria-pressed", String(sound.wanted()));
   };
+  for (const press of ["pointerup", "keyup"]) addEventListener(press, () => sound.wanted() && draw());
   draw();
   return button;
 }

@@ -1,5 +1,11 @@
 // Signs for what a table is like: beside colour and word, never instead of them.
 
+/** The rank of a table that waits for nobody and is only not heard (view/waits.py). */
+export const UNHEARD = 9;
+
+/** The sign of a table that somebody goes to. */
+export const GOING = "→";
+
 const RANKS = ["", "▲", "●", "#", "■", "◆", "=", "◷", "…", "✕", "⚙"];
 const LIGHTS = { dark: "✕", calm: "–", busy: "▷", waits: "●", stands: "■" };
 

@@ -9,6 +9,11 @@ export function wanted() {
   return kept(own("sound"), false);
 }
 
+/** Whether this page may sound: browsers want it pressed once, after every loading. */
+export function allowed() {
+  return navigator.userActivation?.hasBeenActive ?? true;
+}
+
 /** Switch the sound on or off; by a press, as browsers allow no sound before one. */
 export function want(on) {
   keep(own("sound"), on);

@@ -2,10 +2,12 @@
 
 import { toLogin } from "./api.mjs";
 import { framed } from "./dom.mjs";
-import { setNow } from "./time.mjs";
+import { now, setNow } from "./time.mjs";
 
 const STALE_MS = 4000;
 const AGAIN_MS = 2000;
+/** A line that went without a word tells nobody that it is gone: so often another one is tried. */
+const RETRY_MS = 6000;
 
 /** Listen to a stream of the console until the returned function is called.
  *
@@ -17,7 +19,9 @@ export function listen(url, onParts, onStale = () => {}) {
   const parts = new Map();
   let changed = {};
   let source = null;
-  let heard = Date.now();
+  let heard = moment();
+  let tried = heard;
+  let trying = false;
   let stale = false;
   let closed = false;
   const draw = framed(() => {
@@ -27,7 +31,7 @@ export function listen(url, onParts, onStale = () => {}) {
   });
 
   const alive = () => {
-    heard = Date.now();
+    heard = moment();
     if (stale) {
       stale = false;
       onStale(null);
@@ -67,21 +71,30 @@ export function listen(url, onParts, onStale = () => {}) {
     });
   };
   const again = async () => {
+    if (trying || closed) return;
+    trying = true;
+    tried = moment();
     try {
-      const answer = await fetch("/api/me", { headers: { Accept: "application/json" } });
+      const answer = await fetch("/api/me", { headers: { Accept: "application/json" }, signal: AbortSignal.timeout(RETRY_MS) });
       if (answer.status === 401 && !closed) {
         toLogin();
         return;
       }
     } catch {
       // Away: the stream will say so, too.
+    } finally {
+      trying = false;
     }
+    source?.close();
     open();
   };
   const watch = setInterval(() => {
-    if (stale || Date.now() - heard < STALE_MS) return;
-    stale = true;
-    onStale(new Date(heard));
+    if (since(heard) < STALE_MS) return;
+    if (!stale) {
+      stale = true;
+      onStale(new Date(now() - since(heard)));
+    }
+    if (Math.min(since(heard), since(tried)) >= RETRY_MS) again();
   }, 500);
 
   open();
@@ -90,4 +103,14 @@ export function listen(url, onParts, onStale = () => {}) {
     clearInterval(watch);
     source?.close();
   };
+}
+
+/** This moment by both clocks of a tablet: one may be set, the other may stop while it sleeps. */
+function moment() {
+  return { wall: Date.now(), steady: performance.now() };
+}
+
+/** Milliseconds since a moment, by the clock that says more. */
+function since(one) {
+  return Math.max(Date.now() - one.wall, performance.now() - one.steady);
 }

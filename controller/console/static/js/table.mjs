@@ -1,10 +1,10 @@
 // The page of one table: all that is known of it, and every order that it takes.
 
 import { get, post } from "./api.mjs";
-import { byId, data, fill, h, keyed, text } from "./dom.mjs";
+import { byId, data, fill, h, keyed, shown, text } from "./dom.mjs";
 import { learnFaults } from "./faults.mjs";
 import { keys } from "./keys.mjs";
-import { follow } from "./order.mjs";
+import { because, follow } from "./order.mjs";
 import { shell } from "./shell.mjs";
 import { listen } from "./stream.mjs";
 import { journal } from "./table/journal.mjs";
@@ -26,6 +26,8 @@ const top = shell({ title: say("table.title", { table: id }) });
 
 /** What the parts of the page share. `atMs`: the console's clock when the state came. */
 const ctx = { table: id, path, top, me: null, state: null, atMs: 0, offers: null, wait: null, commands: {} };
+/** Milliseconds since a stamp of the table, whose own clock may be another than the console's. */
+ctx.ago = (stamp) => now() - Date.parse(stamp) - (ctx.at?.skew_ms ?? 0);
 const parts = [machine(ctx), seats(ctx), matchParts(ctx), waits(ctx), orders(ctx), health(ctx), proof(ctx)];
 const told = journal(ctx);
 const mine = new Map();
@@ -131,15 +133,30 @@ function drawMine(list) {
   if (list.length && !mine.size) fill(byId("mine-list"));
   const byKey = new Map(list.map((one) => [one.id, one]));
   const newest = [...byKey.keys()];
-  keyed(byId("mine-list"), mine, newest, () => h("li"));
+  keyed(byId("mine-list"), mine, newest, (key) => h("li", null, h("span"), " ",
+    h("button", { type: "button", class: "plain small", onclick: (event) => again(event.target, key) }, say("order.again"))));
   for (const [key, node] of mine) {
     const one = byKey.get(key);
+    const [words, button] = node.children;
     data(node, "fate", one.fate);
     const name = both(ctx.commands[one.cmd] ?? {}, "label") || one.cmd;
-    const why = both(one) || (one.error && both({ en: one.error.message, zh: one.error.message_zh }));
-    text(node, [ofDay(one.at_ms, true), one.person, name, say(`table.fate.${one.fate}`), why].filter(Boolean).join(" · "));
+    const fate = one.fate === "done" && one.seen === null ? say("order.accepted") : say(`table.fate.${one.fate}`);
+    text(words, [ofDay(one.at_ms, true), one.person, name, fate, one.error ? because(one.error) : ""].filter(Boolean).join(" · "));
+    shown(button, one.fate === "unknown" && (ctx.me?.role === "chief" || ctx.me?.role === one.role));
   }
   if (!list.length) fill(byId("mine-list"), h("li", { class: "quiet" }, say("table.fate.none")));
+}
+
+/** Ask what became of an order, whoever gave it: in its very bytes, so that it acts once. */
+async function again(button, order) {
+  button.disabled = true;
+  try {
+    const answer = await post(`/api/tables/${encodeURIComponent(id)}/orders/${encodeURIComponent(order)}/again`);
+    if (answer.unknown) top.tell(say("order.unknown"), "bad");
+  } catch (error) {
+    top.tell(error.message, "bad");
+  }
+  button.disabled = false;
 }
 
 /** Say that one goes there, or goes no more. */

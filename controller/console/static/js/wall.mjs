@@ -6,11 +6,11 @@
 import { announcedWords, areaLeftMs } from "./areas.mjs";
 import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs";
 import { keys } from "./keys.mjs";
-import { inOrder, leftMs, live, number, phaseWords } from "./rows.mjs";
+import { inOrder, leftMs, live, number } from "./rows.mjs";
 import { lightSign } from "./signs.mjs";
 import { listen } from "./stream.mjs";
 import { ofDay, span } from "./time.mjs";
-import { say, setLanguage, teach } from "./words.mjs";
+import { both, say, setLanguage, teach } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
 import hallWords from "../words/hall.mjs";
 import words from "../words/wall.mjs";
@@ -20,8 +20,14 @@ teach(hallWords);
 teach(areaWords);
 document.title = say("wall.title");
 
-/** The least height of a table's card. */
-const LINE_REM = 8.2;
+/** The least height of a table's card, in its own letters. */
+const CARD_EM = 8.6;
+/** So many times larger letters, where all tables go on one page with them. */
+const GROW = [2.6, 2.2, 1.8, 1.5, 1.25, 1];
+/** From here on a table's card has room for whole minutes alone. */
+const HOUR_MS = 3_600_000;
+/** Clocks of areas that are so near each other are one clock. */
+const ALIKE_MS = 2500;
 const asked = new URLSearchParams(location.search);
 const only = asked.get("area");
 const turnMs = Math.max(4, Number(asked.get("s")) || 8) * 1000;
@@ -36,15 +42,20 @@ let at = 0;
 let turning = true;
 let shownKeys = "";
 
-/** How many tables go on one page: as many as are readable. */
-function perPage() {
-  const style = getComputedStyle(block);
-  const columns = style.gridTemplateColumns.split(" ").length;
-  const size = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const gap = parseFloat(style.rowGap) || 0;
-  const lines = Math.max(1, Math.floor((block.clientHeight + gap) / (LINE_REM * size + gap)));
-  block.style.setProperty("--rows", lines);
-  return columns * lines;
+/** How many tables go on one page: as many as are readable; few are larger. */
+function perPage(count) {
+  let most = 1;
+  for (const grow of GROW) {
+    block.style.setProperty("--grow", grow);
+    const style = getComputedStyle(block);
+    const columns = style.gridTemplateColumns.split(" ").length;
+    const gap = parseFloat(style.rowGap) || 0;
+    const lines = Math.max(1, Math.floor((block.clientHeight + gap) / (CARD_EM * parseFloat(style.fontSize) + gap)));
+    block.style.setProperty("--rows", lines);
+    most = columns * lines;
+    if (most >= count) break;
+  }
+  return most;
 }
 
 function make(table) {
@@ -90,22 +101,23 @@ function draw(table) {
   drawSide(one.ew, row, "EW");
   const laid = Boolean(row.pairs?.NS || row.pairs?.EW);
   const deal = row.deal ? `${say("row.deal", { deal: row.deal })} · ` : "";
+  const phase = both(row, "phase");
   text(one.phase, !live(row)
     ? say("wall.dark", { time: ofDay(row.since_ms) })
-    : attended ? deal + say("wall.referee") : laid ? deal + phaseWords(row) : say("wall.none"));
+    : attended ? deal + say("wall.referee") : laid ? deal + phase : say("wall.none"));
   tick(one, row);
 }
 
 function tick(one, row) {
   const left = leftMs(row);
-  text(one.left, left === null || !live(row) ? "" : span(left));
+  text(one.left, left === null || !live(row) ? "" : left < HOUR_MS ? span(left) : say("wall.minutes", { m: Math.floor(left / 60_000) }));
 }
 
 /** Show the page that is due: `step` pages further. */
 function turn(step) {
   const found = [...rows.values()].filter((row) => !only || row.area === only)
     .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)));
-  const most = perPage();
+  const most = perPage(found.length);
   const pages = Math.max(1, Math.ceil(found.length / most));
   at = (((at + step) % pages) + pages) % pages;
   const here = found.slice(at * most, (at + 1) * most).map((row) => row.table);
@@ -125,15 +137,32 @@ function makeClock(area) {
   return one.node;
 }
 
+/** The areas in their order, those beside each other whose clocks are alike together. */
+function alike(seen) {
+  const groups = [];
+  for (const view of seen.sort((a, b) => inOrder(a.area, b.area))) {
+    const [left, last] = [areaLeftMs(view), groups.at(-1)];
+    const same = last && last.announced === view.announced && (last.left === null) === (left === null)
+      && Math.abs((last.left ?? 0) - (left ?? 0)) < ALIKE_MS;
+    if (same) last.areas.push(view.area);
+    else groups.push({ areas: [view.area], left, announced: view.announced });
+  }
+  return groups;
+}
+
 function drawClocks() {
-  const seen = areas.filter((view) => !only || view.area === only);
-  keyed(byId("clocks"), clockNodes, seen.map((view) => view.area).sort(inOrder), makeClock);
-  for (const view of seen) {
-    const one = clocks.get(view.area);
-    const left = areaLeftMs(view);
+  const groups = new Map(alike(areas.filter((view) => !only || view.area === only)).map((group) => {
+    const names = group.areas;
+    return [names.length > 2 ? `${names[0]} – ${names.at(-1)}` : names.join(" "), group];
+  }));
+  keyed(byId("clocks"), clockNodes, [...groups.keys()], makeClock);
+  for (const name of clocks.keys()) if (!groups.has(name)) clocks.delete(name);
+  data(byId("clocks"), "many", groups.size > 4 ? "yes" : null);
+  for (const [name, { left, announced }] of groups) {
+    const one = clocks.get(name);
     text(one.time, left === null ? "–:––" : span(left));
     data(one.node, "near", left !== null && left < 300_000 ? "yes" : null);
-    text(one.said, announcedWords(view.announced));
+    text(one.said, announcedWords(announced));
   }
 }
 

@@ -21,7 +21,7 @@ export default {
   "go.hall": ["全场", "Hall"],
   "go.chief": ["裁判长", "Chief"],
   "go.wall": ["大屏", "Wall"],
-  "go.history": ["赛史", "History"],
+  "go.history": ["成绩", "Matches"],
   "go.draw": ["对阵", "Draw"],
   "go.setup": ["设置", "Set-up"],
 
@@ -36,6 +36,8 @@ export default {
   "theme.dark": ["明暗：暗", "Theme: dark"],
   "sound.on": ["声音：开", "Sound on"],
   "sound.off": ["声音：关", "Sound off"],
+  "sound.asleep": ["声音：点按页面任意处后才会响", "Sound: press anywhere on the page first"],
+  "sound.short-asleep": ["♪ 点按启用", "♪ press to hear"],
   "sound.short-on": ["♪ 开", "♪ on"],
   "sound.short-off": ["♪ 关", "♪ off"],
   "keys.title": ["快捷键", "Keys"],
@@ -58,6 +60,12 @@ export default {
   "order.seen": ["已执行 ✓", "done ✓"],
   "order.refused": ["本台未受理", "refused by the table"],
   "order.unknown": ["结果不明：可能已执行。", "Not known: it may have acted."],
+  "order.unsent": ["未发出：", "Not sent:"],
+  "order.other-run": [
+    "本台此后已重新启动：此命令没有执行，也不会再执行。请先查看本台现状，仍需要时再下令。",
+    "The table was started again since: this order has not acted and never will. Look at the table first, then order anew if it is still meant.",
+  ],
+  "order.anew": ["重新下令…", "Order anew…"],
   "order.again": ["再查询", "Ask again"],
   "order.then": ["；", ": "],
 

@@ -2,7 +2,7 @@
 
 export default {
   "invited.title": ["设置密码", "Set your PIN"],
-  "invited.how": ["邀请码只能用一次。密码请勿告诉他人：以你的名义下达的命令都记你的姓名。", "An invitation is good once. Tell nobody the PIN: what is ordered with it bears your name."],
+  "invited.how": ["邀请码只能用一次。密码请勿告诉他人：凭此密码所做的一切都记在你名下。", "An invitation is good once. Tell nobody the PIN: whatever is done with it stands under your name."],
   "invited.code": ["邀请码", "Invitation code"],
   "invited.pin": ["新密码（数字）", "New PIN"],
   "invited.pin-hint": ["密码须为4至12位数字", "A PIN has 4 to 12 digits"],

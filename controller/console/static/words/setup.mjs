@@ -4,7 +4,7 @@ export default {
   "setup.title": ["设置", "Set-up"],
   "setup.found": ["1 查找牌台", "1 Find the tables"],
   "setup.found-how": [
-    "牌台须在 table.toml 中写明 [gateway] announce = true。网络上的话不可轻信：务必核对指纹。",
+    "牌台须在 table.toml 中写明 [gateway] announce = true。网络上自报的身份不足为凭，务必核对指纹。",
     "A table announces itself where its table.toml says [gateway] announce = true. Anybody can announce anything: compare the fingerprint.",
   ],
   "setup.nothing": [
@@ -18,7 +18,7 @@ export default {
   "setup.take.other_key": ["换成这台…", "Take this one instead…"],
   "setup.here": ["已添加", "added"],
   "setup.like-other-key": [
-    "密钥不符：同一台号，另一台机器，或者牌台换过密钥。弄清原因再换。",
+    "密钥不符：同一台号，另一台机器，或者牌台换过密钥。请先查明原因。",
     "Another key than the one known here: another machine under this name, or the table's keys were renewed. Find out which first.",
   ],
   "setup.like-moved": ["密钥相符，地址已变。", "The same key at another address."],
@@ -47,6 +47,7 @@ export default {
   "setup.feed": ["状态端口", "Feed's port"],
   "setup.commands": ["命令端口", "Commands' port"],
   "setup.key-file": ["公开证书 table.key", "Public certificate table.key"],
+  "setup.choose-file": ["选择文件…", "Choose the file…"],
   "setup.key-file-hint": ["选择文件，或将内容粘贴在此", "choose the file, or paste its text"],
 
   "setup.tables": ["2 本控制台的牌台", "2 Tables of this console"],
@@ -62,7 +63,7 @@ export default {
   "setup.standing.silent": ["失联（自{time}）", "silent (since {time})"],
   "setup.standing.stale": ["数据未更新（自{time}）", "no news (since {time})"],
   "setup.refused": [
-    "该台尚未准入本控制台的密钥：照第3步在牌台上执行，随后自动连通。",
+    "该台尚未接受本控制台的密钥：按第3步在牌台的电脑上执行，随后自动连通。",
     "The table has not admitted this console's keys yet: do step 3 at the table. It connects by itself then.",
   ],
   "setup.other-key": [
@@ -78,17 +79,17 @@ export default {
   "setup.remove-text": ["控制台不再接收该台；已存的记录保留。", "The console hears it no more; what it kept stays."],
   "setup.removed": ["{table}已移除", "{table} was removed"],
 
-  "setup.keys": ["3 让牌台准入控制台", "3 Have the tables admit this console"],
+  "setup.keys": ["3 让牌台接受控制台的密钥", "3 Have the tables admit this console"],
   "setup.keys-carry": ["下载下列公开证书，拷到牌台的电脑（私钥不离开控制台）。", "Download these public certificates and carry them to the table's computer; no secret leaves the console."],
   "setup.keys-run": ["在牌台上执行下列命令；table.toml 为该台的配置文件。", "Run these commands at the table; table.toml is its own configuration."],
-  "setup.keys-read": ["每条命令会问指纹第四组：照此处所示读出。", "Each asks for the fourth group of a fingerprint: read it off here."],
+  "setup.keys-read": ["每条命令会要求输入指纹第四组：按此处所示输入。", "Each asks for the fourth group of a fingerprint: type it as it stands here."],
   "setup.download": ["下载 {file}", "Download {file}"],
 
   "setup.people": ["4 人员", "4 People"],
   "setup.invite": ["邀请…", "Invite…"],
   "setup.invite-text": ["邀请码只显示一次，用一次即失效。", "The code is shown once and is good once."],
   "setup.person": ["姓名", "Name"],
-  "setup.role": ["角色", "Role"],
+  "setup.role": ["身份", "Role"],
   "setup.which-table": ["台显所属牌台", "Table of the display"],
   "setup.which-table-hint": ["仅台显须选", "for a table's display alone"],
   "setup.table-missing": ["请选台显所属的牌台", "Which table is the display for?"],
@@ -97,6 +98,9 @@ export default {
   "setup.new-code": ["新邀请码…", "New code…"],
   "setup.code-title": ["{name}的邀请码", "Invitation of {name}"],
   "setup.code-text": ["请本人扫码，或打开下列地址输入此码，自设密码。关闭后不再显示。", "He scans this, or opens the address and enters the code, and chooses a PIN. It is not shown again."],
+  "setup.code-until": ["用一次即失效，{time}前有效。", "Good once, until {time}."],
+  "setup.invited-until": ["已邀请，{time}前有效", "invited, until {time}"],
+  "setup.invitation-over": ["邀请码已过期，请生成新邀请码", "The invitation is over: make a new code"],
   "setup.only-here": ["此地址仅本机可用：请在 console.toml 中写明 public_url，或从平板电脑可达的地址打开本页。", "This address is of this computer alone: set public_url in console.toml, or open this page at an address that tablets reach."],
   "setup.remove-person": ["移除", "Remove"],
   "setup.remove-person-title": ["移除{name}？", "Remove {name}?"],

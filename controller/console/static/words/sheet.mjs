@@ -6,7 +6,7 @@ export default {
   "sheet.bigtwo": ["锄大地记分表（练习）", "Big Two score sheet (practice)"],
   "sheet.loading": ["正在读取…", "Reading…"],
   "sheet.back": ["回本台", "To the table"],
-  "sheet.print": ["打印 / 存为PDF", "Print / save as PDF"],
+  "sheet.print": ["打印记分表（存PDF）", "Print / save as PDF"],
   "sheet.csv": ["下载CSV", "Download CSV"],
   "sheet.json": ["下载数据", "Download data"],
   "sheet.proofs": ["核验发牌", "Check the deals"],
@@ -35,7 +35,7 @@ export default {
 
   "sheet.deals": ["各副", "The deals"],
   "sheet.deal": ["副", "Deal"],
-  "sheet.level": ["打", "Level"],
+  "sheet.level": ["所打级数", "Level"],
   "sheet.up": ["上游", "UP"],
   "sheet.second": ["二游", "2ND"],
   "sheet.third": ["三游", "3RD"],

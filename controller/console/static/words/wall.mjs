@@ -11,7 +11,8 @@ export default {
   "wall.level": ["打{level}", "lv {level}"],
   "wall-side.NS": ["南北", "NS"],
   "wall-side.EW": ["东西", "EW"],
+  "wall.minutes": ["{m}分", "{m}′"],
   "wall.none": ["尚无对阵", "no match yet"],
-  "wall.referee": ["裁判处理中", "referee"],
+  "wall.referee": ["裁判处理中", "referee called"],
   "wall.dark": ["数据未更新（自{time}）", "not current since {time}"],
 };

@@ -54,7 +54,7 @@ export const matters = () => [
     sign: "!",
     bad: ["other_key", "two_pasts", "unsigned_head", "unreleased"].includes(one.kind),
     words: both(one, "words"),
-    note: [one.deal ? say("row.deal", { deal: one.deal }) : "", one.since_ms ? ofDay(one.since_ms) : ""].filter(Boolean).join(" · "),
+    note: [one.deal ? say("row.deal", { deal: one.deal }) : "", one.since_ms ? say("chief.since", { time: ofDay(one.since_ms) }) : ""].filter(Boolean).join(" · "),
   }))],
   ["overrun", say("chief.overrun"), ({ view }) => view.overrun.map((one) => ({
     key: "",

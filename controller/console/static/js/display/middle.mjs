@@ -7,6 +7,11 @@ import { both, language, say, sayable } from "../words.mjs";
 
 const DIGITS = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 const SHORT_S = 10;
+const EXCHANGE = new Set(["tribute", "return"]);
+const OVER = new Set(["over", "signed"]);
+const BEFORE_PLAY = new Set(["held", "count_check", "anti_check"]);
+const BEING_PLAYED = new Set(["play", "result"]); // The level stands large; before it stands in the heading.
+const PLAYED = new Set(["cut", "dealing", ...BEFORE_PLAY, ...EXCHANGE, "choices", ...BEING_PLAYED]);
 const LONG = { zh: 18, en: 34 }; // Letters beyond which a line is set smaller.
 
 export class Middle {
@@ -117,7 +122,7 @@ export class Middle {
       "div",
       { class: "pad", role: "group", "aria-label": say("display.pad") },
       DIGITS.map(key),
-      h("button", { type: "button", onclick: () => this.chosen(""), "aria-label": say("display.clear") }, "C"),
+      h("button", { type: "button", onclick: () => this.chosen(""), class: "word" }, say("display.clear")),
       key("0"),
       h("button", { type: "button", onclick: back, "aria-label": say("display.back") }, "⌫"),
     );
@@ -126,15 +131,16 @@ export class Middle {
 
 function heading(view, table) {
   const parts = [h("b", null, say("display.table", { table: view.table_no ?? table }))];
-  if (view.round) parts.push(h("span", null, say("display.match", { round: view.round, match: view.match_no ?? "" })));
+  if (view.round && !PLAYED.has(view.phase)) parts.push(h("span", null, say("display.match", { round: view.round, match: view.match_no ?? "" })));
   if (view.deal) parts.push(h("span", null, view.extra ? say("display.extra") : say("display.deal", { n: view.deal })));
+  if (view.level && PLAYED.has(view.phase) && !BEING_PLAYED.has(view.phase)) parts.push(h("b", null, say("display.level", { level: view.level })));
   if (view.simulated) parts.push(h("span", null, say("display.simulated")));
   if (view.practice) parts.push(h("span", null, say("display.practice")));
   parts.push(h("span", { class: "phase" }, view.machine === "fault" ? say("display.fault") : both(view, "phase")));
   if (view.announced && sayable(`display.announced.${view.announced}`)) {
     parts.push(h("b", { class: "announced" }, say(`display.announced.${view.announced}`)));
   }
-  if (view.clock) parts.push(h("span", { class: "clock" }, say(view.clock.running ? "display.left" : "display.stands", { time: span(view.clock.left_s * 1000) })));
+  if (view.clock && !OVER.has(view.phase)) parts.push(h("span", { class: "clock" }, say(view.clock.running ? "display.left" : "display.stands", { time: span(view.clock.left_s * 1000) })));
   return parts;
 }
 
@@ -155,10 +161,14 @@ function playing(view) {
   const stopped = view.machine === "fault";
   const words = stopped ? say("display.wait") : both(view, "next");
   const alarm = stopped || view.suspended ? "next alarm" : "next";
+  const lines = alarm === "next" ? duties(view) : [];
+  const large = BEING_PLAYED.has(view.phase);
+  // What the duties say already is not said twice.
+  const said = view.phase === "return" && lines.length > 0;
   return [
-    h("p", { class: alarm, data: { long: words.length > LONG[language] } }, words),
+    said ? null : h("p", { class: alarm, data: { long: words.length > LONG[language] } }, words),
     view.phase === "held" ? h("p", { class: "also" }, say("display.take")) : null,
-    h("div", { class: "facts" }, level(view), duties(view)),
+    h("div", { class: "facts" }, large ? level(view) : null, h("ul", { class: "duties" }, lines.map((line) => h("li", null, line)))),
     h("ul", { class: "countdowns" }, view.countdowns.map(countdown)),
   ];
 }
@@ -172,11 +182,16 @@ function level(view) {
   return h("div", { class: "level" }, h("p", { class: "now" }, say("display.level", { level: view.level })), h("p", null, sides));
 }
 
+/** What is owed and what leads, as long as that is what the table is about. */
 function duties(view) {
-  const lines = [];
   const seat = (one) => say(`seat.${one}`);
-  if (view.turned_up) lines.push(say("display.turned-up", { card: view.turned_up, seat: view.leader ? seat(view.leader) : "" }));
-  if (view.anti) lines.push(say("display.anti"));
+  if (EXCHANGE.has(view.phase)) return exchange(view, seat);
+  if (view.turned_up && BEFORE_PLAY.has(view.phase)) return [say("display.turned-up", { card: view.turned_up, seat: view.leader ? seat(view.leader) : "" })];
+  return [];
+}
+
+function exchange(view, seat) {
+  const lines = [];
   for (const one of view.pays) {
     const due = one.card ? say("display.required", { card: cardWords(one.card) }) : "";
     const whom = one.to ? say("display.pays", { from: seat(one.giver), to: seat(one.to) }) : say("display.owes", { from: seat(one.giver) });
@@ -186,8 +201,7 @@ function duties(view) {
   for (const one of view.gives) {
     lines.push(`${one.given ? "✓ " : ""}${say(`display.gives.${one.rule}`, { from: seat(one.giver), to: seat(one.to) })}`);
   }
-  if (view.leader && !view.turned_up && !view.led) lines.push(say("display.leader", { seat: seat(view.leader) }));
-  return h("ul", { class: "duties" }, lines.map((line) => h("li", null, line)));
+  return lines;
 }
 
 function countdown(one) {

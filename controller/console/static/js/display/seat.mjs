@@ -1,7 +1,7 @@
 // One side of the screen: a seat's name, its marks and its buttons, turned towards the player.
 
 import { attr, data, h, keyed, shown, text } from "../dom.mjs";
-import { say } from "../words.mjs";
+import { language, say } from "../words.mjs";
 import { press } from "./press.mjs";
 
 const HOLD_MS = 1000;
@@ -18,7 +18,7 @@ export class SeatSide {
     this.buttons = new Map();
     this.live = false;
     this.busy = false;
-    this.letter = h("b", null, say(`seat.${seat}`));
+    this.letter = h("b", null, language === "zh" ? say(`seat.${seat}`) : seat);
     this.name = h("span", { class: "name" });
     this.marks = h("span", { class: "marks" });
     this.told = h("p", { class: "told", role: "alert", hidden: true });
@@ -69,8 +69,10 @@ export class SeatSide {
         this.send(node, order);
       }, ms);
     };
-    const end = () => {
+    const end = (event) => {
       clearTimeout(timer);
+      // Let go too soon: it was meant, and nothing has happened.
+      if (node.dataset.holding && event.type.endsWith("up")) this.tell(say("display.hold", { what: node.innerText }), "hint");
       data(node, "holding", null);
     };
     // A counter is cut at the number that stood there when the finger went down.
@@ -97,7 +99,7 @@ export class SeatSide {
     text(node.lastElementChild, words);
     data(node, "cmd", order.cmd);
     data(node, "hold", order.hold);
-    attr(node, "aria-description", order.hold ? say("display.hold") : null);
+    attr(node, "aria-description", order.hold ? say("display.hold", { what: words }) : null);
     node.disabled = !this.live || this.busy || order.args.n === null;
   }
 
@@ -118,8 +120,9 @@ export class SeatSide {
     else if (order.cmd === "cut") this.middle.chosen("");
   }
 
-  tell(words) {
+  tell(words, kind = "bad") {
     clearTimeout(this.timer);
+    data(this.told, "kind", kind);
     shown(this.told, words);
     text(this.told, words);
     if (words) this.timer = setTimeout(() => this.tell(""), TOLD_MS);

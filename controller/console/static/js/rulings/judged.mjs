@@ -5,13 +5,33 @@ import { both, say } from "../words.mjs";
 import { article } from "./parts.mjs";
 
 /** What a kind of combination is called in a rulebook (`book`, null: not known yet). */
-export function kindWords(book, kind) {
+function kindWords(book, kind) {
   const one = book?.kinds.find((each) => each.kind === kind);
   return one ? both(one) : kind;
 }
 
+/** Whether a play is legal, why, and what each play counts as. */
+export function verdict(found) {
+  return [
+    h("p", { class: "verdict", data: { legal: found.legal ? "yes" : "no" } },
+      h("span", { class: "sign", "aria-hidden": "true" }, found.legal ? "✓" : "✕"), both(found)),
+    found.provisional ? h("p", { class: "provisional" }, say("rulings.rests-on-provisional")) : null,
+    reasons(found.reasons), found.table ? judged(found.table, say("rulings.on-table")) : null,
+    judged(found.play, say("rulings.the-play")),
+  ];
+}
+
+/** The kinds that a wrong lead contains, of which the player on the left names one. */
+export function containing(book, found) {
+  return [
+    h("p", { class: "verdict" }, say("rulings.contains")),
+    h("ul", { class: "kinds" }, found.kinds.map((kind) => h("li", null, kindWords(book, kind)))),
+    h("p", null, say("rulings.left-names")), reasons(found.reasons),
+  ];
+}
+
 /** One play: what it counts as, and what else it may be. */
-export function judged(one, title) {
+function judged(one, title) {
   const counts = one.counts_as;
   const readings = one.readings.filter((each) => !counts || spokenAs(each) !== spokenAs(counts)).slice(0, 8);
   return h("section", { class: "judged" }, h("h3", null, title, " · ", one.play),
@@ -33,7 +53,7 @@ export function spokenAs(reading) {
 }
 
 /** Why, each with its article. */
-export function reasons(list) {
+function reasons(list) {
   return list?.length ? h("ul", { class: "reasons" }, list.map((one) => h("li", null, both(one), " ",
     article(one.article, false), one.provisional ? h("span", { class: "article provisional" }, say("rulings.provisional")) : null))) : null;
 }

@@ -16,7 +16,7 @@ const { corrections } = await import("./corrections.mjs");
 const { counting } = await import("./counting.mjs");
 const { clocks } = await import("./clocks.mjs");
 const { desk } = await import("./desk.mjs");
-const { judge } = await import("./judge.mjs");
+const { Judge } = await import("./judge.mjs");
 const { others } = await import("./others.mjs");
 
 const table = decodeURIComponent(location.pathname.split("/")[2]);
@@ -43,7 +43,7 @@ function notHis() {
   return { seats: null, refused: { message: words, message_zh: words, action: "", action_zh: "" } };
 }
 
-const PANELS = { desk, judge, count: counting, clock: clocks, correct: corrections, more: others };
+const PANELS = { desk, judge: (at) => new Judge(at), count: counting, clock: clocks, correct: corrections, more: others };
 const made = Object.fromEntries(Object.entries(PANELS).map(([name, make]) => [name, make(at)]));
 const tabs = {};
 const boxes = {};

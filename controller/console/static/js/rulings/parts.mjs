@@ -80,6 +80,16 @@ export function chips({ label, options, value = null, free = false, onchange = (
   };
 }
 
+/** A row of a form with its label. */
+export function row(label, ...inside) {
+  return h("div", { class: "row" }, label ? h("span", { class: "label" }, label) : null, inside);
+}
+
+/** A line with its sign: colour alone says nothing. */
+export function noted(kind, sign, ...words) {
+  return h("p", { class: kind }, h("span", { class: "sign", "aria-hidden": "true" }, sign), words);
+}
+
 /** A switch with its words: {node, value(), set(value)}. */
 export function toggle(label, { hint = "", onchange = () => {} } = {}) {
   const box = h("input", { type: "checkbox", onchange: () => onchange(box.checked) });

@@ -84,7 +84,7 @@ export class Found {
   }
 
   area() {
-    return { name: "area", kind: "text", label: say("setup.which-area"), hint: this.areas.join(" "), value: this.areas.at(-1) ?? "A", required: true, max: 24 };
+    return { name: "area", kind: "text", label: say("setup.which-area"), hint: this.areas.length > 1 ? this.areas.join(" ") : undefined, value: this.areas.at(-1) ?? "A", required: true, max: 24 };
   }
 
   async give(wish) {
@@ -105,10 +105,10 @@ function wrongGroup({ said }) {
 /** The table's own public file, chosen or pasted. */
 function keyFile() {
   const pasted = h("textarea", { id: "table-key", rows: 5, spellcheck: "false", placeholder: "metadata …" });
-  const chosen = h("input", { type: "file", "aria-label": say("setup.key-file") });
+  const chosen = h("input", { type: "file", class: "voice", "aria-label": say("setup.key-file") });
   chosen.addEventListener("change", async () => {
     if (chosen.files[0]) pasted.value = await chosen.files[0].text();
   });
-  const node = h("div", { class: "field" }, h("label", { for: "table-key" }, say("setup.key-file")), chosen, pasted, h("small", null, say("setup.key-file-hint")));
+  const node = h("div", { class: "field" }, h("label", { for: "table-key" }, say("setup.key-file")), h("label", { class: "button chosen" }, say("setup.choose-file"), chosen), pasted, h("small", null, say("setup.key-file-hint")));
   return { node, read: () => ({ value: pasted.value.trim() }), focus: () => pasted.focus() };
 }

@@ -1,9 +1,9 @@
-// Who may use the console: invited here, each with a code that is good once.
+// Who may use the console: invited here, each with a code that is good once, and not for long.
 
 import { del, get, post } from "../api.mjs";
 import { ask, confirmed, told } from "../dialog.mjs";
 import { fill, h, s } from "../dom.mjs";
-import { say } from "../words.mjs";
+import { language, say } from "../words.mjs";
 
 const ROLES = ["referee", "table", "observer", "technician", "chief"]; // The last by a chief alone.
 
@@ -18,16 +18,16 @@ export class People {
 
   async look() {
     try {
-      const { people } = await get("/api/people");
-      fill(this.node, people.map((one) => this.line(one)));
+      const { people, now_ms: nowMs } = await get("/api/people");
+      fill(this.node, people.map((one) => this.line(one, nowMs)));
     } catch (error) {
       this.top.tell(error.message, "bad");
     }
   }
 
-  line(one) {
+  line(one, nowMs) {
     const role = one.table ? `${say(`role.${one.role}`)} ${one.table}` : say(`role.${one.role}`);
-    return h("li", null, h("p", { class: "line" }, h("b", null, one.name), h("span", null, role),
+    return h("li", null, h("p", { class: "line" }, h("b", null, one.name), h("span", null, role), invitation(one, nowMs),
       h("button", { class: "small", onclick: () => this.code({ name: one.name, role: one.role, language: one.language, ...(one.table ? { table: one.table } : {}) }) }, say("setup.new-code")),
       h("button", { class: "small", onclick: () => this.remove(one.name) }, say("setup.remove-person"))));
   }
@@ -52,12 +52,12 @@ export class People {
 
   async code(wish) {
     try {
-      const { code, name } = await post("/api/people", wish);
+      const { code, name, until_ms: untilMs } = await post("/api/people", wish);
       const { address, rows } = await post("/api/setup/qr", { code });
       await told({
         title: say("setup.code-title", { name }),
         text: say("setup.code-text"),
-        more: [h("p", { class: "code" }, code), h("div", { class: "qr" }, drawn(rows, address)), h("p", { class: "quiet" }, address.replace(/#.*/, "")),
+        more: [h("p", { class: "code" }, code), h("p", null, say("setup.code-until", { time: moment(untilMs) })), h("div", { class: "qr" }, drawn(rows, address)), h("p", { class: "quiet" }, address.replace(/#.*/, "")),
           /\/\/(127\.|localhost|\[::1\])/.test(address) ? h("p", { class: "todo" }, say("setup.only-here")) : null],
       });
     } catch (error) {
@@ -76,6 +76,19 @@ export class People {
     }
     this.look();
   }
+}
+
+/** What is to be known of somebody's invitation: until when it is good, or that it was not used. */
+function invitation({ invited_until_ms: untilMs, has_pin: hasPin }, nowMs) {
+  if (untilMs === null) return null;
+  if (untilMs > nowMs) return h("span", { class: "quiet" }, say("setup.invited-until", { time: moment(untilMs) }));
+  return hasPin ? null : h("span", { class: "todo" }, say("setup.invitation-over"));
+}
+
+/** A day and a time of it, as people write them. */
+function moment(ms) {
+  const parts = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", hour12: false };
+  return new Date(ms).toLocaleString(language === "zh" ? "zh-CN" : "en-GB", parts);
 }
 
 /** A code to scan, from its rows: black on white, whatever the theme. */

@@ -35,7 +35,7 @@ export class TableList {
         h("b", null, one.id),
         h("span", null, say("setup.area", { area: one.area })),
         h("span", { class: one.standing === "live" ? "good" : "bad" }, h("span", { class: "sign" }, SIGNS[one.standing]), standing),
-        h("a", { href: `/table/${encodeURIComponent(one.id)}` }, say("setup.open")),
+        h("a", { class: "button small", href: `/table/${encodeURIComponent(one.id)}` }, say("setup.open")),
         one.fixed ? h("small", null, say("setup.fixed")) : this.remove(one)),
       h("p", { class: "quiet" }, one.feed.replace("tcp://", ""), one.fingerprint ? [" · ", say("setup.fingerprint"), " ", h("code", null, one.fingerprint)] : ""),
       one.standing === "key_refused" ? h("p", { class: "todo" }, say("setup.refused")) : null,

@@ -3,7 +3,7 @@
 
 import { h } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
-import { SEATS, sideOf } from "../seats.mjs";
+import { SEATS, SIDES, sideOf } from "../seats.mjs";
 import { cardPick, orderPick, seatPick } from "./pick.mjs";
 import { both, language, say, sayable } from "../words.mjs";
 
@@ -14,7 +14,7 @@ export const FINAL = new Set([
 
 /** Asked only where its form is: [does it ask?] by what the table says now. */
 const STRAIGHT = {
-  start_deal: (state) => state.machine.phase !== "committed",
+  start_deal: (state) => !uncut(state),
   resume: (state, me) => me.role !== "chief",
 };
 
@@ -26,12 +26,7 @@ const FIELDS = {
       value: state.machine.counter ?? undefined, ...range(state.match.cut_range),
     }),
   },
-  confirm: {
-    seat: ({ state, seats }) => ({
-      kind: "choice", label: say("table.arg.seat"), value: "both", required: true,
-      choices: [["both", say("table.pick.both")], ...some(seats, state.match.waiting_for).map(seatChoice)],
-    }),
-  },
+  confirm: { seat: confirmers },
   start_deal: {
     uncut: null,
     reason: () => ({ required: true }),
@@ -110,15 +105,19 @@ export function question(ctx, cmd, given = {}) {
   const { state, me } = ctx;
   if (STRAIGHT[cmd]?.(state, me)) return null;
   if (cmd === "set_match") return layOut(state);
-  const seats = ctx.offers?.get(cmd)?.seats ?? null;
+  const offer = (ctx.fresh() && ctx.offers?.get(cmd)) || null;
+  const seats = offer?.seats ?? null;
   const known = ctx.commands[cmd]?.args ?? [];
   const fields = known
     .filter((arg) => !(arg.name in given) && !["verbal", "by"].includes(arg.name))
-    .map((arg) => fieldOf(cmd, arg, { state, me, seats, given }))
+    .map((arg) => fieldOf(cmd, arg, { state, me, seats, offer, given }))
     .filter(Boolean);
   if (cmd === "replace_set") fields.splice(1, 0, { name: "other", kind: "text", label: say("table.arg.new-set") });
   const byWord = known.some((arg) => arg.name === "by") && me.role !== "chief";
-  if (byWord) fields.push({ name: "by", kind: "text", label: say("table.arg.by"), hint: say("table.hint.by"), max: 64 });
+  if (byWord) {
+    const only = Boolean(offer?.by_word);
+    fields.push({ name: "by", kind: "text", label: say("table.arg.by"), hint: only ? say("table.hint.by-word") : say("table.hint.by"), required: only, max: 64 });
+  }
   if (!fields.length) return null;
   return {
     form: {
@@ -141,9 +140,24 @@ export function sureOf(ctx, cmd) {
   };
 }
 
-/** What a command is called. */
+/** What a command is called; of the green button's word (确认), what it says in this phase. */
 export function label(ctx, cmd) {
-  return both(ctx.commands[cmd] ?? {}, "label") || cmd;
+  const { state, commands } = ctx;
+  if (cmd === "start_deal" && state && uncut(state)) return say("table.uncut");
+  if (cmd === "confirm" && state && sayable(`table.green.${green(state.match)}`)) return say(`table.green.${green(state.match)}`);
+  return both(commands[cmd] ?? {}, "label") || cmd;
+}
+
+/** Whether a deal that is begun now goes on without its cut. */
+export function uncut(state) {
+  return state.machine.phase === "committed";
+}
+
+/** What green means now: one duty in each phase, three in play. */
+function green({ phase, led, outs }) {
+  if (phase !== "play") return phase;
+  if (!led) return "lead";
+  return outs.length ? "out" : "played";
 }
 
 function sure(key) {
@@ -194,8 +208,15 @@ function some(...lists) {
   return lists.find((list) => list?.length) ?? SEATS;
 }
 
-function seatChoice(seat) {
-  return [seat, say(`seat.${seat}`)];
+/** Whose word it is: a seat's, of those that owe it; a side's, or both, where a referee may say so. */
+function confirmers({ state, offer }) {
+  const seats = some(offer?.seats, state.match.waiting_for);
+  if (!(offer?.seatless ?? state.match.phase === "result")) return { choices: seats, required: true };
+  const sides = SIDES.map((side) => [seats.find((seat) => sideOf(seat) === side), say(`side.${side}`)]);
+  return {
+    kind: "choice", label: say("table.arg.side"), value: "both", required: true,
+    choices: [["both", say("table.pick.both")], ...sides.filter(([seat]) => seat)],
+  };
 }
 
 function range(found) {

@@ -7,20 +7,24 @@ import { orderButton } from "../order.mjs";
 import { sideOf } from "../seats.mjs";
 import { both, language, say, sayable } from "../words.mjs";
 import { carry } from "./carry.mjs";
-import { FINAL, label, question, sureOf } from "./forms.mjs";
+import { FINAL, label, question, sureOf, uncut } from "./forms.mjs";
 import { GAME, NEXT, PLACES } from "./places.mjs";
 
 const AT_SEAT = ["attend", "seat", "confirm", "out", "withdraw_out", "claim_count", "call", "answer", "call_clock", "warn", "name_leader", "tribute", "return", "open_hand"];
-const GO = new Set(["attend", "release", "confirm", "start_deal", "start_match", "result", "resume", "clear_jam"]);
+const GO = new Set([
+  "attend", "release", "confirm", "start_deal", "start_match", "set_match", "cut", "result", "left", "resume", "clear_jam",
+  "name_leader", "anti", "shuffled", "cut_by_hand", "turned_up", "hands_dealt",
+]);
 const OTHERS = { observer: [], technician: ["technician", "machine"] };
 
-/** Buttons of this page. Gives `ctx` its `spec`, `offer` and `atSeat` for the other parts. */
+/** Buttons of this page. Gives `ctx` its `spec`, `offer`, `fresh` and `atSeat` for the other parts. */
 export function orders(ctx) {
   const groups = new Map();
   const buttons = new Map();
   const next = new Map();
   ctx.spec = (cmd, given) => spec(ctx, cmd, given);
   ctx.offer = (cmd, seat) => offer(ctx, cmd, seat);
+  ctx.fresh = () => ctx.offersOf === phases(ctx.state);
   ctx.calm = () => ctx.offersAt === waiting(ctx.state);
   ctx.atSeat = (seat) => atSeat(ctx, seat);
 
@@ -49,7 +53,7 @@ export function orders(ctx) {
       groups.set(name, { node, now, later, rest, count, cmds });
       byId("groups").append(node);
       for (const cmd of cmds) {
-        const button = orderButton({ ...spec(ctx, cmd), kind: kindOf(cmd) });
+        const button = orderButton(spec(ctx, cmd));
         buttons.set(`${name} ${cmd}`, button);
       }
     }
@@ -63,7 +67,7 @@ export function orders(ctx) {
       button.node.hidden = !played(ctx.state, cmd);
       if (button.busy() || button.node.dataset.fate || button.node.contains(document.activeElement)) continue;
       const home = one?.refused ? group.later : group.now;
-      if (button.node.parentElement !== home) home.append(button.node);
+      if (button.node.parentElement !== home) home.insertBefore(button.node, behind(group, home, cmd));
     }
     const later = [...group.later.children].filter((one) => !one.hidden).length;
     shown(group.rest, later);
@@ -71,10 +75,16 @@ export function orders(ctx) {
     shown(group.node, later || [...group.now.children].some((one) => !one.hidden));
   }
 
+  /** The button in front of which a command stands: its place is the same whenever it comes back. */
+  function behind({ node, cmds }, home, cmd) {
+    const later = cmds.slice(cmds.indexOf(cmd) + 1).map((one) => buttons.get(`${node.dataset.group} ${one}`).node);
+    return later.find((one) => one.parentElement === home) ?? null;
+  }
+
   /** What may be ordered; where the table's word is older than its phase, that is no reason. */
   function open(cmd) {
     const refused = offer(ctx, cmd)?.refused;
-    return !refused || (refused.code === "WRONG_PHASE" && ctx.offersOf !== phases(ctx.state));
+    return !refused || (refused.code === "WRONG_PHASE" && !ctx.fresh());
   }
 
   function drawNext() {
@@ -85,7 +95,7 @@ export function orders(ctx) {
     const cmds = [...new Set([...kept, ...wanted])];
     const nodes = new Map([...next].map(([cmd, one]) => [cmd, one.node]));
     keyed(byId("now-list"), nodes, cmds, (cmd) => {
-      const made = orderButton({ ...spec(ctx, cmd), kind: FINAL.has(cmd) && cmd !== "release" ? "danger" : "go" });
+      const made = orderButton(spec(ctx, cmd));
       next.set(cmd, made);
       return made.node;
     });
@@ -99,10 +109,11 @@ export function orders(ctx) {
 
 /** The other page on which the next step is, as a link; nothing where it is here. */
 function elsewhere({ state: { match }, path }) {
-  if (match.phase === "over") return h("a", { class: "button", href: `${path}/sheet` }, say("table.sheet"));
-  const ruled = match.claimed || match.phase === "match_check" || match.rulings.some((one) => one.state === "proposed");
-  const panel = match.claimed ? "count" : match.phase === "match_check" ? "more" : "desk";
-  return ruled ? h("a", { class: "button", href: `${path}/rulings#${panel}` }, say("table.rulings")) : null;
+  const to = (place, words) => h("a", { class: "button go", href: `${path}/${place}` }, words);
+  if (match.claimed) return to("rulings#count", say("table.go.count"));
+  if (match.phase === "match_check") return to("rulings#more", say("table.go.more"));
+  if (match.phase === "over") return to("sheet", say("table.go.sign"));
+  return match.rulings.some((one) => one.state === "proposed") ? to("rulings#desk", say("table.go.desk")) : null;
 }
 
 /** The phases for which a table said what may be ordered. */
@@ -124,12 +135,14 @@ function likely({ match, machine, sets }) {
   const loaded = sets.find((one) => one.id === machine.card_set);
   if (machine.phase === "empty" && loaded?.barred.length) found.push("replace_set");
   const phase = match.match === null ? "idle" : match.phase;
-  if (machine.phase === "empty" || machine.phase === "committed") found.push(...(phase === "dealing" || phase === "cut" || phase === "idle" ? ["start_deal"] : []));
+  if (machine.phase === "empty" && ["dealing", "cut", "idle"].includes(phase)) found.push("start_deal");
   if (machine.phase === "held" && phase === "idle") found.push("release");
-  return [...found, ...(NEXT[phase] ?? [])];
+  found.push(...(NEXT[phase] ?? []));
+  return machine.phase === "committed" ? [...found, "start_deal"] : found; // without a cut: the last resort
 }
 
-function kindOf(cmd) {
+function kindOf(ctx, cmd) {
+  if (cmd === "start_deal" && uncut(ctx.state)) return "danger";
   if (FINAL.has(cmd)) return cmd === "release" || cmd === "start_match" ? "go" : "danger";
   return GO.has(cmd) ? "go" : "plain";
 }
@@ -163,8 +176,8 @@ function spec(ctx, cmd, given = {}) {
   return {
     table: ctx.table,
     cmd,
-    label: label(ctx, cmd),
-    kind: kindOf(cmd),
+    label: () => label(ctx, cmd),
+    kind: () => kindOf(ctx, cmd),
     deal: () => (bound === "none" || !bound ? null : ctx.state[bound].deal),
     attempt: () => (bound === "none" || !bound ? null : ctx.state[bound].attempt),
     args: async () => {
@@ -218,7 +231,7 @@ function showHand(result) {
 /** What can be ordered at one seat. */
 function atSeat(ctx, seat) {
   const made = AT_SEAT.filter((cmd) => ctx.commands[cmd] && played(ctx.state, cmd)).map((cmd) => {
-    const button = orderButton({ ...spec(ctx, cmd, { seat }), kind: kindOf(cmd) });
+    const button = orderButton(spec(ctx, cmd, { seat }));
     const one = offer(ctx, cmd, seat);
     button.offer(one);
     return { node: button.node, refused: Boolean(one?.refused) };
@@ -226,6 +239,7 @@ function atSeat(ctx, seat) {
   const [can, not] = [made.filter((one) => !one.refused), made.filter((one) => one.refused)];
   const player = ctx.state.match.pairs?.[sideOf(seat)]?.players?.[seat];
   told({
+    close: say("table.at.close"),
     title: [say("table.at.actions", { seat: say(`seat.${seat}`) }), player].filter(Boolean).join(" · "),
     more: [
       h("div", { class: "buttons column" }, can.length ? can.map((one) => one.node) : h("p", { class: "quiet" }, say("table.offer.nothing"))),

@@ -2,7 +2,7 @@
 
 import { byId, data, fill, h, shown, text } from "../dom.mjs";
 import { SEATS, sideOf } from "../seats.mjs";
-import { now, span } from "../time.mjs";
+import { span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 
 /** The round of seats; a touch opens what can be ordered there. */
@@ -23,13 +23,13 @@ export function seats(ctx) {
     shown(byId("seats"), state);
     if (!state) return;
     const { match } = state;
-    text(level, match.level && match.deal ? match.level : "");
+    text(level, match.level && match.deal ? say("table.plays", { level: match.level }) : "");
     text(phase, match.suspended === null ? both(match, "phase") : `${say("table.suspended")} · ${both(match, "phase")}`);
     for (const seat of SEATS) {
       const one = nodes.get(seat);
       const player = (match.pairs?.[sideOf(seat)]?.players ?? {})[seat];
       text(one.name, player ?? say("table.at.nobody"));
-      const said = standing(state, seat);
+      const said = standing(state, seat, ctx.ago);
       fill(one.marks, said.map(([kind, words]) => h("span", { class: `mark ${kind}` }, words)));
       data(one.node, "waited", match.waiting_for.includes(seat) ? "yes" : null);
       data(one.node, "called", state.calls.some((call) => call.seat === seat) ? "yes" : null);
@@ -45,16 +45,16 @@ export function seats(ctx) {
 }
 
 /** How a player stands, the most urgent first: [kind, words]. */
-function standing(state, seat) {
+function standing(state, seat, ago) {
   const { match } = state;
   const found = [];
   for (const call of state.calls.filter((one) => one.seat === seat && one.reason === "button")) {
-    found.push(["bad", `⚑ ${say("table.at.called", { time: span(now() - Date.parse(call.since)) })}`]);
+    found.push(["bad", `⚑ ${say("table.at.called", { time: span(ago(call.since)) })}`]);
   }
   if (match.claimed === seat) found.push(["bad", `! ${say("table.at.claimed")}`]);
   if (match.waiting_for.includes(seat)) found.push(["wait", `… ${say("table.at.waited")}`]);
   const place = match.order.indexOf(seat) + 1;
-  if (place) found.push(["good", `✓ ${say("table.at.out", { place, name: say(`table.place.${place}`) })}`]);
+  if (place) found.push(["good", `✓ ${say("table.at.out", { place: say(`table.place.${place}`) })}`]);
   if (match.outs.includes(seat)) found.push(["wait", `? ${say("table.at.says-out")}`]);
   if (match.dead.includes(seat)) found.push(["bad", `✕ ${say("table.at.dead")}`]);
   if (match.leader === seat && !match.led && !match.verdict) found.push(["go", `▶ ${say("table.at.leads")}`]);

@@ -1,7 +1,7 @@
 // Who and what waits for a person at this table, and the next action of each.
 
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
-import { now, span } from "../time.mjs";
+import { span } from "../time.mjs";
 import { both, say } from "../words.mjs";
 import { orderButton } from "../order.mjs";
 
@@ -9,12 +9,16 @@ import { orderButton } from "../order.mjs";
 const ANSWERS = {
   JAM: ["clear_jam"],
   CUT_LATE: ["cut", "start_deal"],
+  count: [],
+  second_count: [],
+  extra_deal: [],
   HANDS_WAIT: ["release"],
   OUT_UNCONFIRMED: ["confirm"],
   RESULT_UNCONFIRMED: ["confirm"],
   SET_BARRED: ["replace_set", "clear_set"],
   COUNT_WRONG: ["replace_set"],
   SET_TOO_EARLY: ["acknowledge"],
+  no_deal: ["start_deal"],
   button: ["attend"],
   wrong_player: ["set_match", "acknowledge"],
   name_leader: ["name_leader"],
@@ -29,8 +33,8 @@ const RULED = new Set([
   "return_violation", "play_warning", "tribute_warning", "return_warning", "opening_over",
 ]);
 
-/** Where on the rulings page the answer is given. */
-const PANELS = { count: "count", second_count: "count", extra_deal: "more", late_default: "more" };
+/** Where on the rulings page the answer is given; all others on its first panel. */
+const PANELS = { count: "count", second_count: "count", extra_deal: "more" };
 
 /** Alerts and calls, longest first, and who has gone there. */
 export function waits(ctx) {
@@ -67,7 +71,12 @@ export function waits(ctx) {
       key: `alert ${one.name}`, name: one.name, since: one.since, call: false,
       words: both({ en: one.cause, zh: one.cause_zh }), action: both({ en: one.action, zh: one.action_zh }),
     }));
-    const all = [...calls, ...alerts].sort((a, b) => a.since.localeCompare(b.since));
+    // What no state says and the console has seen: a deal that is due and does not begin.
+    const seen = (ctx.wait?.reasons ?? []).filter((one) => one.name === "no_deal").map((one) => ({
+      key: one.name, name: one.name, since: new Date(one.since_ms - (ctx.at?.skew_ms ?? 0)).toISOString(), call: false,
+      words: both(one, "words"), action: both(one, "action"),
+    }));
+    const all = [...calls, ...alerts, ...seen].sort((a, b) => a.since.localeCompare(b.since));
     return new Map(all.map((one) => [one.key, one]));
   }
 
@@ -79,15 +88,18 @@ export function waits(ctx) {
     const [what, action, buttons] = node.children;
     data(node, "kind", one.call ? "call" : "alert");
     const seat = one.seat ? `${say("table.wait.seat", { seat: say(`seat.${one.seat}`) })} · ` : "";
-    text(what, `${one.call ? "⚑" : "!"} ${seat}${one.words} · ${say("table.wait.since", { time: span(now() - Date.parse(one.since)) })}`);
+    text(what, `${one.call ? "⚑" : "!"} ${seat}${one.words} · ${say("table.wait.since", { time: span(ctx.ago(one.since)) })}`);
     text(action, one.action);
     if (!ctx.me || !Object.keys(ctx.commands).length) return;
     if (!made.has(key)) {
       const known = made.set(key, answers(one)).get(key);
-      fill(buttons, known.map((button) => button.node), RULED.has(one.name)
-        ? h("a", { class: "button", href: `${ctx.path}/rulings#${PANELS[one.name] ?? "desk"}` }, say("table.rulings")) : null);
+      fill(buttons, RULED.has(one.name) ? elsewhere(PANELS[one.name] ?? "desk") : null, known.map((button) => button.node));
     }
     for (const button of made.get(key)) button.offer(ctx.calm() || ctx.offer(button.cmd)?.refused?.code === "WRONG_ROLE" ? ctx.offer(button.cmd) : null);
+  }
+
+  function elsewhere(panel) {
+    return h("a", { class: "button go", href: `${ctx.path}/rulings#${panel}` }, say(`table.go.${panel}`));
   }
 
   function answers(one) {
@@ -95,7 +107,7 @@ export function waits(ctx) {
     const wanted = ANSWERS[one.name] ?? (byPlayer ? ["attend"] : ["acknowledge"]);
     return wanted.filter((cmd) => ctx.commands[cmd]).map((cmd, at) => {
       const spec = ctx.spec(cmd, { seat: one.seat, ...(cmd === "acknowledge" ? { code: one.name.toUpperCase() } : {}) });
-      return Object.assign(orderButton({ ...spec, kind: at ? "plain" : "go" }), { cmd });
+      return Object.assign(orderButton({ ...spec, kind: at || RULED.has(one.name) ? "plain" : "go" }), { cmd });
     });
   }
 

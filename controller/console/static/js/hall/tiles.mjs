@@ -1,9 +1,9 @@
 // All tables at a glance: a tile each, by area. Number, sign and colour; the rest in its label.
 
-import { attr, data, h, keyed, text } from "./dom.mjs";
-import { facts, inOrder, live, number, phaseWords, standingWords, whyWords } from "./rows.mjs";
-import { lightSign, rankSign } from "./signs.mjs";
-import { say } from "./words.mjs";
+import { attr, data, h, keyed, text } from "../dom.mjs";
+import { facts, inOrder, live, number, phaseWords, standingWords, whyWords } from "../rows.mjs";
+import { GOING, lightSign, rankSign } from "../signs.mjs";
+import { say } from "../words.mjs";
 
 /** More than so many are shown without their level: number, sign and colour. */
 const MANY = 160;
@@ -90,7 +90,7 @@ export function hallTiles(block) {
       data(tile.link, "rank", reason?.rank ?? null);
       data(tile.link, "taken", wait?.taken_by ? "yes" : null);
       data(tile.link, "chiefs", wait?.chiefs ? "yes" : null);
-      text(tile.sign, reason ? rankSign(reason.rank) : lightSign(row.light));
+      text(tile.sign, wait?.taken_by ? GOING : reason ? rankSign(reason.rank) : lightSign(row.light));
       text(tile.no, no);
       text(tile.small, row.level ?? "");
       const how = reason

@@ -1,0 +1,109 @@
+// What was ordered of an area, table by table, as far as it came; and the rest done from here.
+//
+//   not sent   the console has sent nothing there: it never heard the table, or could not write
+//   sent       no answer yet
+//   silent     none came: it may have acted. Asked for again it acts once
+//   accepted   the table has answered: its effect is on the table's disk
+//   seen       the table's own journal has told it
+//   refused    the table says no, in its own words; it can be ordered anew, by a person's word
+
+import { newId, post } from "./api.mjs";
+import { confirmed } from "./dialog.mjs";
+import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
+import { because } from "./order.mjs";
+import { inOrder } from "./rows.mjs";
+import { ofDay } from "./time.mjs";
+import { say } from "./words.mjs";
+
+const SIGNS = { unsent: "–", sent: "…", silent: "?", accepted: "✓", seen: "✓✓", refused: "✕" };
+/** In this order they are told: what needs somebody first. */
+const FATES = Object.keys(SIGNS).sort((a, b) => rank(a) - rank(b));
+
+function rank(fate) {
+  return ["refused", "silent", "unsent", "sent", "accepted", "seen"].indexOf(fate);
+}
+
+/** Make the list of an area's acts: {node, draw(acts, me)}. `tell(words, kind)` says a fault. */
+export function areaActs(area, tell) {
+  const node = h("div", { class: "acts" });
+  const nodes = new Map();
+  const lines = new Map();
+  return {
+    node,
+    draw: (acts, me) => {
+      const found = acts.filter((act) => act.area === area);
+      keyed(node, nodes, found.map((act) => act.id), (id) => {
+        const made = actLine(area, tell);
+        lines.set(id, made);
+        return made.node;
+      });
+      for (const id of lines.keys()) if (!nodes.has(id)) lines.delete(id);
+      for (const act of found) lines.get(act.id).draw(act, me);
+      shown(node, found.length);
+    },
+  };
+}
+
+function actLine(area, tell) {
+  const what = h("b");
+  const sums = h("span", { class: "sums" });
+  const list = h("ul", { role: "list" });
+  const again = h("button", { type: "button", class: "plain small", onclick: () => press(again, askAgain) });
+  const anew = h("button", { type: "button", class: "plain small", onclick: () => press(anew, orderAnew) });
+  const node = h("section", null, h("p", null, what, " ", sums), list, h("div", { class: "hand" }, again, anew));
+  let act = null;
+
+  /** The tables with one of these fates. */
+  function of(...fates) {
+    return act.tables.filter((one) => fates.includes(one.fate)).map((one) => one.table).sort(inOrder);
+  }
+
+  async function press(button, order) {
+    button.disabled = true;
+    try {
+      await order();
+    } catch (error) {
+      tell(error.message, "bad");
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  function askAgain() {
+    return post(`/api/acts/${encodeURIComponent(act.id)}/again`);
+  }
+
+  /** Another order, for those alone that refused: they have not acted. */
+  async function orderAnew() {
+    const tables = of("refused");
+    const title = say("area.anew-title", { act: say(`area-act.${act.act}`), tables: tables.join(" ") });
+    if (!(await confirmed({ title, text: say("area.anew-text"), yes: say("order.anew") }))) return;
+    const said = { reason: act.reason ?? undefined, seconds: act.seconds ?? undefined };
+    await post(`/api/areas/${encodeURIComponent(area)}/${act.act}`, { id: newId(), tables, ...said });
+  }
+
+  return {
+    node,
+    draw: (told, me) => {
+      act = told;
+      const may = me?.role === "chief";
+      const [due, refused] = [of("unsent", "silent"), of("refused")];
+      data(node, "open", due.length || refused.length ? "yes" : null);
+      text(what, say("area.act", { act: say(`area-act.${act.act}`), person: act.person, time: ofDay(act.at_ms) }));
+      text(sums, FATES.map((fate) => [fate, of(fate).length]).filter(([, n]) => n)
+        .map(([fate, n]) => `${SIGNS[fate]} ${say(`area-fate.${fate}`, { n })}`).join(" · "));
+      const open = act.tables.filter((one) => ["refused", "silent", "unsent"].includes(one.fate))
+        .sort((a, b) => rank(a.fate) - rank(b.fate) || inOrder(a.table, b.table));
+      fill(list, open.map((one) => h("li", { data: { fate: one.fate } },
+        h("b", null, `${SIGNS[one.fate]} ${one.table}`), ` ${one.error ? because(one.error) : say(`area-why.${one.fate}`)}`)),
+      act.unheard.length ? h("li", null, h("b", null, `– ${[...act.unheard].sort(inOrder).join(" ")}`), ` ${say("area.unheard")}`) : null);
+      shown(list, open.length || act.unheard.length);
+      shown(again, may && due.length);
+      text(again, say("area.ask-again", { n: due.length }));
+      attr(again, "aria-label", `${say("area.ask-again", { n: due.length })}: ${due.join(" ")}`);
+      shown(anew, may && refused.length);
+      text(anew, say("area.anew", { n: refused.length }));
+      attr(anew, "aria-label", `${say("area.anew", { n: refused.length })}: ${refused.join(" ")}`);
+    },
+  };
+}

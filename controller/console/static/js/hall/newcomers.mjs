@@ -1,0 +1,44 @@
+// Who waits anew: told by voice and sound, but not where somebody goes, nor of others' areas.
+
+import { number, reasonWords } from "../rows.mjs";
+import { beep } from "../sound.mjs";
+import { say } from "../words.mjs";
+
+const URGENT = 2;
+
+function keyOf(wait) {
+  return `${wait.table} ${wait.reasons[0].name} ${wait.reasons[0].since_ms}`;
+}
+
+export class Newcomers {
+  /** `voice(words, {urgent})` says them; `near(area)`: whether an area is this person's. */
+  constructor(voice, near) {
+    this.voice = voice;
+    this.near = near;
+    this.known = null;
+  }
+
+  /** Take the waits as they are told now, `before` by table as they were. */
+  draw(told, before, rows, me) {
+    const fresh = told.map((wait) => [wait, this.said(wait, before.get(wait.table), rows.get(wait.table), me)])
+      .filter(([, said]) => said);
+    const first = this.known === null;
+    this.known = new Set(told.map(keyOf));
+    if (first || !fresh.length) return;
+    const urgent = fresh.some(([wait]) => wait.reasons[0].rank <= URGENT);
+    this.voice(fresh.map(([, said]) => said).join(" "), { urgent });
+    beep(urgent ? 4 : 2);
+  }
+
+  /** What is to be said of a wait; empty where it is nothing new to this person. */
+  said(wait, before, row, me) {
+    if (!row) return "";
+    const table = number(row);
+    if (wait.chiefs && me?.role === "chief" && !before?.chiefs) return say("voice.chiefs", { table });
+    if (wait.taken_by || !this.near(row.area)) return "";
+    const words = reasonWords(wait.reasons[0]);
+    if (this.known && !this.known.has(keyOf(wait))) return say("voice.new", { table, words });
+    const given = before?.taken_by && before.taken_by !== me?.name;
+    return given ? say("voice.back", { table, words }) : "";
+  }
+}

@@ -1,0 +1,211 @@
+// What is said of an offence, as a referee hears it: who, what, in which way, who pointed it out
+// and when; and what is rarer. It asks nothing of anybody: it calls `onchange` when it is another.
+
+import { fill, h, shown } from "../dom.mjs";
+import { SEATS, SIDES } from "../seats.mjs";
+import { both, say } from "../words.mjs";
+import { steps } from "./counters.mjs";
+import { article, atSeat, chips, ofSide, row, toggle } from "./parts.mjs";
+
+const NOTHING = { who: null, offence: null, kind: null, step: null };
+const WHENS = ["at_once", "later_trick", "later_deal"];
+const OVERRUNS = [1, 2, 3];
+const POINTERS = ["referee", "clock", "outsider"];
+
+export class Accused {
+  constructor(at, onchange) {
+    this.at = at;
+    this.onchange = onchange;
+    this.said = { ...NOTHING };
+    this.group = "likely";
+    this.makeWhoAndWhat();
+    this.makeHow();
+    this.makePointedOut();
+    this.makeMore();
+  }
+
+  makeWhoAndWhat() {
+    this.who = chips({ label: say("rulings.who"), options: [], onchange: (value) => this.tell({ who: value }) });
+    this.groups = chips({ label: say("rulings.groups"), options: [], value: this.group, onchange: (value) => {
+      this.group = value ?? "likely";
+      this.drawOffences();
+    } });
+    this.offences = chips({
+      label: say("rulings.what"), options: [],
+      onchange: (value) => this.tell({ offence: value, kind: null, step: null }),
+    });
+    this.about = h("div", { class: "about-offence" });
+  }
+
+  makeHow() {
+    this.kinds = chips({ label: say("rulings.kinds"), options: [], free: true, onchange: (value) => this.tell({ kind: value }) });
+    this.step = chips({
+      label: say("rulings.overrun"), free: true, onchange: (value) => this.tell({ step: value }),
+      options: OVERRUNS.map((one) => [one, say("rulings.overrun-no", { no: one })]),
+    });
+    this.harmed = toggle(say("rulings.harmed"), { hint: say("rulings.harmed-hint"), onchange: this.onchange });
+    this.rows = {
+      kinds: row(say("rulings.kinds"), this.kinds.node),
+      step: row(say("rulings.overrun"), this.step.node),
+      harmed: row("", this.harmed.node),
+    };
+  }
+
+  makePointedOut() {
+    this.pointer = chips({ label: say("rulings.pointed-out-by"), options: [], onchange: this.onchange });
+    this.when = chips({
+      label: say("rulings.pointed-out-when"), value: "at_once", onchange: this.onchange,
+      options: WHENS.map((one) => [one, say(`rulings.when.${one}`)]),
+    });
+  }
+
+  makeMore() {
+    const one = (key, hint = "") => toggle(say(`rulings.lapse.${key}`), { hint, onchange: this.onchange });
+    this.lapses = {
+      outsider_first: one("outsider_first"), acted_first: one("acted_first"), exploited: one("exploited"),
+      lapse_disputed: one("lapse_disputed", say("rulings.disputed-hint")),
+    };
+    this.settled = chips({
+      label: say("rulings.settled"), free: true, onchange: this.onchange,
+      options: ["recognised", "annulled"].map((each) => [each, say(`rulings.settled.${each}`)]),
+    });
+    this.deal = h("input", {
+      type: "number", min: 0, inputmode: "numeric", "aria-label": say("rulings.deal-of-offence"), onchange: this.onchange,
+    });
+    this.more = h("details", { class: "more" }, h("summary", null, say("rulings.more")),
+      h("fieldset", null, h("legend", null, say("rulings.lapse"), " ", h("span", { class: "article" }, "A15.3.8")),
+        Object.values(this.lapses).map((each) => each.node)),
+      row(say("rulings.settled"), this.settled.node),
+      row(say("rulings.deal-of-offence"), this.deal));
+  }
+
+  /** The rows of the form, in the order in which a referee hears them. */
+  nodes() {
+    return [
+      row(say("rulings.who"), this.who.node),
+      row(say("rulings.what"), h("div", { class: "groups" }, this.groups.node), this.offences.node),
+      this.about, this.rows.kinds, this.rows.step, this.rows.harmed,
+      row(say("rulings.pointed-out-by"), this.pointer.node),
+      row(say("rulings.pointed-out-when"), this.when.node), this.more,
+    ];
+  }
+
+  tell(news) {
+    Object.assign(this.said, news);
+    this.drawParts();
+    this.onchange();
+  }
+
+  /** Forget what was said; who pressed red waits for what he pointed out. */
+  reset() {
+    Object.assign(this.said, NOTHING);
+    for (const one of [this.who, this.offences, this.kinds, this.step, this.settled]) one.set(null);
+    this.when.set("at_once");
+    this.pointer.set(this.caller());
+    for (const one of [this.harmed, ...Object.values(this.lapses)]) one.set(false);
+    this.deal.value = "";
+    this.drawParts();
+  }
+
+  /** Fill in what is known of an offence: a referee goes on from there, or clears it. */
+  accuse(one) {
+    this.reset();
+    const place = one.seat ?? one.side ?? null;
+    this.who.set(place);
+    if (one.pointer) this.pointer.set(one.pointer);
+    Object.assign(this.said, { who: place, offence: one.offence, step: one.step });
+    this.group = "likely";
+    this.groups.set(this.group);
+    this.drawOffences();
+    this.tell({});
+  }
+
+  /** What still has to be said, in words; nothing: the table can be asked. */
+  missing() {
+    const due = [
+      [say("rulings.who"), this.said.who], [say("rulings.what"), this.said.offence],
+      [say("rulings.pointed-out-by"), this.pointer.value()],
+    ];
+    return due.filter(([, value]) => !value).map(([words]) => words);
+  }
+
+  begun() {
+    return Boolean(this.said.who || this.said.offence);
+  }
+
+  /** The charge as the table takes it. */
+  charge() {
+    const { who, offence, kind, step } = this.said;
+    const args = {
+      offence, pointed_out_by: this.pointer.value() ?? "referee", pointed_out_when: this.when.value() ?? "at_once",
+      [SEATS.includes(who) ? "seat" : "side"]: who,
+    };
+    for (const [name, one] of Object.entries({ harmed: this.harmed, ...this.lapses })) if (one.value()) args[name] = true;
+    if (this.settled.value()) args.settled_by_players = this.settled.value();
+    if (kind) args.kind = kind;
+    if (step && clocked(this.offence())) args.step = step;
+    if (this.deal.value !== "") args.deal = Number(this.deal.value);
+    return args;
+  }
+
+  caller() {
+    return this.at.state?.calls.find((call) => call.reason === "button" && call.seat)?.seat ?? null;
+  }
+
+  offence() {
+    return this.at.book?.ladder?.groups.flatMap((one) => one.offences).find((one) => one.id === this.said.offence);
+  }
+
+  drawParts() {
+    const one = this.offence();
+    shown(this.rows.kinds, Boolean(one?.kinds.length));
+    if (one) this.kinds.options(one.kinds.map((kind) => [kind.id, both(kind), { title: kind.article ?? "" }]));
+    this.kinds.set(this.said.kind);
+    shown(this.rows.harmed, Boolean(one?.foul_if_harmed));
+    shown(this.rows.step, clocked(one) && one.steps.length > 1);
+    this.step.set(this.said.step);
+    fill(this.about, one ? h("details", { class: "rule" }, h("summary", null, both(one), " ", article(one.article)), steps(one)) : null);
+  }
+
+  drawOffences() {
+    const ladder = this.at.book?.ladder;
+    if (!ladder) return;
+    const match = this.at.state?.match;
+    const fits = (one) => !one.when || !match || (one.when === "behind_lead") === Boolean(match.led);
+    const why = (one) => (fits(one) ? one.article ?? say("rulings.provisional") : say(`rulings.only.${one.when}`));
+    this.offences.options(this.listed(ladder, match).map((one) => [one.id, both(one), { disabled: !fits(one), title: why(one) }]));
+    this.offences.set(this.said.offence);
+  }
+
+  /** The offences of the group that was tapped; the likely ones by phase. */
+  listed(ladder, match) {
+    const group = ladder.groups.find((one) => one.id === this.group);
+    if (group) return group.offences;
+    const all = new Map(ladder.groups.flatMap((one) => one.offences.map((each) => [each.id, each])));
+    return (ladder.likely[match?.phase] ?? ladder.likely.play).map((name) => all.get(name)).filter(Boolean);
+  }
+
+  /** The rulebook is known. */
+  learned(ladder) {
+    const byHand = this.at.state?.match.by_hand;
+    this.groups.options([["likely", say("rulings.likely")],
+      ...ladder.groups.filter((one) => one.id !== "drawing" || byHand).map((one) => [one.id, both(one)])]);
+    this.groups.set(this.group);
+    this.drawOffences();
+    this.drawParts();
+  }
+
+  /** The table has said something new. */
+  draw() {
+    const deals = String(this.at.state.match.deal ?? 0);
+    const seats = SEATS.map((one) => [one, atSeat(this.at, one)]);
+    this.who.options([...seats, ...SIDES.map((one) => [one, ofSide(this.at, one)])]);
+    this.pointer.options([...seats, ...POINTERS.map((one) => [one, say(`rulings.pointer.${one}`)])]);
+    if (!this.pointer.value() && this.caller()) this.pointer.set(this.caller());
+    this.deal.placeholder = deals;
+    this.deal.max = deals;
+  }
+}
+
+/** Whether an offence is an overrun, which has its number. */
+const clocked = (one) => Boolean(one?.id.startsWith("delay_"));

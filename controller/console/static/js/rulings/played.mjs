@@ -1,0 +1,84 @@
+// The cards of one play, as they were tapped or written, and what its player declared.
+
+import { cardWords } from "../cards.mjs";
+import { data, fill, h, shown } from "../dom.mjs";
+import { both, say } from "../words.mjs";
+import { rankOf, spokenAs } from "./judged.mjs";
+import { chips } from "./parts.mjs";
+
+const MOST_READINGS = 14;
+
+export class Played {
+  /** `wild(card)`: whether it is one here; `chosen()`: taps go to this play now; `changed()`. */
+  constructor({ wild, chosen, changed }) {
+    this.wild = wild;
+    this.changed = changed;
+    this.cards = [];
+    this.declared = null;
+    this.line = h("output", { class: "cards" });
+    this.readings = h("div", { class: "declared" });
+    this.node = h("div", { class: "hand", onclick: chosen }, this.line, this.readings);
+  }
+
+  /** The play as the judge is asked about it. */
+  asked() {
+    return { cards: this.cards.join(" "), declared: this.declared };
+  }
+
+  active(whether) {
+    data(this.node, "active", whether ? "yes" : null);
+  }
+
+  take(...cards) {
+    this.cards.push(...cards);
+    this.declared = null;
+    this.draw();
+    this.changed();
+  }
+
+  empty() {
+    this.cards.length = 0;
+    this.declared = null;
+    this.draw();
+    this.read(null);
+  }
+
+  draw() {
+    fill(this.line, this.cards.length ? this.cards.map((card, n) => this.button(card, n))
+      : h("span", { class: "quiet" }, say("rulings.no-cards")));
+  }
+
+  button(card, n) {
+    return h("button", {
+      type: "button", class: "card", data: { suit: suitOf(card), wild: this.wild(card) ? "yes" : null },
+      "aria-label": say("rulings.take-away", { card: cardWords(card) }),
+      onclick: (event) => {
+        event.stopPropagation();
+        this.cards.splice(n, 1);
+        this.take();
+      },
+    }, cardWords(card), this.wild(card) ? h("small", null, say("rulings.wild")) : null);
+  }
+
+  /** Show what the rulebook reads in these cards; the player's word chooses where there are more. */
+  read(judged, mayDeclare = false) {
+    const readings = mayDeclare ? judged?.readings ?? [] : [];
+    shown(this.readings, readings.length > 1);
+    if (readings.length < 2) return;
+    const made = chips({
+      label: say("rulings.declared"), free: true, value: this.declared,
+      options: readings.slice(0, MOST_READINGS).map((one) => [spokenAs(one), `${both(one)} ${one.cards.map(rankOf).join("")}`]),
+      onchange: (one) => {
+        this.declared = one;
+        this.changed();
+      },
+    });
+    fill(this.readings, h("span", { class: "label" },
+      judged.declaration_due ? say("rulings.declaration-due") : say("rulings.declared")), made.node);
+  }
+}
+
+/** What colours a card: its suit, B and S for the jokers. */
+export function suitOf(card) {
+  return card === "BJ" ? "B" : card === "SJ" ? "S" : card[0];
+}

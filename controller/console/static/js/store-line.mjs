@@ -1,0 +1,30 @@
+// The console's own database: a line above the page as long as it takes nothing down.
+
+import { h, shown, text } from "./dom.mjs";
+import { beep } from "./sound.mjs";
+import { ofDay } from "./time.mjs";
+import { say } from "./words.mjs";
+
+/** Put the line above a block: {draw(store)}, with the part {since_ms, waiting, refused} or null. */
+export function storeLine(block, { say: voice, tell }) {
+  const line = h("p", { class: "store-away", hidden: true });
+  let away = false;
+  block.before(line);
+  return {
+    draw: (store) => {
+      text(line, store ? [
+        say("store.away", { time: ofDay(store.since_ms) }),
+        say("store.waiting", { n: store.waiting }),
+        store.refused ? say("store.refused", { n: store.refused }) : "",
+        say("store.orders"),
+      ].filter(Boolean).join(" ") : "");
+      shown(line, store);
+      if (store && !away) {
+        voice(line.textContent, { urgent: true });
+        beep(2);
+      }
+      if (away && !store) tell(say("store.back"), "ok");
+      away = Boolean(store);
+    },
+  };
+}

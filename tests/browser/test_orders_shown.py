@@ -1,0 +1,247 @@
+"""What pages say of orders, and of the console itself: as far as it is known, and never more."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from playwright.async_api import Page, expect
+
+from controller.client.client import NoAnswer
+from controller.client.refused import refusal
+from controller.console.seen import StoreStanding
+from controller.messages import Command, Reply
+from tests.browser.people import SOON_MS
+from tests.browser.test_hall_pages import Hall
+from tests.browser.test_hall_pages import hall as hall
+from tests.console.fake import ScriptedLine
+
+Answers = Callable[[str, Command], Reply | None]
+"""What a table answers; None: as scripted. Raises NoAnswer."""
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
+    """Let tables answer otherwise than as scripted."""
+    scripted = ScriptedLine.send
+
+    def let(answer: Answers) -> None:
+        async def send(line: ScriptedLine, command: Command) -> Reply:
+            said = answer(line._table, command)
+            return said if said is not None else await scripted(line, command)
+
+        monkeypatch.setattr(ScriptedLine, "send", send)
+
+    return let
+
+
+async def stop_area(page: Page, why: str) -> None:
+    """Pause area A, as the chief."""
+    area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
+    await area.get_by_role("button", name="全区暂停").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("原因").fill(why)
+    await dialog.get_by_role("button", name="全区暂停").click()
+
+
+async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_there(
+    hall: Hall, answers: Callable[[Answers], None]
+) -> None:
+    odd = {"T02", "T03"}
+    sent: list[tuple[str, Command]] = []
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold":
+            sent.append((table, command))
+            if table in odd and table == "T02":
+                raise NoAnswer("no answer in 8 s")
+            if table in odd:
+                return refusal(command.id, "OTHER_RUN")
+        return None
+
+    answers(answer)
+    page = await hall.page("chief")
+    await stop_area(page, "火警")
+    acts = page.locator(".area .acts section").first
+    await expect(acts).to_contain_text("全区暂停 · chief", timeout=SOON_MS)
+    await expect(acts).to_contain_text("✓✓ 已执行 4", timeout=SOON_MS)
+    await expect(acts.locator("li", has_text="T02")).to_contain_text("可能已执行")
+    await expect(acts.locator("li", has_text="T03")).to_contain_text("此后已重新启动")
+    elsewhere = await hall.page("chief", "/chief")  # another page, opened later, knows it too
+    await expect(elsewhere.locator(".area .acts li")).to_have_count(2, timeout=SOON_MS)
+    referee = await hall.page("ref2")
+    await expect(referee.locator(".area .acts li")).to_have_count(2, timeout=SOON_MS)
+    await expect(referee.locator(".area .acts button:visible")).to_have_count(0)
+
+    odd.clear()
+    await acts.get_by_role("button", name="再查询 1 台").click()
+    await expect(acts).to_contain_text("✓✓ 已执行 5", timeout=SOON_MS)
+    first, again = [command for table, command in sent if table == "T02"]
+    assert first == again
+    await acts.get_by_role("button", name="对 1 台重新下令").click()
+    dialog = page.get_by_role("dialog")
+    await expect(dialog).to_contain_text("T03")
+    await dialog.get_by_role("button", name="重新下令").click()
+    await expect(acts.locator("li")).to_have_count(0, timeout=SOON_MS)
+    await expect(acts).to_contain_text("✓✓ 已执行 1", timeout=SOON_MS)
+
+
+async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_that_it_is_back(
+    hall: Hall,
+) -> None:
+    pages = [
+        await hall.page(who, path)
+        for who, path in (("chief", "/chief"), ("tech", "/"), ("ref2", "/"))
+    ]
+    watcher = await hall.page("obs")
+    for page in pages:
+        await expect(page.locator(".area").first).to_be_visible()
+        await expect(page.locator(".store-away")).to_be_hidden()
+    hall.tables.store = StoreStanding(
+        away_since_ms=hall.console.now_ms(), why="no such disk", waiting=7
+    )
+    chief, _, referee = pages
+    for page in pages:
+        await expect(page.locator(".store-away")).to_be_visible(timeout=SOON_MS)
+    await expect(chief.locator(".store-away")).to_contain_text("没有丢失")
+    await expect(chief.locator(".store-away")).to_contain_text("7 条")
+    await expect(referee.locator(".store-away")).to_contain_text("Nothing is lost")
+    await expect(watcher.locator(".store-away")).to_be_hidden()
+    hall.tables.store = StoreStanding()
+    for page in pages:
+        await expect(page.locator(".store-away")).to_be_hidden(timeout=SOON_MS)
+    await expect(chief.locator(".lines")).to_contain_text("已恢复")
+
+
+async def hold(page: Page) -> None:
+    """Stop the table whose page it is."""
+    button = page.locator('#groups .order[data-cmd="hold"] > button').first
+    await button.evaluate("one => { one.closest('details.group').open = true; }")
+    await button.click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("原因").fill("清点")
+    await dialog.locator("button[type=submit]").click()
+
+
+async def test_an_order_for_a_run_that_is_over_is_said_so_and_ordered_anew_by_who_has_looked(
+    hall: Hall, answers: Callable[[Answers], None]
+) -> None:
+    runs = ["OTHER_RUN"]
+    ids: list[str] = []
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold":
+            ids.append(command.id)
+            if runs:
+                return refusal(command.id, runs.pop())
+        return None
+
+    answers(answer)
+    page = await hall.page("ref", "/table/T01")
+    await hold(page)
+    order = page.locator('#groups .order[data-cmd="hold"]').first
+    await expect(order.locator(".fate")).to_contain_text("没有执行，也不会再执行", timeout=SOON_MS)
+    await asyncio.sleep(0.5)
+    assert len(ids) == 1  # nothing is given again by itself
+    await order.get_by_role("button", name="重新下令").click()
+    dialog = page.get_by_role("dialog")
+    await dialog.get_by_label("原因").fill("清点")
+    await dialog.locator("button[type=submit]").click()
+    await expect(order.locator(".fate")).to_contain_text("已执行", timeout=SOON_MS)
+    assert len(set(ids)) == len(ids) == 2
+
+
+async def test_what_is_not_known_of_an_order_can_be_asked_for_from_any_referees_page(
+    hall: Hall, answers: Callable[[Answers], None]
+) -> None:
+    silent = [True]
+    sent: list[Command] = []
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold":
+            sent.append(command)
+            if silent:
+                raise NoAnswer("no answer in 8 s")
+        return None
+
+    answers(answer)
+    page = await hall.page("ref", "/table/T01")
+    await hold(page)
+    order = page.locator('#groups .order[data-cmd="hold"]').first
+    await expect(order.locator(".fate")).to_contain_text("结果不明", timeout=SOON_MS)
+    await page.reload()  # the page forgets its button: the console does not forget the order
+    other = await hall.page("ref2", "/table/T01")
+    technician = await hall.page("tech", "/table/T01")
+    line = other.locator("#mine-list > li").first
+    await expect(technician.locator("#mine-list > li").first).to_contain_text("ref")
+    await expect(technician.locator("#mine-list button")).to_be_hidden()
+    silent.clear()
+    await line.locator("button").click()
+    await expect(line).to_contain_text("done", timeout=SOON_MS)
+    await expect(page.locator("#mine-list > li").first).to_contain_text("已执行", timeout=SOON_MS)
+    assert sent[0] == sent[1]
+    assert len(sent) == 2
+
+
+class Relay:
+    """A network between browsers and a console. `cut`: lines that are open go without a word."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._whole = asyncio.Event()
+        self._whole.set()
+        self._lines: set[asyncio.Task[None]] = set()
+        self._ends: list[asyncio.StreamWriter] = []
+
+    def cut(self) -> None:
+        """Let nothing through any more on the lines that are open; new ones may be opened."""
+        self._whole.clear()
+        self._whole = asyncio.Event()
+        self._whole.set()
+
+    async def line(self, near: asyncio.StreamReader, to_near: asyncio.StreamWriter) -> None:
+        """Carry one connection."""
+        whole = self._whole
+        far, to_far = await asyncio.open_connection("127.0.0.1", self._port)
+
+        async def carry(source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+            while data := await source.read(65_536):
+                if not whole.is_set():
+                    await asyncio.Event().wait()
+                to.write(data)
+                await to.drain()
+            to.close()
+
+        self._ends += [to_near, to_far]
+        both = [asyncio.create_task(carry(near, to_far)), asyncio.create_task(carry(far, to_near))]
+        self._lines.update(both)
+
+    async def close(self) -> None:
+        """Leave no line."""
+        for task in self._lines:
+            task.cancel()
+        await asyncio.gather(*self._lines, return_exceptions=True)
+        for end in self._ends:
+            end.transport.abort()
+        await asyncio.gather(*(end.wait_closed() for end in self._ends), return_exceptions=True)
+
+
+async def test_a_line_that_went_without_a_word_is_said_to_be_gone_and_another_one_is_tried(
+    hall: Hall,
+) -> None:
+    relay = Relay(int(hall.url.rpartition(":")[2]))
+    server = await asyncio.start_server(relay.line, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    console, hall.url = hall.url, f"http://127.0.0.1:{port}"
+    try:
+        page = await hall.page("ref")
+        await expect(page.locator("#list > li")).to_have_count(12)
+        relay.cut()
+        await expect(page.locator("p.stale")).to_be_visible(timeout=SOON_MS)
+        hall.calls("T06", "东家召请裁判：贡牌", seat="E", ago_s=600)
+        await expect(page.locator("p.stale")).to_be_hidden(timeout=15_000)
+        first = page.locator("#list > li:first-child")
+        await expect(first).to_have_attribute("data-table", "T06", timeout=SOON_MS)
+    finally:
+        hall.url = console
+        server.close()
+        await relay.close()
