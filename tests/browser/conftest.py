@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, async_playwright
 
+from controller.faults import Language
 from controller.trials.hall import HallPlan, RunningTable, hall
 from controller.trials.hall_console import RunningConsole, console
 from controller.trials.pixels import CHROMIUM, QUIET
 from tests.browser.people import People
+from tests.browser.said import Said, spoken
 from tests.browser.watched import Watched
 from tests.console.fake import QUICK
 from tests.processes.conftest import mark as mark
@@ -27,6 +29,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(LIMIT_S))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test that speaks a language in both; in a run of less than all, in one of them."""
+    if "language" in metafunc.fixturenames:
+        name = f"{metafunc.module.__name__}::{metafunc.function.__name__}"
+        whole = metafunc.config.getoption("scale") >= 1
+        metafunc.parametrize("language", spoken(name, all_of_it=whole), indirect=True)
+
+
+@pytest.fixture
+def language(request: pytest.FixtureRequest) -> Language:
+    """Return the language that people and pages of a test speak."""
+    chosen: Language = request.param
+    return chosen
+
+
+@pytest.fixture
+def said(language: Language) -> Said:
+    """Return what is said in that language."""
+    return Said(language)
 
 
 @pytest.fixture
@@ -83,5 +106,7 @@ async def people_at(
     """Let people come to a console for the block; at its end no page of theirs has done wrong."""
     watched = Watched()
     screens = SCREENS / str(request.node.originalname).removeprefix("test_")[:60]
-    yield People(running, browser, screens, watched)
+    speaks = "language" in request.fixturenames
+    language: Language = request.getfixturevalue("language") if speaks else "zh"
+    yield People(running, browser, screens, watched, language)
     assert watched.wrong == []

@@ -24,6 +24,7 @@ class Person:
     page: Page
     screens: Path
     url: str
+    language: Language
 
     async def opens(self, path: str) -> None:
         """Open a page of the console."""
@@ -38,31 +39,37 @@ class Person:
     async def shot(self, name: str) -> None:
         """Keep what he sees."""
         self.screens.mkdir(parents=True, exist_ok=True)
-        await self.page.screenshot(path=self.screens / f"{name}.png")
+        await self.page.screenshot(path=self.screens / f"{name}-{self.language}.png")
 
 
 class People:
     """All who are logged in at one console."""
 
     def __init__(
-        self, console: RunningConsole, browser: Browser, screens: Path, watched: Watched
+        self,
+        console: RunningConsole,
+        browser: Browser,
+        screens: Path,
+        watched: Watched,
+        language: Language = "zh",
     ) -> None:
         self._console, self._browser = console, browser
-        self._screens, self.watched = screens, watched
+        self._screens, self.watched, self._language = screens, watched, language
 
     async def comes(
         self,
         name: str,
         role: Role,
         *,
-        language: Language = "zh",
+        language: Language | None = None,
         size: tuple[int, int] = TABLET,
         table: str | None = None,
         dark: bool = False,
     ) -> Person:
-        """Let a person who has his PIN log in by the login page."""
+        """Let a person who has his PIN log in by the login page; he speaks the test's language."""
+        language = language or self._language
         await self._console.knows(name, role, PIN, table=table, language=language)
-        person = await self.stranger(name, role, size=size, dark=dark)
+        person = await self.stranger(name, role, size=size, dark=dark, language=language)
         await person.opens("/login")
         await person.page.locator("input[name=name]").fill(name)
         await person.page.locator("input[name=pin]").fill(PIN)
@@ -77,12 +84,15 @@ class People:
         *,
         size: tuple[int, int] = TABLET,
         dark: bool = False,
+        language: Language | None = None,
     ) -> Person:
-        """Open a browser in which nobody is logged in."""
+        """Open a browser in which nobody is logged in; it is made for the test's language."""
+        language = language or self._language
         context = await self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if dark else "light",
+            locale="zh-CN" if language == "zh" else "en-GB",
         )
         self.watched.over(context)
         page = await context.new_page()
-        return Person(name, role, page, self._screens, self._console.url)
+        return Person(name, role, page, self._screens, self._console.url, language)

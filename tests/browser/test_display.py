@@ -12,6 +12,7 @@ from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import SPEED
 from tests.browser.people import SOON_MS, People, Person
 from tests.browser.reading import too_small
+from tests.browser.said import Said
 from tests.browser.test_table import MEETING, order, players_of, until
 from tests.matches.at_hall import AtHall
 from tests.processes.ports import free_ports
@@ -66,7 +67,7 @@ async def comes(people: People, table: RunningTable, size: tuple[int, int] = SMA
 
 
 async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_display(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
     person = await comes(people, tables[0])
     page = person.page
@@ -74,8 +75,9 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
     async with AtHall(tables[0]) as at, players_of(tables[0]):
         await until(at, lambda state: state.machine.phase is Phase.EMPTY)
         await order(at, Role.REFEREE, "set_match", "none", **MEETING)
-        await touch(page, "N", "就位")
-        await expect(page.locator('.seat[data-seat="N"]')).to_contain_text("✓ 已就位")
+        await touch(page, "N", said("display.do.sit"))
+        north = page.locator('.seat[data-seat="N"]')
+        await expect(north).to_contain_text(said("display.seated"))
         for seat in ALL[1:]:
             await order(at, Role.TABLE, "seat", seat=seat)
         await order(at, Role.CHIEF, "start_match")
@@ -83,10 +85,10 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         await order(at, Role.REFEREE, "start_deal")
 
         cutter = (await until(at, lambda state: bool(state.machine.cutters))).machine.cutters[0]
-        await _cut(person, cutter)
+        await _cut(person, said, cutter)
         state = await until(at, lambda state: state.fairness[-1].cut is not None)
         assert state.fairness[-1].cut == 40
-        await says(page, "切牌数 40")
+        await says(page, said("display.cut-at", n=40))
         commitment = state.fairness[-1].commitment
         await says(page, " ".join(commitment[n : n + 4] for n in range(0, 16, 4)))
 
@@ -94,28 +96,29 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         await order(at, Role.REFEREE, "release", "machine")
         await until(at, lambda state: state.match.phase == "count_check")
         assert await too_small(page, LEAST_PX, TOUCH_PX) == []
-        await touch(page, "S", "张数不符")
+        await touch(page, "S", said("display.do.claim"))
         told = page.locator('.seat[data-seat="S"] .told')
-        await expect(told).to_have_text("请按住“张数不符”不放，直到生效")
+        await expect(told).to_have_text(said("display.hold", what=said("display.do.claim")))
         assert at.states[-1].match.claimed is None
-        await touch(page, "W", "张数无误")
-        await touch(page, "E", "张数无误")
+        await touch(page, "W", said("display.do.counted"))
+        await touch(page, "E", said("display.do.counted"))
         await person.shot("count")
         for seat in ("N", "S"):
             await order(at, Role.TABLE, "confirm", "match", seat=seat)
         state = await until(at, lambda state: state.match.phase == "play")
         leader = state.match.leader
         assert leader is not None
-        await says(page, re.compile("先出"))
-        await touch(page, leader, "已出牌")
+        await says(page, said("display.leads"))
+        await touch(page, leader, said("display.do.led"))
         await until(at, lambda state: state.match.led)
         for first in (leader, after(after(leader))):
-            await touch(page, first, "出完", hold_ms=HOLD_MS)
-            await touch(page, after(first), "家出完")
+            await touch(page, first, said("display.do.out"), hold_ms=HOLD_MS)
+            is_out = said("display.do.is_out", seat=said.seat(first))
+            await touch(page, after(first), is_out)
         await until(at, lambda state: state.match.phase == "result")
         await person.shot("result")
-        await touch(page, "N", "成绩无误")
-        await touch(page, "E", "成绩无误")
+        await touch(page, "N", said("display.do.result"))
+        await touch(page, "E", said("display.do.result"))
         await until(at, lambda state: state.match.phase == "cut")
         turned_up = state.match.turned_up
         entries = [event.data for event in at.events if event.kind == "command"]
@@ -124,7 +127,7 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
     await _nothing_of_a_hand(page, turned_up)
 
 
-async def _cut(person: Person, cutter: Seat) -> None:
+async def _cut(person: Person, said: Said, cutter: Seat) -> None:
     """Look at the counter, touch a number that is too small, then the one that is meant."""
     page = person.page
     board, number = page.locator(".board"), page.locator(".board .number")
@@ -141,7 +144,7 @@ async def _cut(person: Person, cutter: Seat) -> None:
     await expect(button).to_be_disabled()
     await pad.get_by_role("button", name="0", exact=True).click()
     await expect(number).to_have_text("40")
-    await touch(page, cutter, "切 40")
+    await touch(page, cutter, said("display.do.cut_at", n=40))
 
 
 async def _nothing_of_a_hand(page: Page, turned_up: str | None) -> None:
@@ -155,7 +158,7 @@ async def _nothing_of_a_hand(page: Page, turned_up: str | None) -> None:
 
 
 async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
     people.watched.expected |= {403}
     person = await comes(people, tables[0], WIDE)
@@ -185,10 +188,12 @@ async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
     call = page.locator('.seat[data-seat="S"] .row [data-cmd="call"]')
     await expect(call).to_be_enabled(timeout=SOON_MS)
     await tables[0].stop_daemon()
-    await expect(page.locator("#stale")).to_contain_text("失联", timeout=SOON_MS)
+    silent = said("display.standing.silent", time="")[:-1]
+    await expect(page.locator("#stale")).to_contain_text(silent, timeout=SOON_MS)
     await expect(call).to_be_disabled()
     await person.shot("silent")
     await tables[0].start_daemon()
     await expect(page.locator("#stale")).to_be_hidden(timeout=SOON_MS)
-    await touch(page, "S", "召请", hold_ms=500)
-    await expect(page.locator('.seat[data-seat="S"]')).to_contain_text("已召请", timeout=SOON_MS)
+    await touch(page, "S", said("display.do.call"), hold_ms=500)
+    south, called = page.locator('.seat[data-seat="S"]'), said("display.called")
+    await expect(south).to_contain_text(called, timeout=SOON_MS)

@@ -6,12 +6,16 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
+from controller.faults import Language
 from controller.messages import Role, Seat
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import SPEED
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.browser.said import Said
 from tests.processes.ports import free_ports
+
+_TIME = r"\d\d:\d\d"
 
 
 @pytest.fixture
@@ -31,48 +35,52 @@ async def hears(person: Person) -> None:
     """Switch the sound on, with a counter for a loudspeaker."""
     await person.page.add_init_script(EARS)
     await person.opens("/")
-    await person.page.get_by_role("button", name=re.compile("声音：关|Sound off")).click()
+    off = Said(person.language)("sound.off")
+    await person.page.get_by_role("button", name=off).click()
     await person.page.wait_for_function("tones > 0")
 
 
 async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
+    theirs_is: Language = "en" if said.language == "zh" else "zh"
+    other_said = Said(theirs_is)
     one = await people.comes("李娜", Role.REFEREE)
-    other = await people.comes("Wang Qiang", Role.REFEREE, language="en", size=PHONE)
+    other = await people.comes("Wang Qiang", Role.REFEREE, language=theirs_is, size=PHONE)
     for person in (one, other):
         await hears(person)
-    await one.sees("无人等待")
-    await other.sees("Nobody is waiting")
+    await one.sees(said("hall.nobody-waits"))
+    await other.sees(other_said("hall.nobody-waits"))
 
     await call(tables[0], "E")
     row = one.page.locator("#list > li").first
-    await expect(row).to_contain_text("东家", timeout=SOON_MS)
+    east, other_east = (each.either("东家", "East") for each in (said, other_said))
+    await expect(row).to_contain_text(east, timeout=SOON_MS)
     await expect(row).to_have_attribute("data-rank", "2")
-    await expect(one.page.locator(".voice[role=alert]")).to_contain_text("东家")
-    await expect(other.page.locator("#list > li").first).to_contain_text("East", timeout=SOON_MS)
+    await expect(one.page.locator(".voice[role=alert]")).to_contain_text(east)
+    theirs = other.page.locator("#list > li").first
+    await expect(theirs).to_contain_text(other_east, timeout=SOON_MS)
     assert await one.page.evaluate("tones") > 1
     assert await other.page.evaluate("tones") > 1
     await one.shot("a-call")
 
-    await row.get_by_role("button", name="我去").click()
+    await row.get_by_role("button", name=said("take.take")).click()
     await expect(row).to_have_attribute("data-taken", "me", timeout=SOON_MS)
-    theirs = other.page.locator("#list > li").first
-    await expect(theirs).to_contain_text("李娜 is going", timeout=SOON_MS)
+    await expect(theirs).to_contain_text(other_said("row.going", person="李娜"), timeout=SOON_MS)
     await other.shot("taken-by-another")
 
     before = await other.page.evaluate("tones"), await one.page.evaluate("tones")
     await call(tables[0], "W")  # the table waits for somebody who is on his way
-    await expect(theirs).to_contain_text("also: ", timeout=SOON_MS)
+    await expect(theirs).to_contain_text(other_said("row.also", words=""), timeout=SOON_MS)
     assert (await other.page.evaluate("tones"), await one.page.evaluate("tones")) == before
 
-    await row.get_by_role("button", name="到台").click()
-    await one.sees("无人等待")
-    await other.sees("Nobody is waiting")
+    await row.get_by_role("button", name=said("take.there")).click()
+    await one.sees(said("hall.nobody-waits"))
+    await other.sees(other_said("hall.nobody-waits"))
 
 
 async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_back(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
     referee = await people.comes("李娜", Role.REFEREE)
     row = referee.page.locator("li[data-table='T01-01']")
@@ -80,15 +88,17 @@ async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_bac
     await expect(row).to_have_attribute("data-light", "calm", timeout=SOON_MS)
 
     await tables[0].stop_daemon()
-    await expect(row).to_contain_text("失联", timeout=SOON_MS)
+    silent = said.either("失联", "silent since")
+    await expect(row).to_contain_text(silent, timeout=SOON_MS)
     await expect(row).to_have_attribute("data-light", "dark")
     await expect(tile).to_have_attribute("data-light", "dark")
-    await expect(tile).to_have_attribute("aria-label", re.compile(r"T01-01: 失联（自\d\d:\d\d）"))
+    since = re.compile(rf"T01-01: {said('standing.silent', time=_TIME)}")
+    await expect(tile).to_have_attribute("aria-label", since)
     await expect(referee.page.locator("li[data-table='T01-02']")).to_have_attribute(
         "data-light", "calm"
     )
     await referee.shot("unplugged")
 
     await tables[0].start_daemon()
-    await expect(row).not_to_contain_text("失联", timeout=SOON_MS)
+    await expect(row).not_to_contain_text(silent, timeout=SOON_MS)
     await expect(tile).not_to_have_attribute("data-light", "dark")

@@ -10,6 +10,7 @@ from playwright.async_api import Route, expect
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.people import PHONE, SOON_MS, WALL, People, Person
+from tests.browser.said import Said
 from tests.browser.test_sheet import SHORT, script
 from tests.match.table import INTL
 from tests.matches import people as players
@@ -45,7 +46,7 @@ def altered(change: dict[str, Any]) -> Any:
 
 
 async def test_a_stranger_checks_a_deal_once_it_is_over(
-    people: People, tables: list[RunningTable], plan: HallPlan
+    people: People, tables: list[RunningTable], plan: HallPlan, said: Said
 ) -> None:
     (table,) = tables
     place = f"/proof/{table.id}/1"
@@ -55,46 +56,44 @@ async def test_a_stranger_checks_a_deal_once_it_is_over(
         playing = players.People(hall, script(plan))
         await playing.play_until(lambda match: match.phase == "play")
         await stranger.opens(place)
-        await page.locator("#language").click()
-        await stranger.sees("赛后可查")
+        await stranger.sees(said("proof.later"))
         await expect(page.locator("#code img")).to_have_count(0)
         people.watched.expected |= {404}
         assert (await page.request.get(f"{stranger.url}/qr.svg?text={place}")).status == 404
         people.watched.expected.clear()
         await stranger.shot("later")
         await playing.play_until(lambda match: match.deal == 2)
-        await stranger.sees("核验一致")  # by itself: the page looks again
-        await stranger.sees("手牌尚未公开")
-        await stranger.sees("赛后显示二维码")
+        await stranger.sees(said("proof.good"))  # by itself: the page looks again
+        await stranger.sees(said("proof.grade.sequence"))
+        await stranger.sees(said("proof.after-play"))
         await playing.play_until(lambda match: match.phase == "over")
     await stranger.opens(place)
-    await stranger.sees("核验一致")
-    await stranger.sees("四家手牌与发牌时封存的一致")
+    await stranger.sees(said("proof.good"))
+    await stranger.sees(said("proof.grade.hands"))
     await is_scanned(stranger)
     await page.locator("#opened summary").click()
     await expect(page.locator("#hands .face")).to_have_count(108)
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await stranger.shot("holds")
     await page.locator("#language").click()
-    await stranger.sees("It holds")
+    await stranger.sees(said.either("It holds", "核验一致"))  # the other language
+    await page.locator("#language").click()
+    await stranger.sees(said("proof.good"))
 
     hall_screen = await people.stranger(size=WALL)
     await hall_screen.opens(f"{place}?large")
-    await hall_screen.sees("It holds")
+    await hall_screen.sees(said("proof.good"))
     await is_scanned(hall_screen)
     await hall_screen.shot("large")
 
-    for change, words in (
-        ({"seed": "00" * 32}, "The seed is not the one that was promised"),
-        ({"cut": 50}, "The cut that went into the order is not the players'"),
-    ):
+    for change, found in (({"seed": "00" * 32}, "seed"), ({"cut": 50}, "cut")):
         await page.route("**/api/tables/*/proof/*", altered(change))
         await page.reload()
-        await stranger.sees("It does not hold")
-        await expect(page.locator("#found")).to_contain_text(words)
+        await stranger.sees(said("proof.bad"))
+        await expect(page.locator("#found")).to_contain_text(said(f"proof.found.{found}"))
         await expect(page.locator("body")).to_have_attribute("data-verdict", "bad")
         await page.unroute("**/api/tables/*/proof/*")
     await stranger.shot("tampered")
     observer = await people.comes("Wu Jun", Role.OBSERVER)
     await observer.opens(place)
-    await observer.sees("核验一致")  # in the language that he logged in with
+    await observer.sees(said("proof.good"))  # in the language that he logged in with

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from playwright.async_api import expect
 
-from controller.faults import Language
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.pages import AtDesk
 from tests.browser.people import PHONE, SOON_MS, TABLET, People
 from tests.browser.reading import too_small
+from tests.browser.said import Said
 from tests.match.table import INTL
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
@@ -35,38 +35,42 @@ async def playing(tables: list[RunningTable]) -> AsyncIterator[Players]:
 
 
 async def test_a_claimed_count_is_searched_counted_and_dealt_again(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.phase == "count_check")
     referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
     await referee.opens("count")
     await referee.presses("claim_count")
-    await referee.page.locator("dialog[open]").get_by_text("西", exact=True).click()
+    await referee.page.locator("dialog[open]").get_by_text(said.seat("W"), exact=True).click()
     await referee.answers()
-    await expect(referee.page.locator(".claimed")).to_contain_text("申告张数不符", timeout=SOON_MS)
+    claim = said.either("申告张数不符", "claims a wrong count")
+    await expect(referee.page.locator(".claimed")).to_contain_text(claim, timeout=SOON_MS)
     for seat in "NSE":
         await referee.page.locator(f"#count-{seat}").fill("27")
     await referee.page.locator("#count-W").fill("26")
-    await expect(referee.page.locator(".outcome")).to_contain_text("共107，应108")
-    await referee.person.shot("count-zh")
+    await expect(referee.page.locator(".outcome")).to_contain_text(
+        said.either("共107，应108", "107 in all, 108 due")
+    )
+    await referee.person.shot("count")
     assert await too_small(referee.page) == []
     await referee.presses("recount")
     await referee.answers()
     state = await playing.until(lambda state: state.match.misdeals == 1)
     assert state.match.claimed is None
     await playing.play_until(lambda match: match.phase == "count_check" and match.attempt == 2)
-    await expect(referee.page.locator(".phase")).to_contain_text("清点理牌", timeout=SOON_MS)
+    sorting = said.either("清点理牌", "count and sort")
+    await expect(referee.page.locator(".phase")).to_contain_text(sorting, timeout=SOON_MS)
 
     # The same pair again: the counts are the chief's, and right this time.
     await referee.presses("claim_count")
-    await referee.page.locator("dialog[open]").get_by_text("东", exact=True).click()
+    await referee.page.locator("dialog[open]").get_by_text(said.seat("E"), exact=True).click()
     await referee.answers()
     await referee.page.locator("#panel-count .ways").wait_for(timeout=SOON_MS)
-    await referee.page.get_by_text("四家均与应有张数相符").click()
-    await expect(referee.page.locator(".outcome")).to_contain_text("继续比赛")
+    await referee.page.get_by_text(said("rulings.all-as-due")).click()
+    await expect(referee.page.locator(".outcome")).to_contain_text(said("rulings.outcome.right"))
     await referee.presses("recount")  # without the chief's word nothing is sent
     assert playing.match.claimed == "E"
-    await referee.page.locator("#panel-count").get_by_text("裁判长已口头同意").click()
+    await referee.page.locator("#panel-count").get_by_text(said("rulings.by-word")).click()
     await referee.page.locator("#panel-count .by-word input[type=text]").fill("Chen")
     await referee.presses("recount")
     await playing.until(lambda state: state.match.claimed is None)
@@ -74,49 +78,38 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     await playing.play_until(lambda match: match.led)
 
 
-@pytest.mark.parametrize("language", ["zh", "en"])
 async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
-    people: People, tables: list[RunningTable], playing: Players, language: Language
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
-    said = {
-        "zh": ("非法信号", "明显传递非法信号", "语言、咳嗽等声音", "南北 2 → 5", "报裁判长"),
-        "en": (
-            "Illegal signals",
-            "plain illegal signal",
-            "by words, cough",
-            "2 → 5",
-            "Propose to the chief",
-        ),
-    }[language]
+    moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 5})
     await playing.play_until(lambda match: match.phase == "play" and match.led)
-    referee = AtDesk(
-        await people.comes("Li Na", Role.REFEREE, size=PHONE, language=language), tables[0]
-    )
-    chief = AtDesk(
-        await people.comes("Chen", Role.CHIEF, size=TABLET, language=language), tables[0]
-    )
+    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
+    chief = AtDesk(await people.comes("Chen", Role.CHIEF, size=TABLET), tables[0])
     await referee.opens("desk")
     desk = referee.page.locator("#panel-desk")
     await desk.locator(".chips button", has_text="Eve").first.click()
-    await desk.get_by_role("button", name=said[0], exact=True).click()
-    await desk.get_by_role("button", name=said[1], exact=True).click()
-    await desk.get_by_role("button", name=said[2]).click()
+    for which in (
+        said.either("非法信号", "Illegal signals"),
+        said.either("明显传递非法信号", "plain illegal signal"),
+        said.either("语言、咳嗽等声音", "by words, coughing or other sounds"),
+    ):
+        await desk.get_by_role("button", name=which, exact=True).click()
     await desk.locator(".charge .toggle input").first.check()  # it harmed the other side
     await desk.locator(".chips button", has_text="Nan").last.click()
     answer = desk.locator(".answer").first
     await expect(answer).to_contain_text("A15.3.3②", timeout=SOON_MS)
-    await expect(answer.locator(".outlook")).to_contain_text(said[3], timeout=SOON_MS)
-    await referee.person.shot(f"charge-{language}")
+    await expect(answer.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
+    await referee.person.shot("charge")
     assert await too_small(referee.page) == []
     before = playing.match.levels
-    await answer.get_by_role("button", name=said[4]).click()
+    await answer.get_by_role("button", name=said("rulings.propose")).click()
     await playing.until(lambda state: bool(state.match.rulings))
     assert playing.match.levels == before  # a proposal does nothing
 
     await chief.opens("desk")
     case = chief.page.locator(".case").first
-    await expect(case.locator(".outlook")).to_contain_text(said[3], timeout=SOON_MS)
-    await chief.person.shot(f"case-{language}")
+    await expect(case.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
+    await chief.person.shot("case")
     await chief.presses("approve", case)
     await chief.answers()
     state = await playing.until(lambda state: state.match.phase == "forfeit")
@@ -125,17 +118,17 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await expect(chief.page.locator('.case[data-state="decided"]')).to_have_count(
         1, timeout=SOON_MS
     )
-    await chief.person.shot(f"decided-{language}")
+    await chief.person.shot("decided")
 
 
 async def test_a_result_is_corrected_before_and_after_the_next_deal(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.deal == 2 and match.phase == "cut")
     assert playing.match.levels == {"NS": "5", "EW": "2"}
     referee = AtDesk(await people.comes("Li Na", Role.REFEREE), tables[0])
     await referee.opens("correct")
-    await _corrects(referee, "E", "W")
+    await _corrects(referee, said, "E", "W")
     await referee.answers()
     await playing.until(lambda state: state.match.levels == {"NS": "2", "EW": "5"})
 
@@ -143,11 +136,16 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     assert playing.match.levels == {"NS": "2", "EW": "8"}
     chief = AtDesk(await people.comes("Chen", Role.CHIEF), tables[0])
     await chief.opens("correct")
-    await _corrects(chief, "N", "S")
+    await _corrects(chief, said, "N", "S")
     choices = chief.page.locator(".choice")
-    await expect(choices.nth(0)).to_contain_text("南北 2 → 5", timeout=SOON_MS)
-    await expect(choices.nth(1)).to_contain_text("第2副作废", timeout=SOON_MS)
-    await expect(choices.nth(2)).to_contain_text("级数不变", timeout=SOON_MS)
+    for at, words in enumerate(
+        (
+            said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 5}),
+            said("rulings.void-deals", deals=2),
+            said.either("级数不变", "Levels stay"),
+        )
+    ):
+        await expect(choices.nth(at)).to_contain_text(words, timeout=SOON_MS)
     await chief.person.shot("three-choices")
     await choices.nth(0).locator("input").check()
     await chief.presses("adjust")
@@ -157,20 +155,19 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     assert (state.match.deal, state.match.level) == (3, "8")  # what is played is played
 
 
-async def _corrects(at: AtDesk, *order: str) -> None:
+async def _corrects(at: AtDesk, said: Said, *order: str) -> None:
     """Say what the result of the first deal was, and why, up to the last button."""
     panel = at.page.locator("#panel-correct")
     await panel.locator(".deals button").first.click(timeout=SOON_MS)
     for seat in order:
-        words = {"N": "北", "W": "西", "S": "南", "E": "东"}[seat]
-        await panel.locator("button.pick", has_text=words).click()
-    await panel.get_by_role("button", name="名次录入有误").click()
+        await panel.locator("button.pick", has_text=said.seat(seat)).click()
+    await panel.get_by_role("button", name=said("rulings.reason.entered")).click()
     if await panel.locator(".choice").count() == 1:
         await at.presses("adjust")
 
 
 async def test_the_judge_says_what_a_wrong_lead_contains(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.deal == 1 and match.phase == "cut")
     referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
@@ -178,15 +175,17 @@ async def test_the_judge_says_what_a_wrong_lead_contains(
     deck = referee.page.locator("#panel-judge .deck")
     for card in ("♠9", "♥9", "♣9", "♦J"):
         await deck.get_by_role("button", name=card, exact=True).click()
-    await expect(referee.page.locator(".verdict")).to_contain_text("不合法", timeout=SOON_MS)
+    illegal = said.either("不合法", "not legal")
+    await expect(referee.page.locator(".verdict")).to_contain_text(illegal, timeout=SOON_MS)
     await referee.page.locator(".ruling").get_by_role("button").click()
-    await expect(referee.page.locator(".kinds")).to_contain_text("三同张", timeout=SOON_MS)
+    triple = said.either("三同张", "triple")
+    await expect(referee.page.locator(".kinds")).to_contain_text(triple, timeout=SOON_MS)
     await referee.person.shot("contained")
     assert await too_small(referee.page) == []
 
 
 async def test_an_observer_is_offered_nothing(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.phase == "play" and match.led)
     guest = AtDesk(await people.comes("guest", Role.OBSERVER), tables[0])
@@ -194,3 +193,5 @@ async def test_an_observer_is_offered_nothing(
     await expect(guest.page.locator("#panel-desk .charge")).to_be_hidden()
     await guest.opens("more")
     await expect(guest.order("redeal").locator("> button").first).to_be_disabled()
+    may_not = said("rulings.not-your-role", role=said("role.observer"))
+    await expect(guest.order("redeal").locator(".why")).to_have_text(may_not)

@@ -11,6 +11,7 @@ from playwright.async_api import Locator, expect
 
 from controller.cli.console_keys import make_keys
 from controller.config import load_table
+from controller.faults import Language
 from controller.gateway.announce import announce
 from controller.gateway.enrolment import admit
 from controller.messages import Role
@@ -18,6 +19,7 @@ from controller.roster import CLIENTS, KEYS, TABLE, fingerprint, read_certificat
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole, console
 from tests.browser.people import PHONE, PIN, SOON_MS, People, Person
+from tests.browser.said import Said
 from tests.console.fake import QUICK
 from tests.gateway.test_announce import needs_multicast
 
@@ -70,7 +72,7 @@ async def carry_keys(person: Person, table: RunningTable, folder: Path) -> None:
 
 @needs_multicast
 async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
-    people: People, announced: RunningTable, tmp_path: Path
+    people: People, announced: RunningTable, tmp_path: Path, said: Said
 ) -> None:
     people.watched.expected |= {409}  # a fingerprint that is another one
     tech = await people.comes("技术员", Role.TECHNICIAN)
@@ -81,49 +83,51 @@ async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
     assert mark not in await page.content()
 
     async def take(group: str) -> None:
-        await found.get_by_role("button", name="添加").click()
+        await found.get_by_role("button", name=said("setup.take.new")).click()
         asked = page.locator("dialog[open]")
-        await asked.get_by_label("指纹第四组").fill(group)
-        await asked.get_by_label("赛区").fill("甲")
+        await asked.get_by_label(said("setup.last-group")).fill(group)
+        await asked.get_by_label(said("setup.which-area")).fill("甲")
         await tech.shot("compare")
         await asked.locator("button[type=submit]").click()
 
     await take("0000" if not mark.endswith("0000") else "1111")
-    await tech.sees("指纹不符")
+    await tech.sees(said.either("指纹不符", "that is not this key's fingerprint"))
     await expect(listed(tech, announced)).to_have_count(0)
     await take(mark[-4:])
     row = listed(tech, announced)
-    await expect(row).to_contain_text("赛区甲", timeout=SOON_MS)
-    await expect(row).to_contain_text("密钥被拒", timeout=SOON_MS)
+    await expect(row).to_contain_text(said("setup.area", area="甲"), timeout=SOON_MS)
+    refused = said("setup.standing.key_refused", time="")[:-1]
+    await expect(row).to_contain_text(refused, timeout=SOON_MS)
     await expect(row).to_contain_text(mark)
     await tech.shot("refused")
     await carry_keys(tech, announced, tmp_path)
-    await expect(row).to_contain_text("已连通", timeout=SOON_MS)
+    await expect(row).to_contain_text(said("setup.standing.live"), timeout=SOON_MS)
     await tech.shot("connected")
 
     await page.locator("#invite").click()
     asked = page.locator("dialog[open]")
-    await asked.get_by_label("姓名").fill("李娜")
+    await asked.get_by_label(said("setup.person")).fill("李娜")
     await asked.locator("button[type=submit]").click()
     code = await page.locator("dialog[open] .code").inner_text()
     await expect(page.locator("dialog[open] .qr svg path")).to_be_visible()
     await tech.shot("code")
-    await _accepts(people, code, announced)
+    await _accepts(people, said, code, announced)
 
 
-async def _accepts(people: People, code: str, table: RunningTable) -> None:
+async def _accepts(people: People, said: Said, code: str, table: RunningTable) -> None:
     """Let somebody scan the code with his telephone, choose a PIN, and find the table."""
-    li = await people.stranger("李娜", Role.REFEREE, size=PHONE)
+    his: Language = "en" if said.language == "zh" else "zh"
+    li = await people.stranger("李娜", Role.REFEREE, size=PHONE, language=his)
     await li.opens(f"/invited#{code}")
     await expect(li.page.locator("#code")).to_have_value(code)
     assert code not in li.page.url
-    await li.page.get_by_role("button", name="中文").click()
-    await li.sees("设置密码")
+    await li.page.get_by_role("button", name=said.either("中文", "English")).click()
+    await li.sees(said("invited.title"))
     await expect(li.page.locator("#code")).to_have_value(code)
     await li.page.locator("#pin").fill(PIN)
     await li.page.locator("#again").fill("9999")
     await li.page.locator("#accept").click()
-    await li.sees("两次输入不一致")
+    await li.sees(said("invited.differ"))
     await li.shot("invited")
     await li.page.locator("#again").fill(PIN)
     await li.page.locator("#accept").click()
@@ -135,13 +139,17 @@ async def _accepts(people: People, code: str, table: RunningTable) -> None:
     for field in ("#pin", "#again"):
         await used.page.locator(field).fill(PIN)
     await used.page.locator("#accept").click()
-    await used.sees("this invitation is not known, was used, or is over")
+    await used.sees(
+        said.either(
+            "邀请码无效、已使用或已过期", "this invitation is not known, was used, or is over"
+        )
+    )
 
 
 async def test_a_table_is_added_by_hand_and_let_go_again(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
-    tech = await people.comes("Tech", Role.TECHNICIAN, language="en", size=PHONE)
+    tech = await people.comes("Tech", Role.TECHNICIAN, size=PHONE)
     await tech.opens("/setup")
     page, table = tech.page, tables[0]
     feed, commands = (
@@ -149,18 +157,19 @@ async def test_a_table_is_added_by_hand_and_let_go_again(
     )
     await page.locator("#by-hand").click()
     asked = page.locator("dialog[open]")
-    await asked.get_by_label("Table (id in its table.toml)").fill(table.id)
-    await asked.get_by_label("Address").fill("127.0.0.1")
-    await asked.get_by_label("Feed's port").fill(str(feed))
-    await asked.get_by_label("Commands' port").fill(str(commands))
+    await asked.get_by_label(said("setup.id")).fill(table.id)
+    await asked.get_by_label(said("setup.host")).fill("127.0.0.1")
+    await asked.get_by_label(said("setup.feed")).fill(str(feed))
+    await asked.get_by_label(said("setup.commands")).fill(str(commands))
     await asked.locator("input[type=file]").set_input_files(table.state_dir / KEYS / f"{TABLE}.key")
     await expect(asked.locator("textarea")).to_have_value(re.compile("public-key"))
-    await asked.get_by_label("Fourth group").fill(mark_of(table)[-4:])
+    await asked.get_by_label(said("setup.last-group")).fill(mark_of(table)[-4:])
     await tech.shot("by-hand")
     await asked.locator("button[type=submit]").click()
     row = listed(tech, table)
-    await expect(row).to_contain_text("key refused", timeout=SOON_MS)
+    refused = said("setup.standing.key_refused", time="")[:-1]
+    await expect(row).to_contain_text(refused, timeout=SOON_MS)
     await tech.shot("refused")
-    await row.get_by_role("button", name="Remove").click()
+    await row.get_by_role("button", name=said("setup.remove")).click()
     await page.locator("dialog[open] button[type=submit]").click()
     await expect(row).to_have_count(0, timeout=SOON_MS)

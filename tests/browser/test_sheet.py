@@ -12,6 +12,7 @@ from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.people import PHONE, SOON_MS, TABLET, People, Person
 from tests.browser.reading import too_small
+from tests.browser.said import Said
 from tests.match.table import INTL
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
@@ -23,7 +24,7 @@ SHORT = '[levels]\nstart = "A"'
 DRAW = """台号,轮次,局,阶段,南北队号,南北队名,北,南,东西队号,东西队名,东,西
 {table},3,4,积分编排,101,梅队,李娜,吴军,102,=竹队,徐敏,何宇
 """
-_BEGAN = re.compile(r"开始\s*20\d\d-\d\d-\d\d \d\d:\d\d\s*结束\s*20\d\d")
+_BEGAN = r"{start}\s*20\d\d-\d\d-\d\d \d\d:\d\d\s*{end}\s*20\d\d"
 _PAGE = re.compile(rb"/Type /Page\b")
 
 
@@ -39,7 +40,7 @@ def script(plan: HallPlan) -> Script:
     return Script(plan.rules, (Deal("NS", entered=True), Deal("NS", entered=True)))
 
 
-async def lays_out(chief: Person, table: str, folder: Path) -> None:
+async def lays_out(chief: Person, said: Said, table: str, folder: Path) -> None:
     """Send a draw as Excel writes it here."""
     file = folder / "对阵.csv"
     file.write_bytes(DRAW.format(table=table).encode("gb18030"))
@@ -47,15 +48,15 @@ async def lays_out(chief: Person, table: str, folder: Path) -> None:
     await chief.opens("/draw")
     await page.locator("#event").fill("春季杯")
     await page.locator("#file").set_input_files(file)
-    await chief.sees("编码GB18030")
+    await chief.sees(said("draw.read-as", name=file.name, n=1, encoding="GB18030"))
     await chief.shot("draw")
     await page.locator("#send").click()
     await page.locator("dialog[open] button.danger").click()
-    await chief.sees("已布置 ✓")
-    await chief.sees("1张台已布置，0张未成")
+    await chief.sees(said("draw.done"))
+    await chief.sees(said("draw.result", done=1, bad=0))
 
 
-async def signs(page: Page, signer: str) -> None:
+async def signs(page: Page, said: Said, signer: str) -> None:
     """Let whoever it concerns sign: the first name that is offered, else the one that stands."""
     line = page.locator(".signature", has_text=signer)
     await line.locator("button.go").click()
@@ -65,41 +66,44 @@ async def signs(page: Page, signer: str) -> None:
         await names.first.click()
     await asked.locator("button.go").click()
     await page.locator("dialog[open] button.danger").click()
-    await expect(line).to_contain_text("已签", timeout=SOON_MS)
+    signed = said.either("（已签）", "(signed)")
+    await expect(line).to_contain_text(signed, timeout=SOON_MS)
 
 
 async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
-    people: People, tables: list[RunningTable], plan: HallPlan, tmp_path: Path
+    people: People, tables: list[RunningTable], plan: HallPlan, tmp_path: Path, said: Said
 ) -> None:
     (table,) = tables
     chief = await people.comes("Chen", Role.CHIEF)
     page = chief.page
-    await lays_out(chief, table.id, tmp_path)
+    await lays_out(chief, said, table.id, tmp_path)
     async with AtHall(table) as hall:
         playing = players.People(hall, script(plan))
         await playing.play_until(lambda match: match.phase == "result")
         assert hall.states[-1].match.event == "春季杯"
         await chief.opens(f"/table/{table.id}/sheet")
-        await chief.sees("本局未结束")
+        await chief.sees(said("sheet.open"))
         await playing.play_until(lambda match: match.phase == "over")
-    await chief.sees("南北 (过A)")
+    await chief.sees(f"{said.side('NS')} ({said.either('过A', 'passed A')})")
     await expect(page.locator(".deals tbody tr")).to_have_count(2)
-    await expect(page.locator(".meeting")).to_contain_text(_BEGAN, timeout=SOON_MS)
-    await thinks_better_of_it(page)
-    for signer in ("南北", "东西", "裁判员"):
-        await signs(page, signer)
-    await expect(page.locator(".signatures")).to_contain_text("李娜（已签）")
+    began = re.compile(_BEGAN.format(start=said("sheet.start"), end=said("sheet.end")))
+    await expect(page.locator(".meeting")).to_contain_text(began, timeout=SOON_MS)
+    await thinks_better_of_it(page, said)
+    for signer in (said.side("NS"), said.side("EW"), said("sheet.signer.referee")):
+        await signs(page, said, signer)
+    li_na = said("sheet.signed", person="李娜")
+    await expect(page.locator(".signatures")).to_contain_text(li_na)
     await chief.shot("signed")
     await is_in_the_hand(page)
     await is_printed(page, tmp_path)
-    await is_a_table_file(page)
+    await is_a_table_file(page, said)
     await page.locator("#back").wait_for()
-    await is_kept(chief, table)
+    await is_kept(chief, said, table)
 
 
-async def thinks_better_of_it(page: Page) -> None:
+async def thinks_better_of_it(page: Page, said: Said) -> None:
     """Who gives up signing has not signed, and the page is whole."""
-    line = page.locator(".signature", has_text="南北")
+    line = page.locator(".signature", has_text=said.side("NS"))
     await line.locator("button.go").click()
     await page.locator("dialog[open] button.plain").click()
     await expect(page.locator("dialog")).to_have_count(0)
@@ -130,7 +134,7 @@ async def is_printed(page: Page, folder: Path) -> None:
     await page.emulate_media(media="screen")
 
 
-async def is_a_table_file(page: Page) -> None:
+async def is_a_table_file(page: Page, said: Said) -> None:
     """The file opens in a spreadsheet, and what looks like a formula is a name."""
     async with page.expect_download() as coming:
         await page.locator("#csv").click()
@@ -139,40 +143,42 @@ async def is_a_table_file(page: Page) -> None:
     assert body.startswith(b"\xef\xbb\xbf")
     heading, *rows = csv.reader(io.StringIO(body.decode("utf-8-sig"), newline=""))
     named = dict(zip(heading, rows[-1], strict=True))
-    assert (len(rows), named["东西队名"], named["上游"]) == (2, "'=竹队", "北")
+    pair, up = said.either("东西队名", "EW name"), said.either("上游", "UP")
+    assert (len(rows), named[pair], named[up]) == (2, "'=竹队", said("sheet.seat.N"))
 
 
-async def is_kept(chief: Person, table: RunningTable) -> None:
+async def is_kept(chief: Person, said: Said, table: RunningTable) -> None:
     """The list has the match, and its sheet is there when nobody asks the table."""
     page = chief.page
     await chief.opens("/history?state=signed")
     row = page.locator("#rows tr", has_text="梅队")
-    await expect(row).to_contain_text("南北胜", timeout=SOON_MS)
-    await expect(row).to_contain_text("3 / 3")
+    await expect(row).to_contain_text(said("history.wins", side=said.side("NS")), timeout=SOON_MS)
+    await expect(row).to_contain_text(said("history.of", n=3, all=3))
     await chief.shot("history")
     await page.route(f"**/api/tables/{table.id}/sheet", lambda route: route.abort())
-    await row.get_by_role("link", name="记分表").click()
-    await chief.sees("存档：")
+    await row.get_by_role("link", name=said("history.sheet")).click()
+    await chief.sees(said.either("存档：", "Kept at "))
     await expect(page.locator(".deals tbody tr")).to_have_count(2)
     await expect(page.locator(".signature button")).to_have_count(0)
     await chief.opens(f"/history?table={table.id}")
-    await row.get_by_role("button", name="核验发牌").click()
-    await page.get_by_role("button", name="在本机核验整局").click()
-    await chief.sees("全部一致 ✓")
+    await row.get_by_role("button", name=said("history.proofs")).click()
+    await page.get_by_role("button", name=said("history.check")).click()
+    await chief.sees(said("history.holds"))
     await expect(page.locator(".attempts .good")).to_have_count(2)
 
 
 async def test_a_draw_with_faults_says_where_and_sends_nothing(
-    people: People, tmp_path: Path
+    people: People, tmp_path: Path, said: Said
 ) -> None:
-    referee = await people.comes("Li Na", Role.REFEREE, language="en", size=PHONE)
+    referee = await people.comes("Li Na", Role.REFEREE, size=PHONE)
     page = referee.page
     file = tmp_path / "draw.csv"
     file.write_text(DRAW.format(table="77").replace("积分编排", "甲级"), encoding="utf-8")
     await referee.opens("/draw")
     await page.locator("#file").set_input_files(file)
-    await referee.sees("3 faults: nothing was sent")
-    await expect(page.locator("#faults tr").nth(0)).to_have_text(re.compile("2.*table.*table 77"))
+    await referee.sees(said("draw.faults", n=3))
+    first = re.compile(said.either("2.*台号.*77", "2.*table.*table 77"))
+    await expect(page.locator("#faults tr").nth(0)).to_have_text(first)
     await expect(page.locator("#send")).to_be_hidden()
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     await referee.shot("faults")

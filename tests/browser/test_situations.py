@@ -20,6 +20,7 @@ from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, yes
 from tests.browser.people import PHONE, SOON_MS, People
+from tests.browser.said import Said
 from tests.browser.situations import happened, orders_given
 from tests.match.table import INTL, N
 from tests.matches.at_hall import AtHall
@@ -55,34 +56,38 @@ async def playing(tables: list[RunningTable], rules: str) -> AsyncIterator[Playe
 
 
 async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.phase == "count_check")
     referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
     await referee.opens("count")
     panel = referee.page.locator("#panel-count")
-    await _claims(referee, "西")
-    for place in ("四个牌槽口", "地面", "桌下"):
-        await panel.get_by_text(place, exact=True).click()
-    await panel.get_by_text("四家均与应有张数相符").click()
-    await panel.get_by_text("找到的牌已归位").click()
-    await expect(panel.locator(".outcome")).to_have_text("✓ 找到的牌归位，张数无误：继续比赛")
+    await _claims(referee, said, "W")
+    for place in ("pockets", "floor", "under"):
+        await panel.get_by_text(said(f"rulings.search.{place}"), exact=True).click()
+    await panel.get_by_text(said("rulings.all-as-due")).click()
+    await panel.get_by_text(said("rulings.found")).click()
+    await expect(panel.locator(".outcome")).to_have_text(f"✓ {said('rulings.outcome.found')}")
     await referee.presses("recount")
     await playing.until(lambda state: state.match.claimed is None)
     (counted,) = happened(playing, "Recounted")
     assert (counted["found"], counted["counts"]) == (True, dict.fromkeys("NWSE", 27))
     assert (playing.match.phase, playing.match.misdeals) == ("count_check", 0)
 
-    await _claims(referee, "南")
+    await _claims(referee, said, "S")
     for each, cards in zip("NWSE", ("27", "27", "26", "27"), strict=True):
         await panel.locator(f"#count-{each}").fill(cards)
-    await expect(panel.locator(".outcome")).to_contain_text("共107，应108")
+    await expect(panel.locator(".outcome")).to_contain_text(
+        said.either("共107，应108", "107 in all, 108 due")
+    )
     await referee.presses("recount")
     await referee.answers()
     await playing.until(lambda state: state.match.misdeals == 1)
     at = await before_table(referee.person, tables[0])
-    await at.says("health", "停用：张数不符，重新发牌")
-    await at.says("journal", "已放行的手牌重新发：张数不符")
+    doubted = said.either("张数不符", "A player's count was wrong")
+    again = said.either("已放行的手牌重新发", "hands that were out are dealt again")
+    await at.says("health", said("table.health.barred", why=doubted))
+    await at.says("journal", re.compile(f"{again}(：|: ){doubted}"))
     await playing.table.hands("lay_down")
     await playing.table.hands("change_set", "S2")
     await referee.opens("count")
@@ -94,116 +99,152 @@ async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
     await playing.play_until(lambda match: match.led)
     assert (playing.match.attempt, playing.state.machine.set_out) == (2, "S2")
     assert {one.id: bool(one.barred) for one in playing.state.sets} == {"S1": True, "S2": False}
-    await expect(panel.get_by_text("领出牌之后不再重发")).to_be_visible(timeout=SOON_MS)
+    await expect(panel.get_by_text(said("rulings.after-lead"))).to_be_visible(timeout=SOON_MS)
     assert orders_given(playing) >= {"recount"}
 
 
-async def _claims(referee: AtDesk, seat: str) -> None:
+async def _claims(referee: AtDesk, said: Said, seat: str) -> None:
     """Enter that a player claims a wrong count."""
     await referee.presses("claim_count")
-    await referee.page.locator("dialog[open]").get_by_text(seat, exact=True).click()
+    await referee.page.locator("dialog[open]").get_by_text(said.seat(seat), exact=True).click()
     await referee.answers()
-    await expect(referee.page.locator(".claimed")).to_contain_text("申告张数不符", timeout=SOON_MS)
+    claim = said.either("申告张数不符", "claims a wrong count")
+    await expect(referee.page.locator(".claimed")).to_contain_text(claim, timeout=SOON_MS)
 
 
 @pytest.mark.parametrize("rules", [N])
 async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.led)
     referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0])
     await referee.opens("desk")
-    answer = await referee.accuses("Eve", "越序表态（含出牌的手势、动作或语言）", by="Nan")
-    await expect(answer).to_contain_text("口头警告 R6.2")
-    await expect(answer).to_contain_text("该方本副第1次")
-    await expect(referee.remedy).to_have_text("牌的处理：由应出牌者继续出牌。")
+    declared = said.either(
+        "越序表态（含出牌的手势、动作或语言）", "declared out of turn, by word or gesture"
+    )
+    answer = await referee.accuses("Eve", declared, by="Nan")
+    await expect(answer).to_contain_text(said.either("口头警告 R6.2", "oral warning R6.2"))
+    await expect(answer).to_contain_text(
+        said.either("该方本副第1次", "no. 1 of this side in this deal")
+    )
+    goes_on = said.either("由应出牌者继续出牌。", "Play goes on with whose turn it is.")
+    await expect(referee.remedy).to_have_text(said("rulings.cards-then") + goes_on)
     await referee.rules(answer)
     (one,) = playing.match.rulings
     assert (one.penalty, one.state, one.approved_by) == ("warning", "decided", "李娜 (referee)")
-    await referee.counts("警告", "0", "1")
+    await referee.counts(said("rulings.count.warning"), "0", "1")
 
     chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
     await chief.opens("desk")
-    await chief.counts("警告", "0", "1")
-    await expect(chief.page.locator(".case")).to_contain_text("裁定：李娜（裁判员）")
-    answer = await chief.accuses("Wu", "越序出牌", by="Sun")
-    await expect(chief.remedy).to_contain_text("牌局继续进行")
-    await expect(answer.locator(".effects")).to_have_text("南北加1级，牌局继续")
-    await expect(answer.locator(".outlook")).to_contain_text("南北 2 → 3", timeout=SOON_MS)
+    await chief.counts(said("rulings.count.warning"), "0", "1")
+    li_na = said("rulings.person-role", name="李娜", role=said("role.referee"))
+    await expect(chief.page.locator(".case")).to_contain_text(said("rulings.approved-by", by=li_na))
+    out_of_turn = said.either("越序出牌", "play out of turn")
+    answer = await chief.accuses("Wu", out_of_turn, by="Sun")
+    await expect(chief.remedy).to_contain_text(said.either("牌局继续进行", "Play goes on"))
+    await expect(answer.locator(".effects")).to_have_text(
+        said.either("南北加1级，牌局继续", "NS +1; play goes on")
+    )
+    moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 3})
+    await expect(answer.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
     await chief.person.shot("a-level")
     await chief.rules(answer, grave=True)
     state = await playing.until(lambda state: len(state.match.rulings) == 2)
     assert state.match.levels == {"NS": "3", "EW": "2"}
     assert (state.match.phase, state.match.level) == ("play", "2")
-    await chief.counts("犯规", "0", "1")
+    await chief.counts(said("rulings.count.foul"), "0", "1")
     assert [one["id"] for one in happened(playing, "RulingApproved")] == ["R1", "R2"]
     at = await before_table(chief.person, tables[0])
-    await at.says("head", "南北3 · 东西2")
-    await at.says("ruled", "越序出牌 · 记犯规 (R6.2) · 生效")
+    await at.says("head", said("table.levels", NS=3, EW=2))
+    foul, holds = said.either("记犯规", "foul"), said("table.ruling.decided")
+    await at.says("ruled", f"{out_of_turn} · {foul} (R6.2) · {holds}")
 
 
 async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counted(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.led)
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, language="en"), tables[0])
+    referee = AtDesk(await people.comes("Li Na", Role.REFEREE), tables[0])
     await referee.opens("desk")
+    unreported = said.either("未主动报牌", "cards left not reported")
+    taken_back = said.either("收回到应报牌时的状况", "play taken back to the moment")
     for penalty, effect in (
-        ("oral warning", "no. 1 of this pair"),
-        ("violation", "E neither leads nor follows for one trick"),
+        (
+            said.either("口头警告", "oral warning"),
+            said.either("该对选手本局第1次", "no. 1 of this pair"),
+        ),
+        (
+            said.either("记违例", "violation"),
+            said.either("东家停止一圈出牌权或跟牌权", "E neither leads nor follows for one trick"),
+        ),
     ):
-        answer = await referee.accuses("Eve", "cards left not reported", by="Nan")
+        answer = await referee.accuses("Eve", unreported, by="Nan")
         await expect(answer).to_contain_text(f"{penalty} A12.1–2")
         await expect(answer).to_contain_text(effect)
-        await expect(referee.remedy).to_contain_text("play taken back to the moment")
+        await expect(referee.remedy).to_contain_text(taken_back)
         await referee.rules(answer)
-    await referee.counts("Warnings", "0", "1")
-    await referee.counts("Violations", "0", "1")
+    warnings, violations = said("rulings.count.warning"), said("rulings.count.violation")
+    await referee.counts(warnings, "0", "1")
+    await referee.counts(violations, "0", "1")
 
-    answer = await referee.accuses("Nan", "play out of turn", by="Eve")
-    await expect(answer).to_contain_text("no penalty A17.2.1")
-    await expect(answer).to_contain_text("N does not play this time")
-    await expect(referee.remedy).to_contain_text("who was passed over plays or passes")
+    answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
+    await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
+    await expect(answer).to_contain_text(
+        said.either("北家停止出牌权一次", "N does not play this time")
+    )
+    await expect(referee.remedy).to_contain_text(
+        said.either("被越过的上家出牌或过牌", "who was passed over plays or passes")
+    )
     await referee.rules(answer)
 
     await referee.opens("judge")
     deck = referee.page.locator("#panel-judge .deck")
     for one in ("♠9", "♥9", "♣9", "♦J"):
         await deck.get_by_role("button", name=one, exact=True).click()
-    await expect(referee.page.locator(".verdict")).to_contain_text("not legal", timeout=SOON_MS)
+    illegal = said.either("不合法", "not legal")
+    await expect(referee.page.locator(".verdict")).to_contain_text(illegal, timeout=SOON_MS)
     await referee.page.locator(".ruling").get_by_role("button").click()
     kinds = referee.page.locator(".kinds li")
-    await expect(kinds).to_have_text(["single", "pair", "triple"], timeout=SOON_MS)
+    contained = [("单张", "single"), ("对子", "pair"), ("三同张", "triple")]
+    await expect(kinds).to_have_text([said.either(*kind) for kind in contained], timeout=SOON_MS)
 
     await referee.opens("desk")
-    answer = await referee.accuses(
-        "Sun", "wrong play, or a card exposed with it, by who led", by="Wu"
+    wrong_lead = said.either(
+        "领出牌方出错牌（含带下暴露张）", "wrong play, or a card exposed with it, by who led"
     )
-    await expect(referee.remedy).to_contain_text("the player on his left names a combination")
+    answer = await referee.accuses("Sun", wrong_lead, by="Wu")
+    await expect(referee.remedy).to_contain_text(
+        said.either(
+            "由其左手方选手指定其中某一牌型重出", "the player on his left names a combination"
+        )
+    )
     others = referee.page.locator(".charge .others")
     await others.locator("summary").click()
     violation = others.locator('.answer[data-penalty="violation"]')
-    await expect(violation).to_contain_text("S neither leads nor follows for one trick")
-    await violation.get_by_role("button", name="Propose to the chief").click()
+    loses_a_trick = said.either(
+        "南家停止一圈出牌权或跟牌权", "S neither leads nor follows for one trick"
+    )
+    await expect(violation).to_contain_text(loses_a_trick)
+    await violation.get_by_role("button", name=said("rulings.propose")).click()
     state = await playing.until(lambda state: len(state.match.rulings) == 4)
     assert [one.state for one in state.match.rulings] == ["decided"] * 3 + ["proposed"]
-    await referee.counts("Violations", "0", "1")
+    await referee.counts(violations, "0", "1")
 
-    chief = AtDesk(await people.comes("Chen", Role.CHIEF, language="en"), tables[0])
+    chief = AtDesk(await people.comes("Chen", Role.CHIEF), tables[0])
     await chief.opens("desk")
     case = chief.page.locator(".case").first
-    await expect(case).to_contain_text("S neither leads nor follows for one trick")
+    await expect(case).to_contain_text(loses_a_trick)
     await chief.presses("approve", case)
     await playing.until(lambda state: state.match.rulings[-1].state == "decided")
-    await referee.counts("Violations", "1", "1")
+    await referee.counts(violations, "1", "1")
     assert [one["id"] for one in happened(playing, "RulingApproved")] == ["R1", "R2", "R3", "R4"]
     at = await before_table(referee.person, tables[0])
-    await at.says("journal", "wrong play, or a card exposed with it")
+    await at.says("journal", wrong_lead)
     assert playing.match.levels == {"NS": "2", "EW": "2"}
 
 
 async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is_corrected(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     referee = await people.comes("李娜", Role.REFEREE)
     await playing.play_until(lambda match: match.led)
@@ -215,20 +256,25 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
 
     await playing.play_until(_tribute_is_due)
     while playing.match.phase == "play":  # the payers hold both big jokers: who, nobody is told
-        await at.says("tribute", "抗贡成立，不进贡")
+        await at.says("tribute", said("table.tribute.anti"))
         await playing.play_until(lambda match: match.phase == "cut")
         await playing.play_until(_tribute_is_due)
     deal = playing.match.deal or 0
-    await at.says("tribute", "西家进贡 · 待贡")
+    pays = said("table.tribute.pays", seat=said.seat("W"))
+    await at.says("tribute", f"{pays} · {said('table.tribute.waits')}")
     await playing.play_until(lambda match: match.phase == "return")
     dealt, level = playing.dealt[-1].faces, playing.match.level or "2"
-    await at.says("tribute", "应贡 ")
+    await at.says("tribute", said("table.tribute.required", card=""))
     hand = dealt["E"]
-    await _asked(at, "tribute", "E", _owed(hand, level), "正确")
-    await _asked(at, "tribute", "E", face_text(min(hand)), "贡错：不是应贡的牌")
+    await _asked(at, "tribute", "E", _owed(hand, level), said("table.said.right"))
+    await _asked(at, "tribute", "E", face_text(min(hand)), said("table.said.wrong"))
     giver = playing.match.waiting_for[0]
     await _asked(
-        at, "return", giver, face_text(lowest(playing.dealt[-1], giver, level)), "符合规定"
+        at,
+        "return",
+        giver,
+        face_text(lowest(playing.dealt[-1], giver, level)),
+        said("table.return.right"),
     )
     await referee.shot("return")
     assert leaks(playing.script.profile, playing.table.states, playing.table.events) == []
@@ -239,20 +285,24 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await desk.opens("correct")
     panel = desk.page.locator("#panel-correct")
     await panel.locator(".deals button").first.click()
-    for each in "北西南":
-        await panel.locator("button.pick", has_text=each).click()
-    await panel.get_by_role("button", name="名次录入有误").click()
+    for each in "NWS":
+        await panel.locator("button.pick", has_text=said.seat(each)).click()
+    mistake = said("rulings.reason.entered")
+    await panel.get_by_role("button", name=mistake).click()
     choices = panel.locator(".choice")
     await expect(choices).to_have_count(3)
-    await expect(choices.nth(0)).to_contain_text("南北 ", timeout=SOON_MS)
-    await expect(choices.nth(1)).to_contain_text(
-        f"正在打的第{deal + 1}副终止，不计", timeout=SOON_MS
-    )
-    await expect(choices.nth(2)).to_contain_text("级数不变", timeout=SOON_MS)
+    for at_choice, words in enumerate(
+        (
+            f"{said.side('NS')} ",
+            said("rulings.deal-stops", deal=deal + 1),
+            said.either("级数不变", "Levels stay"),
+        )
+    ):
+        await expect(choices.nth(at_choice)).to_contain_text(words, timeout=SOON_MS)
     await choices.nth(1).locator("input").check()
     await desk.presses("adjust")
-    await referee.sees("填写口头同意的裁判长姓名")
-    await panel.get_by_text("裁判长已口头同意").click()
+    await referee.sees(said("rulings.word-first"))
+    await panel.get_by_text(said("rulings.by-word"), exact=True).click()
     await panel.locator(".by-word input[type=text]").fill("陈")
     await desk.presses("adjust")
     await referee.shot("void-later")
@@ -262,12 +312,16 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     (corrected,) = happened(playing, "Corrected")
     assert (corrected["by"], corrected["verbal"], corrected["deal"]) == ("陈", True, 1)
     first = panel.locator(".deals li").first
-    await expect(first).to_contain_text("北–西–南–东 一三 +2", timeout=SOON_MS)
-    await expect(panel.locator(".deals li").nth(1)).to_contain_text("作废")
-    await expect(panel.locator(".corrected")).to_contain_text("（其后各副作废），陈：名次录入有误")
+    r13 = said.either("北–西–南–东 一三 +2", "N–W–S–E R13 +2")
+    await expect(first).to_contain_text(r13, timeout=SOON_MS)
+    await expect(panel.locator(".deals li").nth(1)).to_contain_text(said("rulings.does-not-count"))
+    void_later = said("rulings.choice.void_later")
+    await expect(panel.locator(".corrected")).to_contain_text(
+        said.either(f"（{void_later}），陈：{mistake}", f"({void_later}), 陈: {mistake}")
+    )
     await playing.play_until(lambda match: match.deal == deal + 2 and match.led)
     at = await before_table(referee, tables[0])
-    await at.says("head", "本副打4")
+    await at.says("head", said("table.level", level=4))
 
 
 async def _asked(at: AtPage, cmd: str, seat: Seat, which: str, answer: str) -> None:

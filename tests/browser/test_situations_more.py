@@ -4,6 +4,7 @@ Slow players and the end of time, pairs that are late or sit wrongly, a machine 
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import TWO_TABLES
 from tests.browser.pages import AtDesk, because, before_table, card, choice, places, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
+from tests.browser.said import Said
 from tests.browser.situations import happened
 from tests.match.table import INTL, N
 from tests.matches.at_hall import AtHall
@@ -61,7 +63,7 @@ async def playing(
 
 @pytest.mark.parametrize("settled", [SLOW], ids=["timed"])
 async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_winner(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0])
     chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
@@ -71,16 +73,20 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await referee.opens("clock")
     east = referee.page.locator(".seat-clock", has_text="Eve")
     await referee.presses("call_clock", east)
-    await expect(east.locator(".left")).to_contain_text("时间到", timeout=SOON_MS)
+    await expect(east.locator(".left")).to_contain_text(said("rulings.time-over"), timeout=SOON_MS)
     panel = referee.page.locator("#panel-clock")
-    await expect(panel).to_contain_text("口头警告", timeout=SOON_MS)
+    warning = said.either("建议：口头警告", "oral warning?")
+    await expect(panel).to_contain_text(warning, timeout=SOON_MS)
     await referee.person.shot("overrun")
     await referee.presses("warn", east)
     await playing.until(lambda state: "play_violation" in _called(state))
-    again = panel.locator(".wait", has_text="记违例")
-    await again.get_by_role("button", name="去裁定").click()
+    again = panel.locator(".wait", has_text=said.either("记违例", "violation?"))
+    await again.get_by_role("button", name=said("rulings.to-charge")).click()
     answer = referee.page.locator(".charge .answer").first
-    ruled = "第2次超时：记违例，停止出牌权一次（A21.1）"
+    ruled = said.either(
+        "第2次超时：记违例，停止出牌权一次（A21.1）",
+        "step 2: violation, this turn is lost (A21.1)",
+    )
     await expect(answer).to_contain_text(ruled, timeout=SOON_MS)
     await referee.rules(answer)
     await referee.opens("clock")
@@ -90,34 +96,35 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     assert _called(playing.state) == set()
 
     await playing.until(lambda state: state.match.announced == "time_up")
-    await at.says("clocks", "时间到，不再开新副")
-    await at.has_said("clocks", "最后一副")
+    await at.says("clocks", said("table.clock.over"))
+    await at.has_said("clocks", said("table.clock.last_deal"))
     announced = [state.match.announced for state in playing.table.states]
     assert announced.index("last_deal") < announced.index("time_up")
     await at.goes_on("stop_deal", because("时间到"))
     await playing.until(lambda state: state.match.phase == "match_check")
-    await at.says("now-next", "平级")
+    await at.says("now-next", said.either("平级", "equal"))
     await at.person.shot("equal")
     await at.page.locator("#now-link a").click()
     await expect(chief.page.locator("#panel-more")).to_be_visible(timeout=SOON_MS)
     await chief.presses("extra_deal")
     asked = chief.page.locator("dialog[open]")
-    await expect(asked.locator(".outlook")).to_contain_text("第2副", timeout=SOON_MS)
+    second_deal = said.either("第2副", "deal 2")
+    await expect(asked.locator(".outlook")).to_contain_text(second_deal, timeout=SOON_MS)
     await asked.locator("input[type=text]").fill("淘汰赛须分胜负")
     await chief.answers()
     await playing.until(lambda state: state.match.extra)
     assert happened(playing, "ExtraDealOrdered")[0]["by"] == "陈 (chief)"
     await playing.play_until(lambda match: match.phase == "over")
     at = await before_table(referee.person, tables[0])
-    await at.says("head", "加打一副")
-    await at.says("result", "南北胜")
-    await at.says("result", "加打一副获胜")
+    await at.says("head", said("table.extra"))
+    await at.says("result", said("table.result.winner", side=said.side("NS")))
+    await at.says("result", said.either("加打一副获胜", "won the extra deal"))
     assert (playing.match.deal, playing.match.levels) == (2, {"NS": "5", "EW": "2"})
 
 
 @pytest.mark.parametrize("settled", [LATE], ids=["late"])
 async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_default(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.match is not None)
     referee = await people.comes("李娜", Role.REFEREE)
@@ -128,11 +135,12 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
         await asked.locator("input[type=text]").fill("Zhang")
 
     await at.orders("seat", stranger)
-    await at.says("wait-list", "就座选手与对阵表不符")
-    await at.says("journal", "东家已就位：Zhang")
+    another = said.either("就座选手与对阵表不符", "another player than the list has sits there")
+    await at.says("wait-list", another)
+    await at.says("journal", said.either("东家已就位：Zhang", "East is seated: Zhang"))
     await referee.shot("stranger")
-    row = at.page.locator("#wait-list li", has_text="就座选手")
-    await row.get_by_role("button", name="已知悉").click()
+    row = at.page.locator("#wait-list li", has_text=another)
+    await row.get_by_role("button", name=said.either("已知悉", "Seen to")).click()
     await playing.until(lambda state: not state.calls)
     await playing.table.press("N")
     await playing.table.press("S")
@@ -141,44 +149,52 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     at_chief = await before_table(chief.person, tables[0])
     await at_chief.goes_on("start_match", yes)
     await playing.until(lambda state: "late_default" in _called(state))
-    await at.says("wait-list", "选手未到场，建议：弃权判负")
+    await at.says(
+        "wait-list", said.either("选手未到场，建议：弃权判负", "players are late: default?")
+    )
     await referee.shot("late")
     desk = AtDesk(referee, tables[0])
     await desk.opens("desk")
     await desk.page.locator(".suggested button").click()
     answer = desk.page.locator(".charge .answer").first
-    await expect(answer).to_contain_text(
-        "超过规定时间，按弃权处：本局判负（R6.1）", timeout=SOON_MS
+    too_late = said.either(
+        "超过规定时间，按弃权处：本局判负（R6.1）",
+        "too late, it counts as default: match lost (R6.1)",
     )
-    await expect(answer.locator(".outlook")).to_contain_text("本局结束：南北胜", timeout=SOON_MS)
-    await answer.get_by_role("button", name="报裁判长").click()
+    ends = said.either("本局结束：南北胜", "The match ends: North–South wins")
+    await expect(answer).to_contain_text(too_late, timeout=SOON_MS)
+    await expect(answer.locator(".outlook")).to_contain_text(ends, timeout=SOON_MS)
+    await answer.get_by_role("button", name=said("rulings.propose")).click()
     state = await playing.until(lambda state: bool(state.match.rulings))
     assert (state.match.verdict, state.match.rulings[0].needs) == (None, "chief")
     await chief.opens("desk")
     await chief.presses("approve", chief.page.locator(".case").first)
     asked = chief.page.locator("dialog[open]")
-    await expect(asked).to_contain_text("本局判负：东西", timeout=SOON_MS)
+    lost = said.either("本局判负", "match lost")
+    colon, loser = said("rulings.colon"), said.side("EW")
+    await expect(asked).to_contain_text(f"{lost}{colon}{loser}", timeout=SOON_MS)
     await chief.answers()
     state = await playing.until(lambda state: state.match.phase == "over")
     assert state.match.verdict is not None
     assert (state.match.verdict.winner, state.match.verdict.how) == ("NS", "forfeit")
     assert happened(playing, "RulingApproved")[0]["by"] == "陈 (chief)"
     at = await before_table(referee, tables[0])
-    await at.says("result", "南北胜")
-    await at.says("ruled", "迟到 · 本局判负 (R6.1) · 生效")
+    await at.says("result", said("table.result.winner", side=said.side("NS")))
+    late, holds = said.either("迟到", "late at the table"), said("table.ruling.decided")
+    await at.says("ruled", f"{late} · {lost} (R6.1) · {holds}")
 
 
 @TWO_TABLES
 async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
-    people: People, tables: list[RunningTable], playing: Players
+    people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     here, there = tables
-    referee = await people.comes("Li Na", Role.REFEREE, language="en")
+    referee = await people.comes("Li Na", Role.REFEREE)
     await playing.play_until(lambda match: match.phase == "cut")
     await playing.table.fault("jam:at=30,place=gate")
     await playing.play_until(lambda match: any(a.name == "JAM" for a in playing.state.alerts))
     at = await before_table(referee, here)
-    await at.says("wait-list", "A card is jammed at the gate")
+    await at.says("wait-list", said.either("卡牌（分牌门）", "A card is jammed at the gate"))
     await referee.shot("jam")
     await at.orders("hold", yes)
     await playing.until(lambda state: state.match.suspended is not None)
@@ -188,8 +204,9 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     desk = AtDesk(referee, tables[0])
     await desk.opens("clock")
     lost = desk.page.locator("#panel-clock")
-    await expect(lost).to_contain_text("By the stops of this table", timeout=SOON_MS)
-    await lost.get_by_role("button", name="Add as proposed").click()
+    proposed = said("rulings.time-proposed", time="")
+    await expect(lost).to_contain_text(proposed, timeout=SOON_MS)
+    await lost.get_by_role("button", name=said("rulings.give-proposed")).click()
     await playing.until(lambda state: state.match.added_time_s > 0)
     (added,) = happened(playing, "TimeAdded")
     assert added["seconds"] == playing.match.added_time_s >= 2
@@ -197,7 +214,7 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     at = await before_table(referee, tables[0])
     await at.orders("dealt_by_hand", because("the gate is jammed"))
     await playing.until(lambda state: state.match.by_hand)
-    await at.says("head", "by hand")
+    await at.says("head", said("table.by-hand"))
     await referee.shot("by-hand")
     await at.goes_on("shuffled", seat("N"))
     await playing.until(lambda state: state.match.phase == "cut")
@@ -215,8 +232,9 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     for each in ALL:
         await playing.table.press(each)
     await playing.until(lambda state: state.match.phase == "play")
-    await at.says("journal", "this deal is dealt by hand: the gate is jammed")
-    await at.says("journal", "turned up: ♠K")
+    by_hand = said.either("本副人工发牌", "this deal is dealt by hand")
+    await at.says("journal", re.compile(f"{by_hand}(：|: )the gate is jammed"))
+    await at.says("journal", said.either("翻牌：♠K", "turned up: ♠K"))
     await playing.table.press("E")
     await playing.until(lambda state: state.match.led)
     await at.goes_on("result", places("NS"))
@@ -224,11 +242,11 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     await playing.until(lambda state: state.match.deal == 2)
 
     await _drawn_by_hand(playing)
-    await at.goes_on("anti", choice("No"))
+    await at.goes_on("anti", choice(said("table.pick.no")))
     await playing.until(lambda state: state.match.phase == "tribute")
     await playing.table.press("E")
     await playing.table.press("W")
-    await at.says("tribute", "East pays tribute · laid")
+    await at.says("tribute", said.either("东家进贡 · 已贡", "East pays tribute · laid"))
 
     async def both_aces(asked: Locator) -> None:
         await seat("E")(asked)
@@ -240,15 +258,20 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     state = await playing.until(lambda state: state.match.phase == "return")
     assert state.match.tribute is not None
     assert state.match.tribute.equal
-    await at.says("tribute", "West pays North · due: A · laid ✓")
-    await at.says("tribute", "East pays South · due: A · laid ✓")
-    await at.says("tribute", "equal tributes")
+    for payer, to in ("WN", "ES"):
+        pays = said("table.tribute.to", giver=said.seat(payer), to=said.seat(to))
+        due = said("table.tribute.required", card="A")
+        await at.says("tribute", f"{pays} · {due} · {said('table.tribute.laid')}")
+    await at.says("tribute", said("table.tribute.equal"))
     for giver in playing.match.waiting_for:
         await at.goes_on("return", _returned(giver))
-        await expect(at.page.locator("dialog[open]")).to_contain_text("Entered", timeout=SOON_MS)
+        await expect(at.page.locator("dialog[open]")).to_contain_text(
+            said("table.said.entered"), timeout=SOON_MS
+        )
         await at.page.locator("dialog[open] footer button").click()
     await playing.until(lambda state: state.match.phase == "play")
-    await at.says("tribute", "North returns to West · 3 · given ✓")
+    returns = said("table.tribute.returns", giver=said.seat("N"), to=said.seat("W"))
+    await at.says("tribute", f"{returns} · 3 · {said('table.tribute.given')}")
     await at.person.shot("tie")
     assert playing.match.leader is not None
     await playing.table.press(playing.match.leader)
@@ -257,19 +280,20 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     await playing.order(Role.REFEREE, "confirm")
 
     await _drawn_by_hand(playing)
-    await at.goes_on("anti", choice("Yes"))
+    await at.goes_on("anti", choice(said("table.pick.yes")))
     await playing.until(lambda state: state.match.phase == "play")
-    await at.says("tribute", "Anti-tribute stands: nothing is paid")
+    await at.says("tribute", said("table.tribute.anti"))
     assert playing.match.tribute is not None
     assert (playing.match.tribute.anti, playing.match.tribute.laid) == (True, [])
     assert happened(playing, "AntiAnswered")[-1]["stands"] is True
 
-    chief = await before_table(await people.comes("Chen", Role.CHIEF, language="en"), here)
+    chief = await before_table(await people.comes("Chen", Role.CHIEF), here)
     await chief.opens_groups()
     await chief.button("transfer").locator("> button").first.click()
     await chief.answers(choice(there.id))
-    said = chief.page.locator("dialog[open] .said")
-    await expect(said).to_have_text(f"M1 is at {there.id} now", timeout=SOON_MS)
+    told = chief.page.locator("dialog[open] .said")
+    done = said("table.carry.done", match="M1", to=there.id)
+    await expect(told).to_have_text(done, timeout=SOON_MS)
     await chief.person.shot("moved")
     async with AtHall(there) as at_other:
         gone_on = Players(at_other, playing.script)
@@ -278,7 +302,9 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
         assert state.match.added_time_s >= 2
         assert state.match.levels == {"NS": "8", "EW": "2"}
         other = await before_table(referee, there)
-        await other.says("journal", f"match M1 came from {here.id}")
+        await other.says(
+            "journal", said.either(f"M1由{here.id}台转来", f"match M1 came from {here.id}")
+        )
 
 
 def _returned(giver: Seat) -> Callable[[Locator], Awaitable[None]]:

@@ -17,6 +17,7 @@ from tests.browser.conftest import TWO_TABLES
 from tests.browser.pages import before_table, choice, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.reading import too_small
+from tests.browser.said import Said
 from tests.matches.at_hall import AtHall
 
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
@@ -104,97 +105,105 @@ async def players_of(table: RunningTable) -> AsyncIterator[None]:
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["tablet", "phone"])
 async def test_a_referee_runs_a_practice_deal_from_the_page(
-    people: People, tables: list[RunningTable], size: tuple[int, int] | None
+    people: People, tables: list[RunningTable], said: Said, size: tuple[int, int] | None
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE, size=size or (1024, 768))
     async with players_of(tables[0]):
         at = await before_table(person, tables[0])
         await at.orders("start_deal")
-        await at.says("machine", "待切牌")
-        await expect(at.button("start_deal")).to_contain_text("不切牌", timeout=SOON_MS)
+        await at.says("machine", said("table.machine.committed"))
+        await expect(at.button("start_deal")).to_contain_text(
+            said.either("不切牌", "Deal uncut"), timeout=SOON_MS
+        )
 
         async def cut(asked: Locator) -> None:
             await asked.locator("input[type=number]").fill("40")
             await asked.locator(".pick-round .seat:enabled").first.click()
 
         await at.orders("cut", cut)
-        await at.says("machine", "牌已备好，待放行")
-        await at.says("machine", "已送 108 / 108 张")
+        await at.says("machine", said("table.machine.held"))
+        await at.says("machine", said("table.machine.fed", fed=108, cards=108))
         await person.shot("held")
         await at.orders("release", yes)
-        await at.says("machine", "已放行")
-        await at.says("journal", "手牌已放行")
-        await at.says("proof", "切牌 40 张")
-        await at.says("mine", "Li Na · 放行 · 已执行")
+        await at.says("machine", said("table.machine.released"))
+        await at.says("journal", said.either("手牌已放行", "the hands are out"))
+        await at.says("proof", said("table.proof.cut", n=40))
+        let_out = said.either("放行 · 已执行", "Hand the hands out · done")
+        await at.says("mine", f"Li Na · {let_out}")
         wide = await person.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0
 
 
 async def test_a_player_calls_and_the_referee_says_that_he_is_there(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
-    person = await people.comes("Li Na", Role.REFEREE, language="en")
+    person = await people.comes("Li Na", Role.REFEREE)
     at = await before_table(person, tables[0])
     async with AtHall(tables[0]) as hall:
         await until(hall, lambda state: state.machine.phase is Phase.EMPTY)
         await hall.table.control.do("press", name="south_red")
-        await at.says("waits", "South · the referee is called")
+        await at.says("waits", said.either("南家 · 召请裁判", "South · the referee is called"))
         await hall.table.control.do("release", name="south_red")
         await person.shot("called")
         attend = at.page.locator('#wait-list .order[data-cmd="attend"] > button').first
         await attend.click()
         await until(hall, lambda state: not state.calls)
     await expect(at.page.locator("#wait-list > li")).to_have_count(0, timeout=SOON_MS)
-    await at.says("journal", re.compile("South (calls the referee|took the call back)"))
+    south = said.either("南家(召请裁判|取消召请)", "South (calls the referee|took the call back)")
+    await at.says("journal", re.compile(south))
 
 
 async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
     at = await before_table(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
     green = at.page.locator('#now .order[data-cmd="confirm"] > button').first
     async with players_of(tables[0]), AtHall(tables[0]) as hall:
         await hands_out(hall)
-        await expect(green).to_have_text("张数无误", timeout=SOON_MS)
+        await expect(green).to_have_text(said("table.green.count_check"), timeout=SOON_MS)
         assert await too_small(at.page) == []
         await at.goes_on("confirm", seat("W"))
         await until(hall, lambda state: state.match.waiting_for == ["N", "S", "E"])
         for each in ("N", "S", "E"):
             await order(hall, Role.REFEREE, "confirm", "match", seat=each)
-        await expect(green).to_have_text("已领出牌", timeout=SOON_MS)
+        await expect(green).to_have_text(said("table.green.lead"), timeout=SOON_MS)
         await at.goes_on("confirm", yes)  # there is one who leads
         await until(hall, lambda state: state.match.led)
         await order(hall, Role.REFEREE, "result", "match", order=["N", "S"])
-        await expect(green).to_have_text("确认成绩", timeout=SOON_MS)
-        await at.goes_on("confirm", choice("东西"))
+        await expect(green).to_have_text(said("table.green.result"), timeout=SOON_MS)
+        await at.goes_on("confirm", choice(said.side("EW")))
         await until(hall, lambda state: state.match.confirmed == ["EW"])
         await at.goes_on("confirm", yes)  # both, where nothing else is said
         await until(hall, lambda state: state.match.deal == 2)
 
 
-async def test_a_role_that_may_not_sees_why(people: People, tables: list[RunningTable]) -> None:
+async def test_a_role_that_may_not_sees_why(
+    people: People, tables: list[RunningTable], said: Said
+) -> None:
+    referees = said.either("限裁判员、裁判长", "only for: referee, chief referee")
     for name, role in (("Gu Yi", Role.OBSERVER), ("Xu Min", Role.TECHNICIAN)):
         at = await before_table(await people.comes(name, role), tables[0])
         await at.opens_groups()
         for cmd in ("start_deal", "hold", "set_match"):
             await expect(at.button(cmd).locator("> button").first).to_be_disabled(timeout=SOON_MS)
-            await expect(at.button(cmd).locator(".why")).to_have_text("限裁判员、裁判长")
+            await expect(at.button(cmd).locator(".why")).to_have_text(referees)
         tests = at.button("selftest").locator("> button").first
         if role is Role.TECHNICIAN:
             await expect(tests).to_be_enabled(timeout=SOON_MS)
         else:
-            await expect(at.button("selftest").locator(".why")).to_have_text("限技术员")
+            technicians = said("table.offer.role", roles=said("role.technician"))
+            await expect(at.button("selftest").locator(".why")).to_have_text(technicians)
 
 
 async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
-    people: People, tables: list[RunningTable], at_console: RunningConsole
+    people: People, tables: list[RunningTable], at_console: RunningConsole, said: Said
 ) -> None:
     async with players_of(tables[0]), AtHall(tables[0]) as hall:
         turned_up = (await in_play(hall)).match.turned_up
         referee = await before_table(await people.comes("Li Na", Role.REFEREE), tables[0])
         await referee.opens_groups()
         await expect(referee.button("open_hand").locator(".why")).to_have_text(
-            "限裁判长", timeout=SOON_MS
+            said("table.offer.role", roles=said("role.chief")), timeout=SOON_MS
         )
         chief = await before_table(await people.comes("Chen", Role.CHIEF), tables[0])
 
@@ -214,7 +223,8 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
         await chief.person.shot("hand")
         await chief.page.locator("dialog[open] footer button").click()
         await expect(chief.page.locator("dialog")).to_have_count(0)
-        await referee.says("journal", "开验东家手牌：how many has he")
+        looked = said.either("开验东家手牌", "looked at the hand of East")
+        await referee.says("journal", re.compile(f"{looked}(：|: )how many has he"))
         for at in (chief, referee):
             assert set(FACE.findall(await at.page.content())) <= {turned_up}
     for kept in at_console.folder.iterdir():
@@ -224,7 +234,7 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
 
 @TWO_TABLES
 async def test_a_match_moves_to_another_table_while_a_deal_is_played(
-    people: People, tables: list[RunningTable]
+    people: People, tables: list[RunningTable], said: Said
 ) -> None:
     here, there = tables
     async with players_of(here), AtHall(here) as hall, AtHall(there) as other:
@@ -234,20 +244,22 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
         await at.opens_groups()
         await at.button("transfer").locator("> button").first.click()
         asked = at.page.locator("dialog[open]")
-        await expect(asked).to_contain_text("转台：M1", timeout=SOON_MS)
+        await expect(asked).to_contain_text(said("table.carry.title", match="M1"), timeout=SOON_MS)
         await asked.get_by_text(there.id).click()
         await asked.locator("button[type=submit]").click()
         steps = at.page.locator("dialog[open] .steps li")
         await expect(at.page.locator("dialog[open] .said")).to_have_text(
-            f"M1已在{there.id}台", timeout=SOON_MS
+            said("table.carry.done", match="M1", to=there.id), timeout=SOON_MS
         )
-        await expect(steps.last).to_contain_text("已执行")
+        await expect(steps.last).to_contain_text(said.either("已执行", "done"))
         await at.person.shot("moved")
         state = await until(other, lambda state: state.match.match == "M1")
         assert (state.match.deal, state.match.led) == (1, True)
-        await at.page.get_by_role("link", name=f"打开{there.id}台").click()
+        await at.page.get_by_role("link", name=said("table.carry.open", to=there.id)).click()
         await at.page.wait_for_url(f"**/table/{there.id}")
         await at.says("head", "Plum")
-        await at.says("journal", f"M1由{here.id}台转来")
+        await at.says("journal", said.either(f"M1由{here.id}台转来", f"M1 came from {here.id}"))
         at_old = await before_table(at.person, here)
-        await at_old.says("journal", f"M1转至{there.id}台")
+        await at_old.says(
+            "journal", said.either(f"M1转至{there.id}台", f"M1 goes on at {there.id}")
+        )

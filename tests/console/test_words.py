@@ -2,12 +2,12 @@
 
 import json
 import re
-import subprocess
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from py_mini_racer import MiniRacer
 
 from controller.rules.seat_words import SIDES
 from controller.words import ROLES
@@ -30,11 +30,10 @@ _COMMENT = re.compile(r"^\s*(?://|\*|/\*).*$", re.MULTILINE)
 @cache
 def taught(path: Path) -> dict[str, list[str]]:
     """Return the words of a file as the browser has them: {key: [zh, en]}."""
-    script = "import(process.argv[1]).then(m => process.stdout.write(JSON.stringify(m.default)))"
-    found = subprocess.run(
-        ["node", "-e", script, path.as_uri()], capture_output=True, text=True, check=True
+    script = path.read_text(encoding="utf-8").replace("export default", "const words =")
+    words: dict[str, list[str]] = json.loads(
+        str(MiniRacer().eval(f"{script};JSON.stringify(words)"))
     )
-    words: dict[str, list[str]] = json.loads(found.stdout)
     return words
 
 

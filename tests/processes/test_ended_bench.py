@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from controller.trials.pixels import lacking
 from tests.processes.conftest import Dealtable
 from tests.processes.processes import left_over, marked
 from tests.processes.terminal import LEAVE_S, Terminal
@@ -16,10 +15,7 @@ WORDS = ("bench", "pixels", "--feeds", "10", "--browsers", "1", "--seconds", "60
 LOOKING = "with 1 browsers"
 PARTS = ("trials.feeds", "cli console", "trials.pixels", "chromium")
 
-pytestmark = [
-    pytest.mark.skipif(lacking() is not None, reason=str(lacking())),
-    pytest.mark.timeout(120),
-]
+pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
