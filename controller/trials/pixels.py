@@ -149,14 +149,7 @@ async def _opened(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
 
     async with AsyncExitStack() as opened:
         playwright = await opened.enter_async_context(async_playwright())
-        browser = await playwright.chromium.launch(
-            executable_path=str(CHROMIUM),
-            args=[*QUIET],
-            # Whoever is to end is this process, and it closes the browser.
-            handle_sigint=False,
-            handle_sigterm=False,
-            handle_sighup=False,
-        )
+        browser = await _launched(playwright)
         opened.push_async_callback(browser.close)
         server = await asyncio.start_server(_serve, "127.0.0.1", 0)
         opened.callback(server.close)
@@ -178,6 +171,25 @@ async def _opened(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
             await page.wait_for_selector("#tiles a", timeout=_UP_MS)
             await pages.add(page)
         yield pages
+
+
+async def _launched(playwright: Any) -> Any:
+    """Return a browser. Raises HallError."""
+    from playwright.async_api import Error
+
+    try:
+        return await playwright.chromium.launch(
+            executable_path=str(CHROMIUM),
+            args=[*QUIET],
+            # Whoever is to end is this process, and it closes the browser.
+            handle_sigint=False,
+            handle_sigterm=False,
+            handle_sighup=False,
+        )
+    except Error as error:
+        lines = str(error).splitlines()
+        why = next((line for line in lines if "FATAL" in line), lines[0])
+        raise HallError(f"{CHROMIUM} does not open: {why.strip()}") from error
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

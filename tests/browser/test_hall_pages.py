@@ -15,6 +15,7 @@ from controller.console.standing import Contact
 from controller.messages import Call, Pair, Role, Seat
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
+from tests.browser.said import BOTH, Said
 from tests.browser.watched import Watched
 from tests.console.fake import PIN, Scripted, stamp
 from tests.console.web import served, standing
@@ -22,8 +23,15 @@ from tests.console.web import served, standing
 FIRST = "#list > li:first-child"
 
 
+OTHER = "ref2"
+"""Who reads the language that the others do not."""
+
+
 class Hall:
-    """A console over scripted tables, and browsers at it."""
+    """A console over scripted tables, and browsers at it.
+
+    `said`: what pages say, in the language of this test; `other`: what they say to OTHER.
+    """
 
     def __init__(
         self,
@@ -32,22 +40,29 @@ class Hall:
         tables: Scripted,
         browser: Browser,
         close: AsyncExitStack,
+        said: Said,
     ) -> None:
+        self.said, self.other = said, Said(BOTH[said.language == "zh"])
         self.url, self.console, self.tables, self.close = url, console, tables, close
         self.watched = Watched()
         self._browser = browser
 
     async def page(self, who: str, path: str = "/", size: tuple[int, int] = TABLET) -> Page:
         """Open a page, logged in."""
+        language = (self.other if who == OTHER else self.said).language
         context = await self._browser.new_context(
             viewport={"width": size[0], "height": size[1]},
-            locale="en-GB" if who == "ref2" else "zh-CN",
+            locale="en-GB" if language == "en" else "zh-CN",
             reduced_motion="reduce",
         )
         self.watched.over(context)
         page = await context.new_page()
-        said, headers = {"name": who, "pin": PIN}, {"X-Dealtable": "1"}
-        assert (await page.request.post(f"{self.url}/api/login", data=said, headers=headers)).ok
+        for path_, told in (
+            ("/api/login", {"name": who, "pin": PIN}),
+            ("/api/me", {"language": language}),
+        ):
+            url, headers = f"{self.url}{path_}", {"X-Dealtable": "1"}
+            assert (await page.request.post(url, data=told, headers=headers)).ok
         await page.goto(self.url + path)
         return page
 
@@ -67,20 +82,20 @@ class Hall:
 
 
 @asynccontextmanager
-async def _hall(folder: Path, browser: Browser) -> AsyncIterator[Hall]:
+async def _hall(folder: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
     async with standing(folder) as (running, tables), AsyncExitStack() as stack:
         url = await stack.enter_async_context(served(running))
         playing = asyncio.create_task(tables.play())
         try:
-            yield Hall(url, running, tables, browser, stack)
+            yield Hall(url, running, tables, browser, stack, said)
         finally:
             playing.cancel()
 
 
 @pytest.fixture
-async def hall(tmp_path: Path, browser: Browser) -> AsyncIterator[Hall]:
+async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
     """Serve a console over twelve tables; at the end no page of its has done wrong."""
-    async with _hall(tmp_path, browser) as found:
+    async with _hall(tmp_path, browser, said) as found:
         yield found
         assert found.watched.wrong == []
 
@@ -102,9 +117,12 @@ async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_lon
     assert tables[:3] == ["T02", "T09", "T04"]  # a call, a count, a machine that stands
     assert tables[5:] == ["T01", "T03", "T05", "T06", "T08", "T10", "T11"]
     row = page.locator(FIRST)
-    await expect(row).to_contain_text("召请")
-    await expect(row).to_contain_text("第2局")
-    await expect(row).to_contain_text("打5")
+    for words in (
+        hall.said("rank.2"),
+        hall.said("row.match", match=2),
+        hall.said("row.level", level=5),
+    ):
+        await expect(row).to_contain_text(words)
     assert re.fullmatch(r"\d+:\d\d", await row.locator(".since").inner_text())
 
     hall.calls("T06", "东家召请裁判：贡牌", seat="E", ago_s=600)
@@ -133,7 +151,9 @@ async def test_only_the_rows_that_changed_are_drawn_again(hall: Hall) -> None:
     }""")
     for deal in range(3, 9):
         hall.goes_on("T05", deal)
-        await expect(page.locator("li[data-table=T05]")).to_contain_text(f"第{deal}副")
+        await expect(page.locator("li[data-table=T05]")).to_contain_text(
+            hall.said("row.deal", deal=deal)
+        )
     drawn = set(await page.evaluate("[...changed]"))
     if await listed(page) != order:
         drawn.discard("the list")
@@ -159,7 +179,7 @@ async def test_it_sounds_for_who_is_new_in_his_areas_and_for_nobody_whom_somebod
     page = await hall.page("ref")
     await page.add_init_script(EARS)
     await page.reload()
-    await page.get_by_role("button", name="声音：关").click()
+    await page.get_by_role("button", name=hall.said("sound.off")).click()
     await page.get_by_role("button", name="A", exact=True).click()
     await expect(page.locator("#list > li")).to_have_count(6)
 
@@ -175,7 +195,9 @@ async def test_it_sounds_for_who_is_new_in_his_areas_and_for_nobody_whom_somebod
     assert await tones("T01", "one") > 0
     assert await tones("T08", "two") == 0  # another area's
     await other.locator("li[data-table=T01]").get_by_role("button").click()
-    await expect(page.locator("li[data-table=T01]")).to_contain_text("ref2 已去")
+    await expect(page.locator("li[data-table=T01]")).to_contain_text(
+        hall.said("row.going", person="ref2")
+    )
     assert await tones("T01", "three") == 0
     await expect(page.locator("li[data-table=T01]")).to_contain_text("three")
 
@@ -184,25 +206,28 @@ async def test_a_table_that_somebody_gives_up_is_new_to_the_others(hall: Hall) -
     page, other = await hall.page("ref"), await hall.page("ref2")
     await page.add_init_script(EARS)
     await page.reload()
-    await page.get_by_role("button", name="声音：关").click()
+    await page.get_by_role("button", name=hall.said("sound.off")).click()
     theirs = other.locator("li[data-table=T02]")
-    await theirs.get_by_role("button", name="I'll go to table 2").click()
-    await expect(page.locator("li[data-table=T02]")).to_contain_text("ref2 已去")
+    await theirs.get_by_role("button", name=hall.other("take.of", table=2)).click()
+    going = hall.said("row.going", person="ref2")
+    await expect(page.locator("li[data-table=T02]")).to_contain_text(going)
     before = int(await page.evaluate("tones"))
-    await theirs.get_by_role("button", name="Not going to table 2").click()
-    await expect(page.locator(".voice[role=alert]")).to_contain_text("2台又无人前往")
+    await theirs.get_by_role("button", name=hall.other("take.leave-of", table=2)).click()
+    back = hall.said("voice.back", table=2, words="")
+    await expect(page.locator(".voice[role=alert]")).to_contain_text(back)
     assert int(await page.evaluate("tones")) > before
-    await expect(other.locator(".voice[role=alert]")).not_to_contain_text("nobody is going")
+    back = hall.other("voice.back", table=2, words="")
+    await expect(other.locator(".voice[role=alert]")).not_to_contain_text(back)
 
 
 async def test_a_sound_that_the_browser_still_holds_back_says_so(hall: Hall) -> None:
     page = await hall.page("ref")
-    await page.get_by_role("button", name="声音：关").click()
-    await expect(page.get_by_role("button", name="声音：开")).to_be_visible()
+    await page.get_by_role("button", name=hall.said("sound.off")).click()
+    await expect(page.get_by_role("button", name=hall.said("sound.on"))).to_be_visible()
     await page.reload()
-    await expect(page.get_by_role("button", name="点按页面任意处")).to_be_visible()
+    await expect(page.get_by_role("button", name=hall.said("sound.asleep"))).to_be_visible()
     await page.locator("#count").click()
-    await expect(page.get_by_role("button", name="声音：开")).to_be_visible()
+    await expect(page.get_by_role("button", name=hall.said("sound.on"))).to_be_visible()
 
 
 async def test_all_that_a_table_waits_for_is_one_row_in_words(hall: Hall) -> None:
@@ -210,11 +235,15 @@ async def test_all_that_a_table_waits_for_is_one_row_in_words(hall: Hall) -> Non
     page = await hall.page("ref")
     row = page.locator("li[data-table=T02]")
     hall.tables.cut_off("T02", Contact.DOWN, ago_s=3700)
-    await expect(row).to_contain_text("另有：失联（自", timeout=SOON_MS)
-    await expect(row.locator("a")).to_have_attribute("aria-label", re.compile("北家召请裁判.*失联"))
+    also = hall.said("row.also", words=hall.said.either("失联（自", "silent since"))
+    await expect(row).to_contain_text(also, timeout=SOON_MS)
+    aloud = hall.said.either("北家召请裁判.*失联", "North calls the referee.*silent")
+    await expect(row.locator("a")).to_have_attribute("aria-label", re.compile(aloud))
     count = await page.locator("#list > li[data-rank]:not([data-rank='9'])").count()
-    await expect(page.locator("#list-title")).to_contain_text(f"等待裁判：{count}台 · 无数据：")
-    await expect(page).to_have_title(f"({count}) 全场")
+    waiting, unheard = hall.said("hall.waiting", n=count), hall.said("hall.unheard", n="")
+    title = re.compile(f"{waiting} · {unheard.removesuffix('台')}")
+    await expect(page.locator("#list-title")).to_contain_text(title)
+    await expect(page).to_have_title(f"({count}) {hall.said('hall.title')}")
 
 
 async def test_a_table_is_found_by_a_players_name(hall: Hall) -> None:
@@ -232,14 +261,16 @@ async def test_a_table_is_found_by_a_players_name(hall: Hall) -> None:
 
 async def test_who_waits_is_counted_also_where_a_filter_hides_him(hall: Hall) -> None:
     page = await hall.page("ref")
-    await expect(page.locator("#list-title")).to_contain_text("等待裁判：4台")
+    await expect(page.locator("#list-title")).to_contain_text(hall.said("hall.waiting", n=4))
     await page.locator("#search").fill("P19")
     await expect(page.locator("#list > li")).to_have_count(1)
-    await expect(page.locator("#list-title")).to_contain_text("等待裁判：0台 · 筛选未显示：4台")
-    await expect(page).to_have_title("(4) 全场")
+    waiting, hidden = hall.said("hall.waiting", n=0), hall.said("hall.hidden", n=4)
+    await expect(page.locator("#list-title")).to_contain_text(f"{waiting} · {hidden}")
+    await expect(page).to_have_title(f"(4) {hall.said('hall.title')}")
     await page.set_viewport_size({"width": 820, "height": 1180})
-    await page.get_by_role("button", name="台图").click()
-    await expect(page.get_by_role("button", name="列表 4")).to_be_visible()
+    await page.get_by_role("button", name=hall.said("hall.to-tiles"), exact=True).click()
+    to_list = f"{hall.said('hall.to-list')} 4"
+    await expect(page.get_by_role("button", name=to_list)).to_be_visible()
 
 
 async def test_a_long_archive_is_shown_in_part_and_whole_when_asked(hall: Hall) -> None:
@@ -250,10 +281,10 @@ async def test_a_long_archive_is_shown_in_part_and_whole_when_asked(hall: Hall) 
     await page.route("**/api/history", lambda route: route.fulfill(json={"matches": many}))
     await page.goto(f"{hall.url}/history")
     await expect(page.locator("#rows > tr")).to_have_count(200)
-    await expect(page.locator("#count")).to_have_text("450局")
-    await page.get_by_role("button", name="显示其余250局").click()
+    await expect(page.locator("#count")).to_have_text(hall.said("history.count", n=450))
+    await page.get_by_role("button", name=hall.said("history.rest", n=250)).click()
     await expect(page.locator("#rows > tr")).to_have_count(450)
-    await page.locator("#find").fill("第7局")
+    await page.locator("#find").fill("M7")
     await expect(page.locator("#rest")).to_be_hidden()
 
 
@@ -264,9 +295,10 @@ async def test_two_who_press_at_once_do_not_both_go(hall: Hall) -> None:
     await expect(row).to_be_visible()
     # His page has not heard yet that the other goes.
     await other.route("**/api/tables/T02/take", lambda route: _later(route, one))
-    await row.get_by_role("button", name="I'll go to table 2").click()
-    await expect(other.get_by_text("ref goes there already")).to_be_visible(timeout=SOON_MS)
-    await expect(row).to_contain_text("ref is going")
+    await row.get_by_role("button", name=hall.other("take.of", table=2)).click()
+    already = hall.other.either("ref已去", "ref goes there already")
+    await expect(other.get_by_text(already)).to_be_visible(timeout=SOON_MS)
+    await expect(row).to_contain_text(hall.other("row.going", person="ref"))
 
 
 async def _later(route: Route, one: Page) -> None:
@@ -280,7 +312,7 @@ async def test_the_hall_is_gone_through_by_keys(hall: Hall) -> None:
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)
     await page.keyboard.press("?")
-    await expect(page.get_by_role("dialog")).to_contain_text("我去 / 不去了")
+    await expect(page.get_by_role("dialog")).to_contain_text(hall.said("keys.take"))
     await page.keyboard.press("Escape")
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowDown")
@@ -303,13 +335,13 @@ async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hal
     page = await hall.page("ref", size=PHONE)
     await expect(page.locator("#list > li")).to_have_count(12)
     await expect(page.locator("#search")).to_be_hidden()  # who waits stands above
-    await page.get_by_role("button", name="筛选").click()
+    await page.get_by_role("button", name=hall.said("hall.filters")).click()
     await page.get_by_role("button", name="A", exact=True).click()
     assert {int(table[1:]) for table in await listed(page)} <= {*range(1, 7)}
     await page.reload()  # whose area it is lasts
     await expect(page.locator("#list > li")).to_have_count(6)
     await expect(page.get_by_role("region", name=re.compile("^B"))).to_be_hidden()  # its clock
-    await page.get_by_role("button", name="筛选").click()
+    await page.get_by_role("button", name=hall.said("hall.filters")).click()
     await page.get_by_role("button", name="A", exact=True).click()
     await page.locator("#state").select_option("dark")
     await expect(page.locator("li[data-table=T12]")).to_be_visible()
@@ -317,26 +349,27 @@ async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hal
     await page.locator("#state").select_option("all")
     await page.locator("#level").select_option("2")
     assert set(await listed(page)) == {"T03", "T08", "T11"}
-    await page.get_by_role("button", name="台图").click()
+    await page.get_by_role("button", name=hall.said("hall.to-tiles"), exact=True).click()
     await expect(page.locator("#tiles a")).to_have_count(3)
     await expect(page.locator("#list")).not_to_be_visible()
 
 
 async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> None:
-    page = await hall.page("ref2")
+    page = await hall.page("ref")
     hall.tables.cut_off("T05", Contact.OTHER_KEY, ago_s=65)
     hall.tables.cut_off("T06", Contact.DOWN, ago_s=3700)
+    silent = hall.said("standing.silent", time=r"\d\d:\d\d")
     for table, words in (
-        ("T05", "different key since "),
-        ("T06", "silent since "),
-        ("T12", "key refused since "),
+        ("T05", hall.said.either("密钥不符", "different key since ")),
+        ("T06", hall.said.either("失联（自", "silent since ")),
+        ("T12", hall.said.either("密钥被拒", "key refused since ")),
     ):
         row = page.locator(f"li[data-table={table}]")
         await expect(row).to_contain_text(words, timeout=SOON_MS)
         await expect(row).to_have_attribute("data-light", "dark")
     assert (await page.locator("li[data-table=T06] .since").inner_text()).startswith("1:01:")
     tile = page.locator("#tiles a[href='/table/T06']")
-    await expect(tile).to_have_attribute("aria-label", re.compile(r"6: silent since \d\d:\d\d"))
+    await expect(tile).to_have_attribute("aria-label", re.compile(f"6: {silent}"))
 
 
 async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall) -> None:
@@ -344,11 +377,13 @@ async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall
     hall.calls("T08", "北家召请裁判", ago_s=118)
     matter = chief.locator("[data-matter=untaken]")
     await expect(matter).to_contain_text("北家召请裁判", timeout=SOON_MS)
-    await expect(chief.locator(".voice[role=alert]")).to_contain_text("新事项")
+    await expect(chief.locator(".voice[role=alert]")).to_contain_text(
+        hall.said.either("新事项", "new matters")
+    )
     referee = await hall.page("ref")
     row = referee.locator("li[data-table=T08]")
-    await expect(row).to_contain_text("报裁判长")
-    await row.get_by_role("button", name="我去8台").click()
+    await expect(row).to_contain_text(hall.said("row.chiefs"))
+    await row.get_by_role("button", name=hall.said("take.of", table=8)).click()
     await expect(row.locator(".chiefs")).to_be_hidden()
     await expect(matter).not_to_contain_text("北家召请裁判", timeout=SOON_MS)
 
@@ -356,12 +391,11 @@ async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall
 async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -> None:
     page = await hall.page("obs", "/wall", size=WALL)
     hall.calls("T01", "北家召请裁判：对方报牌不清")
-    card = page.locator("#tables > li", has_text="裁判处理中").first
+    card = page.locator("#tables > li", has_text=hall.said("wall.referee")).first
     await expect(card).to_be_visible(timeout=SOON_MS)
     text = await page.locator("body").inner_text()
-    assert "报牌不清" not in text
-    assert "召请" not in text
-    assert "张数不符" not in text
+    for private in ("报牌不清", "召请", "张数不符", "calls the referee", "wrong count"):
+        assert private not in text
     await expect(page.locator("#tables > li")).to_have_count(12)
     await page.set_viewport_size({"width": 700, "height": 400})
     await expect(page.locator("#tables > li")).not_to_have_count(12)
@@ -374,33 +408,40 @@ async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -
 async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall) -> None:
     page = await hall.page("chief")
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await expect(area).to_contain_text("计时中", timeout=SOON_MS)
-    await area.get_by_role("button", name="全区暂停").click()
+    await expect(area).to_contain_text(hall.said("area.runs"), timeout=SOON_MS)
+    pause, reason = hall.said("area.hold"), hall.said("area.reason")
+    await area.get_by_role("button", name=pause).click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_role("button", name="全区暂停").click()
-    await expect(dialog.get_by_role("alert")).to_contain_text("请填写：原因")
-    await dialog.get_by_label("原因").fill("火警")
-    await dialog.get_by_role("button", name="全区暂停").click()
+    await dialog.get_by_role("button", name=pause).click()
+    missing = hall.said("field.missing", name=reason)
+    await expect(dialog.get_by_role("alert")).to_contain_text(missing)
+    await dialog.get_by_label(reason).fill("火警")
+    await dialog.get_by_role("button", name=pause).click()
     told = area.locator(".acts")
-    await expect(told).to_contain_text(re.compile("全区暂停 · chief"), timeout=SOON_MS)
-    await expect(told).to_contain_text(re.compile(r"已(受理|执行) \d"), timeout=SOON_MS)
+    paused = f"{hall.said('area-act.hold')} · chief"
+    await expect(told).to_contain_text(paused, timeout=SOON_MS)
+    done = hall.said.either(r"已(受理|执行) \d", r"\d (accepted|done)")
+    await expect(told).to_contain_text(re.compile(done), timeout=SOON_MS)
     referee = await hall.page("ref")
     await expect(referee.locator(".area").first).to_be_visible()
-    await expect(referee.get_by_role("button", name="全区暂停")).to_have_count(0)
+    await expect(referee.get_by_role("button", name=pause)).to_have_count(0)
 
 
 async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall: Hall) -> None:
     page = await hall.page("chief")
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await area.get_by_role("button", name="补时").click(timeout=SOON_MS)
+    await area.get_by_role("button", name=hall.said("area.time")).click(timeout=SOON_MS)
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("分钟").fill("3")
-    await dialog.get_by_label("台号").fill("2 7")
-    await dialog.get_by_role("button", name="确定").click()
-    await expect(dialog.get_by_role("alert")).to_contain_text("本区没有：7")
-    await dialog.get_by_label("台号").fill("2、t03")
+    await dialog.get_by_label(hall.said("area.minutes")).fill("3")
+    which = dialog.get_by_label(hall.said("area.which"))
+    await which.fill("2 7")
+    submit = dialog.get_by_role("button", name=hall.said("dialog.yes"))
+    await submit.click()
+    not_here = hall.said("area.no-table", tables=7)
+    await expect(dialog.get_by_role("alert")).to_contain_text(not_here)
+    await which.fill("2、t03")
     async with page.expect_request("**/api/areas/A/time") as asked:
-        await dialog.get_by_role("button", name="确定").click()
+        await submit.click()
     said = (await asked.value).post_data_json or {}
     assert (said["tables"], said["seconds"]) == (["T02", "T03"], 180)
 
@@ -409,17 +450,19 @@ async def test_many_areas_are_a_line_of_clocks_of_which_one_opens(hall: Hall) ->
     page = await hall.page("chief", size=PHONE)
     face = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
     await expect(face).to_contain_text(re.compile(r"\d+:\d\d"), timeout=SOON_MS)
-    pause = face.get_by_role("button", name="全区暂停")
+    pause = face.get_by_role("button", name=hall.said("area.hold"))
+    more = face.get_by_role("button", name=hall.said("area.more", area="A"))
     await expect(pause).to_be_hidden()
     first = await page.locator(FIRST).bounding_box()
     assert first is not None
     assert first["y"] < PHONE[1] / 2  # who waits is seen at once
-    await face.get_by_role("button", name="A：详情").click()
+    await more.click()
     await expect(pause).to_be_visible()
-    await face.get_by_role("button", name="A：详情").click()
+    await more.click()
     await expect(pause).to_be_hidden()
     await page.set_viewport_size({"width": TABLET[0], "height": TABLET[1]})
-    await expect(page.get_by_role("button", name="全区暂停")).to_have_count(2)  # two have room
+    pauses = page.get_by_role("button", name=hall.said("area.hold"))
+    await expect(pauses).to_have_count(2)  # two have room
 
 
 async def test_few_tables_are_larger_on_the_wall_and_areas_of_one_time_one_clock(
@@ -447,6 +490,7 @@ async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     await hall.close.aclose()
     banner = page.locator("p.stale")
     await expect(banner).to_be_visible(timeout=SOON_MS)
-    assert re.search(r"截至 \d\d:\d\d:\d\d", await banner.inner_text())
+    stale = hall.said("shell.stale", time=r"\d\d:\d\d:\d\d")
+    assert re.search(stale, await banner.inner_text())
     await expect(page.locator("body")).to_have_attribute("data-stale", "yes")
     hall.watched.wrong.clear()  # what a browser says of a server that is gone

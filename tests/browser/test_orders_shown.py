@@ -11,6 +11,7 @@ from controller.client.refused import refusal
 from controller.console.seen import StoreStanding
 from controller.messages import Command, Reply
 from tests.browser.people import SOON_MS
+from tests.browser.said import Said
 from tests.browser.test_hall_pages import Hall
 from tests.browser.test_hall_pages import hall as hall
 from tests.console.fake import ScriptedLine
@@ -34,13 +35,13 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
     return let
 
 
-async def stop_area(page: Page, why: str) -> None:
+async def stop_area(page: Page, said: Said, why: str) -> None:
     """Pause area A, as the chief."""
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await area.get_by_role("button", name="全区暂停").click()
+    await area.get_by_role("button", name=said("area.hold")).click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("原因").fill(why)
-    await dialog.get_by_role("button", name="全区暂停").click()
+    await dialog.get_by_label(said("area.reason")).fill(why)
+    await dialog.get_by_role("button", name=said("area.hold")).click()
 
 
 async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_there(
@@ -60,12 +61,16 @@ async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_ther
 
     answers(answer)
     page = await hall.page("chief")
-    await stop_area(page, "火警")
+    await stop_area(page, hall.said, "火警")
     acts = page.locator(".area .acts section").first
-    await expect(acts).to_contain_text("全区暂停 · chief", timeout=SOON_MS)
-    await expect(acts).to_contain_text("✓✓ 已执行 4", timeout=SOON_MS)
-    await expect(acts.locator("li", has_text="T02")).to_contain_text("可能已执行")
-    await expect(acts.locator("li", has_text="T03")).to_contain_text("此后已重新启动")
+    paused = f"{hall.said('area-act.hold')} · chief"
+    await expect(acts).to_contain_text(paused, timeout=SOON_MS)
+    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=4)}", timeout=SOON_MS)
+    for table, words in (
+        ("T02", hall.said("area-why.silent")),
+        ("T03", hall.said("order.other-run")),
+    ):
+        await expect(acts.locator("li", has_text=table)).to_contain_text(words)
     elsewhere = await hall.page("chief", "/chief")  # another page, opened later, knows it too
     await expect(elsewhere.locator(".area .acts li")).to_have_count(2, timeout=SOON_MS)
     referee = await hall.page("ref2")
@@ -73,16 +78,16 @@ async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_ther
     await expect(referee.locator(".area .acts button:visible")).to_have_count(0)
 
     odd.clear()
-    await acts.get_by_role("button", name="再查询 1 台").click()
-    await expect(acts).to_contain_text("✓✓ 已执行 5", timeout=SOON_MS)
+    await acts.get_by_role("button", name=hall.said("area.ask-again", n=1)).click()
+    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=5)}", timeout=SOON_MS)
     first, again = [command for table, command in sent if table == "T02"]
     assert first == again
-    await acts.get_by_role("button", name="对 1 台重新下令").click()
+    await acts.get_by_role("button", name=hall.said("area.anew", n=1)).click()
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("T03")
-    await dialog.get_by_role("button", name="重新下令").click()
+    await dialog.locator("button[type=submit]").click()
     await expect(acts.locator("li")).to_have_count(0, timeout=SOON_MS)
-    await expect(acts).to_contain_text("✓✓ 已执行 1", timeout=SOON_MS)
+    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=1)}", timeout=SOON_MS)
 
 
 async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_that_it_is_back(
@@ -102,23 +107,22 @@ async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_
     chief, _, referee = pages
     for page in pages:
         await expect(page.locator(".store-away")).to_be_visible(timeout=SOON_MS)
-    await expect(chief.locator(".store-away")).to_contain_text("没有丢失")
-    await expect(chief.locator(".store-away")).to_contain_text("7 条")
-    await expect(referee.locator(".store-away")).to_contain_text("Nothing is lost")
+    await expect(chief.locator(".store-away")).to_contain_text(hall.said("store.waiting", n=7))
+    await expect(referee.locator(".store-away")).to_contain_text(hall.other("store.waiting", n=7))
     await expect(watcher.locator(".store-away")).to_be_hidden()
     hall.tables.store = StoreStanding()
     for page in pages:
         await expect(page.locator(".store-away")).to_be_hidden(timeout=SOON_MS)
-    await expect(chief.locator(".lines")).to_contain_text("已恢复")
+    await expect(chief.locator(".lines")).to_contain_text(hall.said("store.back"))
 
 
-async def hold(page: Page) -> None:
+async def hold(page: Page, said: Said) -> None:
     """Stop the table whose page it is."""
     button = page.locator('#groups .order[data-cmd="hold"] > button').first
     await button.evaluate("one => { one.closest('details.group').open = true; }")
     await button.click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("原因").fill("清点")
+    await dialog.get_by_label(said("table.arg.reason")).fill("清点")
     await dialog.locator("button[type=submit]").click()
 
 
@@ -137,16 +141,18 @@ async def test_an_order_for_a_run_that_is_over_is_said_so_and_ordered_anew_by_wh
 
     answers(answer)
     page = await hall.page("ref", "/table/T01")
-    await hold(page)
+    await hold(page, hall.said)
     order = page.locator('#groups .order[data-cmd="hold"]').first
-    await expect(order.locator(".fate")).to_contain_text("没有执行，也不会再执行", timeout=SOON_MS)
+    await expect(order.locator(".fate")).to_contain_text(
+        hall.said("order.other-run"), timeout=SOON_MS
+    )
     await asyncio.sleep(0.5)
     assert len(ids) == 1  # nothing is given again by itself
-    await order.get_by_role("button", name="重新下令").click()
+    await order.get_by_role("button", name=hall.said("order.anew")).click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label("原因").fill("清点")
+    await dialog.get_by_label(hall.said("table.arg.reason")).fill("清点")
     await dialog.locator("button[type=submit]").click()
-    await expect(order.locator(".fate")).to_contain_text("已执行", timeout=SOON_MS)
+    await expect(order.locator(".fate")).to_contain_text(hall.said("order.seen"), timeout=SOON_MS)
     assert len(set(ids)) == len(ids) == 2
 
 
@@ -165,9 +171,11 @@ async def test_what_is_not_known_of_an_order_can_be_asked_for_from_any_referees_
 
     answers(answer)
     page = await hall.page("ref", "/table/T01")
-    await hold(page)
+    await hold(page, hall.said)
     order = page.locator('#groups .order[data-cmd="hold"]').first
-    await expect(order.locator(".fate")).to_contain_text("结果不明", timeout=SOON_MS)
+    await expect(order.locator(".fate")).to_contain_text(
+        hall.said("order.unknown"), timeout=SOON_MS
+    )
     await page.reload()  # the page forgets its button: the console does not forget the order
     other = await hall.page("ref2", "/table/T01")
     technician = await hall.page("tech", "/table/T01")
@@ -176,8 +184,9 @@ async def test_what_is_not_known_of_an_order_can_be_asked_for_from_any_referees_
     await expect(technician.locator("#mine-list button")).to_be_hidden()
     silent.clear()
     await line.locator("button").click()
-    await expect(line).to_contain_text("done", timeout=SOON_MS)
-    await expect(page.locator("#mine-list > li").first).to_contain_text("已执行", timeout=SOON_MS)
+    await expect(line).to_contain_text(hall.other("table.fate.done"), timeout=SOON_MS)
+    mine = page.locator("#mine-list > li").first
+    await expect(mine).to_contain_text(hall.said("table.fate.done"), timeout=SOON_MS)
     assert sent[0] == sent[1]
     assert len(sent) == 2
 

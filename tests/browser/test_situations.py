@@ -267,7 +267,8 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await at.says("tribute", said("table.tribute.required", card=""))
     hand = dealt["E"]
     await _asked(at, "tribute", "E", _owed(hand, level), said("table.said.right"))
-    await _asked(at, "tribute", "E", face_text(min(hand)), said("table.said.wrong"))
+    small = face_text(lowest(playing.dealt[-1], "E", level))
+    await _asked(at, "tribute", "E", small, said("table.said.wrong"))
     giver = playing.match.waiting_for[0]
     await _asked(
         at,
@@ -302,7 +303,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await choices.nth(1).locator("input").check()
     await desk.presses("adjust")
     await referee.sees(said("rulings.word-first"))
-    await panel.get_by_text(said("rulings.by-word"), exact=True).click()
+    await panel.get_by_text(said("rulings.by-word")).click()
     await panel.locator(".by-word input[type=text]").fill("陈")
     await desk.presses("adjust")
     await referee.shot("void-later")
@@ -312,7 +313,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     (corrected,) = happened(playing, "Corrected")
     assert (corrected["by"], corrected["verbal"], corrected["deal"]) == ("陈", True, 1)
     first = panel.locator(".deals li").first
-    r13 = said.either("北–西–南–东 一三 +2", "N–W–S–E R13 +2")
+    r13 = said.either("北–西–南–东 一三 +2", "North–West–South–East R13 +2")
     await expect(first).to_contain_text(r13, timeout=SOON_MS)
     await expect(panel.locator(".deals li").nth(1)).to_contain_text(said("rulings.does-not-count"))
     void_later = said("rulings.choice.void_later")

@@ -71,7 +71,7 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await at.notes("clocks")
     await playing.play_until(lambda match: match.led)
     await referee.opens("clock")
-    east = referee.page.locator(".seat-clock", has_text="Eve")
+    east = referee.page.locator(".seat-clock", has_text=re.compile("Eve"))
     await referee.presses("call_clock", east)
     await expect(east.locator(".left")).to_contain_text(said("rulings.time-over"), timeout=SOON_MS)
     panel = referee.page.locator("#panel-clock")
@@ -238,6 +238,7 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     await playing.table.press("E")
     await playing.until(lambda state: state.match.led)
     await at.goes_on("result", places("NS"))
+    await at.says("now", said("table.green.result"))
     await at.goes_on("confirm", yes)
     await playing.until(lambda state: state.match.deal == 2)
 

@@ -2,8 +2,9 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -19,11 +20,14 @@ pytestmark = pytest.mark.timeout(120)
 
 
 @pytest.fixture
-def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the bench, and whatever it starts, keeps what is not to last."""
-    folder = tmp_path_factory.mktemp("t")
-    monkeypatch.setenv("TMPDIR", str(folder))
-    return folder
+def temporary(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the bench, and whatever it starts, keeps what is not to last.
+
+    Its path is short: Chromium has a socket in it.
+    """
+    with TemporaryDirectory(prefix="tb-") as name:
+        monkeypatch.setenv("TMPDIR", name)
+        yield Path(name)
 
 
 @pytest.fixture

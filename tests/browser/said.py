@@ -1,0 +1,65 @@
+"""What a page says, in the language of who reads it: by the keys of the pages' own words."""
+
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from controller.faults import Language
+
+WORDS = Path(__file__).parents[2] / "controller" / "console" / "static" / "words"
+BOTH: tuple[Language, ...] = ("zh", "en")
+_COMMENT = re.compile(r"^\s*//.*$", re.MULTILINE)
+_LAST_COMMA = re.compile(r",(?=\s*[}\]])")
+_HEAD, _FOOT = "export default ", ";"
+
+
+def read(path: Path) -> dict[str, list[str]]:
+    """Return the words of one of these files: {key: [zh, en]}.
+
+    They are written as JSON with comments and last commas. Raises ValueError where one is not.
+    """
+    plain = _LAST_COMMA.sub("", _COMMENT.sub("", path.read_text(encoding="utf-8"))).strip()
+    words: dict[str, list[str]] = json.loads(plain.removeprefix(_HEAD).removesuffix(_FOOT))
+    return words
+
+
+@cache
+def pages_words() -> dict[str, list[str]]:
+    """Return the words of all pages: a key means the same on each."""
+    return {key: pair for path in WORDS.glob("*.mjs") for key, pair in read(path).items()}
+
+
+def spoken(test: str, *, all_of_it: bool) -> tuple[Language, ...]:
+    """Return the languages in which a test is run: both, or always the same one of them."""
+    if all_of_it:
+        return BOTH
+    return (BOTH[zlib.crc32(test.encode()) % len(BOTH)],)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is said in one language."""
+
+    language: Language
+
+    def __call__(self, key: str, **values: str | int) -> str:
+        """Return a page's own words for `key`, with {name} replaced by the value of that name."""
+        words = self.either(*pages_words()[key])
+        for name, value in values.items():
+            words = words.replace(f"{{{name}}}", str(value))
+        return words
+
+    def either(self, zh: str, en: str) -> str:
+        """Return one of two: of what a table, a rulebook or a sentence of several parts says."""
+        return zh if self.language == "zh" else en
+
+    def seat(self, seat: str) -> str:
+        """Return what a seat is called."""
+        return self(f"seat.{seat}")
+
+    def side(self, side: str) -> str:
+        """Return what a side is called."""
+        return self(f"side.{side}")
