@@ -24,6 +24,7 @@ _LITERAL = re.compile(r"""["']([^"']+)["']""")
 _WOVEN = re.compile(r"`([^`$]*)(\$\{.*)?`", re.DOTALL)
 _SCRIPT = re.compile(r"""<script[^>]*\bsrc="/static/([^"]+\.mjs)\"""")
 _DRESSED = re.compile(r"""data-say(?:-label|-hint)?="([^"]+)\"""")
+_CHINESE = re.compile(r"""(["'`])(?:(?!\1).)*[\u3000-\u9fff\uff00-\uffef](?:(?!\1).)*\1""")
 _COMMENT = re.compile(r"^\s*(?://|\*|/\*).*$", re.MULTILINE)
 
 
@@ -198,3 +199,10 @@ def test_roles_and_sides_are_called_in_chinese_as_everywhere_else() -> None:
         assert {name: common[f"{stem}.{name}"][0] for name in named} == {
             name: words.zh for name, words in named.items()
         }
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.stem)
+def test_what_a_module_says_itself_is_of_both_languages(path: Path) -> None:
+    """A Chinese comma between English words: such a text asks for the language, or is a word."""
+    lines = [line.strip() for line in source(path).splitlines() if "language" not in line]
+    assert [line for line in lines if _CHINESE.search(line)] == []

@@ -320,6 +320,7 @@ export default {
   "table.carry.transfer": ["本台交出", "it leaves this table"],
   "table.carry.document": ["取出对局（{part}/{parts}）", "the match is fetched ({part}/{parts})"],
   "table.carry.take_over": ["目标台接收（{part}/{parts}）", "the other table takes it ({part}/{parts})"],
+  "table.carry.why": ["：{why}", ": {why}"],
   "table.carry.done": ["{match}已在{to}台", "{match} is at {to} now"],
   "table.carry.again": ["重试", "Try again"],
   "table.carry.open": ["打开{to}台", "Open {to}"],

@@ -108,7 +108,7 @@ export function corrections(at) {
       },
       confirm: (said) => said && {
         title: say("rulings.correct-title", { deal: one.deal }),
-        text: [`${resultWords(at, one)} → ${said.order.map((seat) => say(`seat.${seat}`)).join("、")}`, ...linesOf(seen[choice])].join("\n"),
+        text: [`${resultWords(at, one)} → ${said.order.map((seat) => say(`seat.${seat}`)).join(say("rulings.and"))}`, ...linesOf(seen[choice])].join("\n"),
         yes: say("rulings.correct"), danger: true,
       },
       after: () => {

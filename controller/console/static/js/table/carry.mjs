@@ -59,7 +59,7 @@ function walk(ctx, { from, to, by }) {
     try {
       const answer = await post(`/api/tables/${encodeURIComponent(from)}/carry`, { id, to, ...(by ? { by } : {}) });
       fill(list, answer.steps.map((one) => h("li", { data: { fate: one.fate } },
-        say(`table.carry.${one.step}`, { part: one.part, parts: one.parts }), " ", say(`table.fate.${one.fate}`), both(one) ? `：${both(one)}` : "")));
+        say(`table.carry.${one.step}`, { part: one.part, parts: one.parts }), " ", say(`table.fate.${one.fate}`), both(one) ? say("table.carry.why", { why: both(one) }) : "")));
       if (answer.done) {
         text(said, say("table.carry.done", { match: answer.match, to }));
         there.hidden = false;
