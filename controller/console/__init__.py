@@ -9,10 +9,12 @@ How a state comes from the wire to the pixel:
     lines/          feed.py drains all sockets, 20 times a second; taken.py says which messages are
                     a table's; heard.py when it was heard; backfill.py asks for what was missed
     tables.py       the last state of each table, decoded once; events on their way to store/
+    listeners.py    who is told of it: one that fails hides it from no other
     standing.py     how fresh that is: live, stale, silent, another key
     view/           what people see of it, pure: rows.py, waits.py, areas.py, chief.py, told.py, …
     hall.py         the hall's parts, one_table.py a table's: a view made anew where it has news
     findings.py     what the chief is told and no state says; keeping.py keeps score sheets
+    late.py         which of two events happened first, as one may come late
     shown.py        parts under names, each with its number; the stream (SSE) of what has changed
     routes/         stream.py carries it; static/js/stream.mjs takes it, static/js/README.md goes on
 

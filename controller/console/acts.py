@@ -47,7 +47,11 @@ class AtTable(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 class ActView(msgspec.Struct, frozen=True, kw_only=True):
-    """What was ordered of an area, table by table. `unheard`: there nothing was sent."""
+    """What was ordered of an area, table by table, but where it refused and was ordered anew.
+
+    `unheard`: tables whose present nobody knew then, and that it was not due at by their last
+    word: nothing was sent there.
+    """
 
     id: str
     area: str
@@ -61,8 +65,9 @@ class ActView(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Acts:
-    """The last act of each kind of every area: a start, a pause, its end, added time.
+    """The last acts of each kind of every area: a start, a pause, its end, added time.
 
+    The very last one, and up to MOST_ALIKE with those before it of which something is left.
     `orders` and `kept` are what is written, `run` runs that.
     """
 
@@ -71,6 +76,7 @@ class Acts:
         self._beginning = asyncio.Lock()
         self._shown: dict[str, KeptAct] = {}
         self._fates: dict[str, Fated] = {}
+        self._redone: set[str] = set()
         desk.on_fate = self._told
 
     async def load(self) -> None:
@@ -108,7 +114,7 @@ class Acts:
         return await self._all(person, act, self._due(act))
 
     def view(self, seen: Sequence[Seen], now_ms: int) -> list[ActView]:
-        """Return the last act of each kind of each area, the newest first."""
+        """Return the last acts of each kind of each area, the newest first."""
         return [self._view(act) for act in reversed(self._shown.values())]
 
     def _view(self, act: KeptAct) -> ActView:
@@ -124,6 +130,7 @@ class Acts:
             tables=tuple(
                 AtTable(table=table, fate=fate, error=error)
                 for table, (fate, error) in fates.items()
+                if not (fate == "refused" and act.orders[table] in self._redone)
             ),
             unheard=act.unheard,
         )
@@ -143,15 +150,25 @@ class Acts:
         self._show(act, dict.fromkeys(act.orders.values(), _UNSENT))
 
     def _show(self, act: KeptAct, fates: Mapping[str, Fated]) -> None:
-        """Show an act; those of its kind before it whose fate is known go, and the oldest."""
+        """Show an act; those of its kind before it of which nothing is left go, and the oldest."""
         alike = [one for one in self._shown.values() if (one.area, one.act) == (act.area, act.act)]
         for n, one in enumerate(alike):
-            if len(alike) - n >= MOST_ALIKE or not self._due(one):
+            self._redone.update(one.orders[table] for table in act.orders if table in one.orders)
+            if len(alike) - n >= MOST_ALIKE or not self._is_left(one):
                 del self._shown[one.id]
                 for order in one.orders.values():
                     del self._fates[order]
+                    self._redone.discard(order)
         self._shown[act.id] = act
         self._fates.update(fates)
+
+    def _is_left(self, act: KeptAct) -> bool:
+        """Tell whether something of an act is not known, or was refused and not ordered anew."""
+        refused = (
+            self._fate(table, order)[0] == "refused" and order not in self._redone
+            for table, order in act.orders.items()
+        )
+        return bool(self._due(act)) or any(refused)
 
     def _due(self, act: KeptAct) -> dict[str, str]:
         """Return the orders of an act that were not sent, or of which nothing was heard."""
@@ -188,12 +205,12 @@ class Acts:
         return told.reply
 
     async def _asked(self, person: Person, act: KeptAct, table: str, order: str) -> Answered:
-        if person.name != act.person:
-            try:
-                return await self._desk.again(person, table, order)
-            except Wrong as wrong:
-                if wrong.status != _NEVER_GIVEN:
-                    raise
+        """Ask after an order, in whoever's name it was given; give it where it never was."""
+        try:
+            return await self._desk.again(person, table, order)
+        except Wrong as wrong:
+            if wrong.status != _NEVER_GIVEN:
+                raise
         return await self._desk.do(person, table, Wish(id=order, cmd=act.cmd, args=act.args))
 
     def _told(self, order: str, told: Answered | None) -> None:

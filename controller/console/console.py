@@ -1,7 +1,8 @@
 """One console, put together: what its routes ask, and what runs while it serves."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -45,12 +46,6 @@ class Keeper(Protocol):
         """End; nothing is left running."""
 
 
-_OF_ALL: Final[Mapping[str, tuple[OfAll, frozenset[Role]]]] = {
-    "areas": (areas, frozenset(Role) - {Role.TABLE}),
-}
-"""Parts of the hall's pages, and the roles that see them."""
-
-
 class StoreView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """The database takes nothing down, since `since_ms` (console's clock).
 
@@ -67,10 +62,9 @@ class Console:
     """What a route may ask. `path`: of its console.toml; None where there is none.
 
     `write` and `read` run what may block, each in its order, `check` what is slow on purpose, as
-    the check of a PIN is (None: `read` does); `lines` are clients of the tables;
-    `of_all` are parts of the hall's pages that are made of all tables. `manifest`: of the release
-    that tables should run; `unsigned_heads` says how many signed heads of a table did not fit its
-    key.
+    the check of a PIN is (None: `read` does); `lines` are clients of the tables.
+    `manifest`: of the release that tables should run; `unsigned_heads` says how many signed heads
+    of a table did not fit its key.
     """
 
     def __init__(
@@ -85,7 +79,6 @@ class Console:
         now_ms: Callable[[], int],
         entropy: Callable[[int], bytes],
         people: People | None = None,
-        of_all: Mapping[str, tuple[OfAll, frozenset[Role]]] | None = None,
         path: Path | None = None,
         manifest: Manifest | None = None,
         unsigned_heads: Callable[[str], int] = lambda table: 0,
@@ -112,18 +105,16 @@ class Console:
             told=told_orders(self.archive),
         )
         self.acts = Acts(self.desk, Orders(engine), KeptActs(engine), write)
-        parts = _OF_ALL if of_all is None else of_all
-        self.hall = Hall(tables, self.takes, now_ms, parts, self.begin)
-        self.pages = TablePages(tables, self.desk, self.hall, self.archive, self.past, now_ms)
-        sheets = Sheets(engine, now_ms)
-        self.keepers: list[Keeper] = [SheetKeeper(tables, self.desk, sheets, write)]
         self.findings = Findings(
             tables, self.archive, self.takes.who, read, manifest, unsigned_heads
         )
-        self.keepers.append(self.findings)
-        self.hall.show_also("acts", self.acts.view, frozenset({Role.CHIEF, Role.REFEREE}))
-        self.hall.show_also("store", self._store, frozenset(Role) - {Role.TABLE, Role.OBSERVER})
-        self.hall.show_also("chief", self.findings.view, frozenset({Role.CHIEF}))
+        self.hall = Hall(tables, self.takes, now_ms, self._parts(), self.begin)
+        self.pages = TablePages(tables, self.desk, self.hall, self.archive, self.past, now_ms)
+        sheets = Sheets(engine, now_ms)
+        self.keepers: list[Keeper] = [
+            SheetKeeper(tables, self.desk, sheets, write),
+            self.findings,
+        ]
         self.lookers = Lookers()
         self.strangers = asyncio.Semaphore(MOST_STRANGERS)
         """Questions of people without a login, which the database answers: held meanwhile."""
@@ -168,6 +159,16 @@ class Console:
         """Where the set-up page writes the tables that it found."""
         return None if self.path is None else self.path.parent / TABLES_FILE
 
+    def _parts(self) -> dict[str, tuple[OfAll, frozenset[Role]]]:
+        """Return the parts of the hall's pages made of all tables, and the roles that see them."""
+        everybody = frozenset(Role) - {Role.TABLE}
+        return {
+            "areas": (areas, everybody),
+            "acts": (self.acts.view, frozenset({Role.CHIEF, Role.REFEREE})),
+            "store": (self._store, everybody - {Role.OBSERVER}),
+            "chief": (self.findings.view, frozenset({Role.CHIEF})),
+        }
+
     def _store(self, seen: Sequence[Seen], now_ms: int) -> StoreView | None:
         """Return what is shown of the database while it takes nothing down."""
         how = self.tables.store_standing
@@ -190,11 +191,9 @@ class Console:
             keeper.start()
 
     async def close(self) -> None:
-        """End all that runs, what was begun last first."""
+        """End all that runs, what was begun last first, also where one of it fails at its end."""
         self.ending.set()
-        for keeper in reversed(self.keepers):
-            await keeper.close()
-        await self.pages.close()
-        await self.hall.close()
-        await self.desk.close()
-        await self.takes.close()
+        parts = (self.takes, self.sessions, self.desk, self.hall, self.pages)
+        async with AsyncExitStack() as stack:
+            for end in (*(part.close for part in parts), *(one.close for one in self.keepers)):
+                stack.push_async_callback(end)

@@ -1,9 +1,9 @@
 """The order desk of the console: a person's order, with his role's key, to a table.
 
 An order is written down, signed, before it is sent; then its answer. The console sends none twice
-by itself: one whose answer did not come is shown as unknown, and whoever gave it asks again by
-the same id, with the same bytes. The table carries an id out once; an order that never reached it
-is refused after its restart, because it was signed for another run.
+by itself: one whose answer did not come is shown as unknown, and whoever gave it, somebody of his
+role or the chief asks again by the same id, with the same bytes. The table carries an id out once;
+an order that never reached it is refused after its restart, because it was signed for another run.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from controller.client.line import BadAddress
 from controller.commands import COMMANDS, refusal
 from controller.console.keys import identity, opened
 from controller.console.people import Person
-from controller.console.seen import Result, Run, Tables
+from controller.console.seen import Result, Run, Seen, Tables
 from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Given, Orders
 from controller.console.wish import Answered, Fate, OrderView, Wish
@@ -94,6 +94,7 @@ class Desk:
         self._told = told
         self._looked: set[str] = set()
         self._open: dict[str, _Open] = {}
+        self._out: set[str] = set()
         self.on_orders: Callable[[str], None] = lambda table: None
         self.on_fate: Callable[[str, Answered | None], None] = lambda order, told: None
 
@@ -116,8 +117,9 @@ class Desk:
         """Ask what became of an order that has no answer, whoever has given it.
 
         It goes out in its very bytes, so that it acts once, in the name of who gave it; who asks
-        must be of his role, or the chief. Raises Wrong.
+        must be of his role, or the chief. Raises Wrong, StoreError.
         """
+        self._require_table(table)
         given = await self._run(lambda: self._orders.find(order))
         if given is None or given.table != table:
             raise Wrong(404, f"there is no order {order} here", "没有此命令")
@@ -146,7 +148,7 @@ class Desk:
     ) -> "_Open":
         task = asyncio.create_task(carried)
         known = self._open[wish.id] = _Open(person, table, wish, task)
-        task.add_done_callback(lambda done: self._is_over(wish.id, done))
+        task.add_done_callback(lambda done: self._is_over(wish.id, table, done))
         return known
 
     async def read(
@@ -200,11 +202,14 @@ class Desk:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
 
-    def _check(self, person: Person, table: str, wish: Wish) -> None:
+    def _require_table(self, table: str) -> Seen:
         try:
-            self._tables.seen(table)
+            return self._tables.seen(table)
         except KeyError:
             raise no_table(table) from None
+
+    def _check(self, person: Person, table: str, wish: Wish) -> None:
+        self._require_table(table)
         order = COMMANDS.get(wish.cmd)
         if order is not None and not order.signed:
             raise Wrong(400, f"{wish.cmd} orders nothing", f"{wish.cmd}不是命令")
@@ -243,7 +248,7 @@ class Desk:
 
     async def _signed(self, person: Person, table: str, wish: Wish) -> Command:
         """Return the order as it goes out. Raises Wrong where the table was never heard."""
-        state = self._tables.seen(table).state
+        state = self._require_table(table).state
         boot = state.boot if state is not None else await self._boot(table, person.role)
         command = Command(
             id=wish.id,
@@ -254,6 +259,7 @@ class Desk:
             person=person.name,
             args=wish.args,
         )
+        self._require_table(table)  # it may have been let go meanwhile
         seed = identity(self._keys(table), person.role).seed
         assert seed is not None
         try:
@@ -279,7 +285,11 @@ class Desk:
 
     async def _sent(self, given: Given, again: bool) -> Answered:
         order, table = given.command, given.table
-        line = self._lines(table, given.role)
+        try:
+            line = self._lines(table, given.role)
+        except KeyError:  # let go meanwhile
+            raise no_table(table) from None
+        self._out.add(order.id)
         self.on_orders(table)
         self.on_fate(order.id, None)
         try:
@@ -293,17 +303,25 @@ class Desk:
             await self._run(lambda: self._orders.answered(order.id, reply))
         except StoreError as failed:  # it is unknown again after a restart, and can be asked for
             _log.error("answer not kept", table=table, cmd=order.cmd, why=str(failed))
-        asyncio.get_running_loop().call_soon(self.on_orders, table)
         return Answered(reply)
 
-    def _is_over(self, order: str, done: "asyncio.Task[Answered]") -> None:
+    def _is_over(self, order: str, table: str, done: "asyncio.Task[Answered]") -> None:
+        """Tell how an order ended; whoever asked may be gone."""
         del self._open[order]
-        if not done.cancelled() and done.exception() is None:  # whoever asked may be gone
+        was_out = order in self._out
+        self._out.discard(order)
+        if done.cancelled():  # the desk ends: nobody is left to be told
+            return
+        failed = done.exception()
+        if failed is None:
             self.on_fate(order, done.result())
+        elif was_out:  # it may have acted
+            _log.error("order failed", table=table, order=order, exc_info=failed)
+            self.on_fate(order, Answered(None))
+        self.on_orders(table)
 
     def _unknown(self, given: Given, why: str) -> Answered:
         _log.warning("order unanswered", table=given.table, cmd=given.command.cmd, why=why)
-        asyncio.get_running_loop().call_soon(self.on_orders, given.table)
         return Answered(None, why)
 
     def _unsealed(self, person: Person, table: str, told: Answered) -> Answered:

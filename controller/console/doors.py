@@ -88,7 +88,7 @@ class Pace:
         self._left: dict[str, tuple[float, float]] = {}
 
     def take(self, host: str, now_s: float) -> bool:
-        """Count one more of an address; tell whether it was one too many."""
+        """Count one more of an address; tell whether there was room for it."""
         left, at_s = self._left.pop(host, (self._at_once, now_s))
         left = min(self._at_once, left + (now_s - at_s) * self._a_second)
         self._left[host] = max(left - 1, 0.0), now_s

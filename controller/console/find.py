@@ -36,7 +36,7 @@ class Finder:
         self._zeroconf: AsyncZeroconf | None = None
         self._browser: AsyncServiceBrowser | None = None
         self._end: asyncio.TimerHandle | None = None
-        self._ending: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
         self._odd = 0
         self.why_not: str | None = None
 
@@ -59,8 +59,7 @@ class Finder:
     async def close(self) -> None:
         """Listen no more, and leave no timer."""
         self._stop()
-        if self._ending is not None:
-            await self._ending
+        await asyncio.gather(*self._ending)
 
     def _start(self) -> None:
         self.why_not = None
@@ -84,7 +83,9 @@ class Finder:
         for task in self._asking:
             task.cancel()
         if zeroconf is not None and browser is not None:
-            self._ending = asyncio.ensure_future(_close(zeroconf, browser))
+            ending = asyncio.ensure_future(_close(zeroconf, browser))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
 
     def _changed(
         self, zeroconf: Zeroconf, service_type: str, name: str, state_change: ServiceStateChange
@@ -113,5 +114,9 @@ class Finder:
 
 
 async def _close(zeroconf: AsyncZeroconf, browser: AsyncServiceBrowser) -> None:
-    await browser.async_cancel()
-    await zeroconf.async_close()
+    """Leave the network; one that fails in it has left, too."""
+    for end in (browser.async_cancel, zeroconf.async_close):
+        try:
+            await end()
+        except Exception as error:
+            _log.warning("listening on the network did not end well", why=str(error))

@@ -13,6 +13,7 @@ from typing import Final, TypeVar
 import msgspec
 import structlog
 
+from controller.console.late import Moment, moment
 from controller.console.seen import Run, Seen, Tables, Undo
 from controller.console.store.archive import Archive, StoreError
 from controller.console.view.chief import ChiefView, chief
@@ -44,6 +45,13 @@ class Way(msgspec.Struct, frozen=True, gc=False):
     since_ms: int
 
 
+class Opened(msgspec.Struct, frozen=True, gc=False):
+    """A hand that was opened, and where that stands in its table's past."""
+
+    at: Moment
+    hand: OpenedHand
+
+
 class Findings:
     """Notes beside the tables' states, as long as the console runs.
 
@@ -63,7 +71,8 @@ class Findings:
         self._tables, self._archive, self._goes, self._read = tables, archive, goes, read
         self._manifest, self._unsigned_heads = manifest, unsigned_heads
         self._since: dict[str, int] = {}
-        self._opened: dict[str, tuple[OpenedHand, ...]] = {}
+        self._begun: dict[str, Moment] = {}
+        self._opened: dict[str, tuple[Opened, ...]] = {}
         self._disagreements: tuple[Disagreement, ...] = ()
         self._ways: dict[str, Way] = {}
         self._done: Counter[str] = Counter()
@@ -99,7 +108,7 @@ class Findings:
         heads = {one.table: self._unsigned_heads(one.table) for one in seen}
         noted = Noted(
             since=self._since,
-            opened=[hand for hands in self._opened.values() for hand in hands],
+            opened=[each.hand for hands in self._opened.values() for each in hands],
             disagreements=self._disagreements,
             unsigned_heads=heads,
             load=self._load(),
@@ -110,12 +119,32 @@ class Findings:
     def saw(self, event: Event) -> None:
         """Take an event of a table."""
         if event.kind in _NEW_MATCH:
-            self._opened.pop(event.table, None)
+            self._note_begun(event.table, moment(event))
         elif event.kind == _OPENED:
-            known = self._opened.get(event.table, ())
-            self._opened[event.table] = (*known, _opened(event))[-MOST_OPENED:]
+            self._note_opened(event.table, _opened(event))
         elif event.kind == "command" and "refused" not in event.data:
             self._count_order(event.data.get("person"))
+
+    def _note_begun(self, table: str, at: Moment) -> None:
+        """Forget the hands of the match before; those of this one may be known already."""
+        begun = self._begun.get(table)
+        if begun is not None and at.late(begun):
+            return
+        self._begun[table] = at
+        known = self._opened.pop(table, ())
+        if hands := tuple(one for one in known if at.late(one.at)):
+            self._opened[table] = hands
+
+    def _note_opened(self, table: str, opened: Opened) -> None:
+        """Note a hand of the present match, however late it comes."""
+        begun, known = self._begun.get(table), self._opened.get(table, ())
+        if begun is not None and opened.at.late(begun):
+            return
+        if any(one.at == opened.at for one in known):
+            return
+        older = tuple(one for one in known if not opened.at.late(one.at))
+        newer = tuple(one for one in known if opened.at.late(one.at))
+        self._opened[table] = (*older, opened, *newer)[-MOST_OPENED:]
 
     def _count_order(self, person: object) -> None:
         if not isinstance(person, str) or len(person) > _LONGEST_NAME:
@@ -157,9 +186,11 @@ class Findings:
     async def _look(self) -> None:
         """Take up what the archive has, and look again for what it learns."""
         for table in self._tables.ids:
-            hands = await self._asked(partial(_hands, self._archive, table)) or ()
-            if hands and table not in self._opened:  # else it told one meanwhile
-                self._opened[table] = hands
+            for kept in await self._asked(partial(_kept, self._archive, table)) or ():
+                if isinstance(kept, Opened):
+                    self._note_opened(table, kept)
+                else:
+                    self._note_begun(table, kept)
         while True:
             found = await self._asked(lambda: tuple(self._archive.disagreements()))
             if found is not None:  # else what was known stays so
@@ -177,20 +208,20 @@ class Findings:
         return None
 
 
-def _hands(archive: Archive, table: str) -> tuple[OpenedHand, ...]:
-    """Return the hands that were opened in the present match of a table."""
-    begun = archive.last_of(table, _NEW_MATCH)
-    if archive.last_of(table, {_OPENED}) <= begun:
-        return ()
-    events = archive.events(table, begun)
-    return tuple(_opened(event) for event in events if event.kind == _OPENED)[-MOST_OPENED:]
+def _kept(archive: Archive, table: str) -> tuple[Moment | Opened, ...]:
+    """Return when the present match of a table began, and the hands that were opened in it."""
+    began = [moment(one) for kind in _NEW_MATCH for one in archive.newest(table, 1, kind)]
+    begun = sorted(began, key=lambda at: at.n)[-1:]
+    hands = [_opened(one) for one in archive.newest(table, MOST_OPENED, _OPENED)]
+    return (*begun, *hands)  # those of the matches before are late to this one
 
 
-def _opened(event: Event) -> OpenedHand:
-    return OpenedHand(
+def _opened(event: Event) -> Opened:
+    hand = OpenedHand(
         table=event.table,
         seat=str(event.data.get("seat"))[:_LONGEST_NAME],
         by=str(event.data.get("by"))[:_LONGEST_NAME],
         deal=event.deal,
         at_ms=since_epoch_ms(event.time),
     )
+    return Opened(moment(event), hand)

@@ -57,6 +57,7 @@ class Hall:
         self._standing: dict[str, tuple[Standing, int]] = {}
         self._waits: dict[str, Wait] = {}
         self._unshown: dict[str, int] = {}
+        self._failed_parts: set[str] = set()
         self._undo: list[Undo] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._news = asyncio.Event()
@@ -84,17 +85,13 @@ class Hall:
         self._standing = {
             table: (how, since_ms + by_ms) for table, (how, since_ms) in self._standing.items()
         }
-        self._unshown = {name: since_ms + by_ms for name, since_ms in self._unshown.items()}
+        self._unshown = {table: since_ms + by_ms for table, since_ms in self._unshown.items()}
         for table in self._tables.ids:
             self._changed(table)
 
     def shown(self, role: Role) -> Shown:
         """Return the parts that a role sees."""
         return self._shown[role]
-
-    def show_also(self, name: str, made: OfAll, roles: frozenset[Role]) -> None:
-        """Show one more part that is made of all tables, or make one anew otherwise."""
-        self._of_all[name] = made, roles
 
     def wait(self, table: str) -> Wait | None:
         """Return for what a table waits."""
@@ -201,8 +198,11 @@ class Hall:
         return known[1] if known is not None and known[0] is Standing.LIVE else since_ms
 
     def _drop(self, table: str) -> None:
+        """Show a table no more: it was let go, and nobody goes there."""
         self._standing.pop(table, None)
         self._waits.pop(table, None)
+        self._unshown.pop(table, None)
+        self._takes.put(table, None)
         for shown in self._shown.values():
             shown.drop(f"row/{table}")
 
@@ -216,13 +216,13 @@ class Hall:
             try:
                 body = msgspec.json.encode(made(seen, now_ms))
             except Exception:
-                if name not in self._unshown:
+                if name not in self._failed_parts:
                     _log.exception("part not shown", part=name)
-                self._unshown[name] = now_ms
+                self._failed_parts.add(name)
                 for role in roles:
                     self._shown[role].drop(name)
                 continue
-            self._unshown.pop(name, None)
+            self._failed_parts.discard(name)
             for role in roles:
                 self._shown[role].put_body(name, body)
 

@@ -4,7 +4,6 @@ Nothing is made for a table that nobody looks at.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -14,6 +13,7 @@ import structlog
 
 from controller.console.desk import Desk
 from controller.console.hall import Hall
+from controller.console.late import insert
 from controller.console.seen import Run, Seen, Tables
 from controller.console.shown import Shown
 from controller.console.standing import Standing
@@ -73,7 +73,7 @@ class TablePages:
         self._tables, self._desk, self._hall = tables, desk, hall
         self._archive, self._run, self._now_ms = archive, run, now_ms
         self._pages: dict[tuple[str, Role], _Page] = {}
-        self._told: dict[str, deque[Event]] = {}
+        self._told: dict[str, list[Event]] = {}
         self._untold: set[str] = set()
         self._unread: set[str] = set()
         self._asked: set[str] = set()
@@ -100,7 +100,9 @@ class TablePages:
         """Stop."""
         for undo in self._undo:
             undo()
+        self._desk.on_orders = self._hall.on_wait = lambda table: None
         tasks = [task for page in self._pages.values() for task in page.tasks]
+        tasks += self._showing
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -144,6 +146,10 @@ class TablePages:
     def _of(self, table: str) -> Iterable[_Page]:
         return [page for (one, _), page in self._pages.items() if one == table]
 
+    def _fail(self, table: str) -> None:
+        for page in self._of(table):
+            page.failed.set()
+
     def _changed(self, table: str) -> None:
         for page in self._of(table):
             self._show(table, page)
@@ -184,7 +190,7 @@ class TablePages:
         """Show the newest orders and events."""
         await self._show_orders(table)
         if table not in self._told:
-            self._told[table] = deque(maxlen=BEHIND)
+            self._told[table] = []
             await self._read_told(table)
         self._tell(table)
 
@@ -198,13 +204,13 @@ class TablePages:
             return
         if table not in self._told:  # nobody looks any more
             return
-        fresh = {event.n for event in kept}
-        later = [event for event in self._told[table] if event.n not in fresh]
-        self._told[table] = deque([*kept, *later], maxlen=BEHIND)
+        heard, self._told[table] = self._told[table], kept
+        for event in heard:
+            insert(kept, event, BEHIND)
 
     def _heard(self, event: Event) -> None:
         if event.table in self._told:
-            self._told[event.table].append(event)
+            insert(self._told[event.table], event, BEHIND)
             if event.table not in self._untold:  # once for all that came together
                 self._untold.add(event.table)
                 asyncio.get_running_loop().call_soon(self._tell, event.table)
@@ -215,8 +221,7 @@ class TablePages:
             lines = _newest_lines(tell(self._told.get(table, ())))
         except Exception:
             _log.exception("events not told", table=table)
-            for page in self._of(table):
-                page.failed.set()
+            self._fail(table)
             return
         for page in self._of(table):
             page.shown.put("told", lines)
@@ -239,6 +244,9 @@ class TablePages:
             if again and table in self._told:
                 await self._read_told(table)
                 self._tell(table)
+        except Exception:
+            _log.exception("page not kept", table=table)
+            self._fail(table)
         finally:
             self._asked.discard(table)
         if table in self._asked_again:
@@ -254,8 +262,7 @@ class TablePages:
             return
         except Exception:  # an order shown as it was before is worse than a page that ends
             _log.exception("orders not read", table=table)
-            for page in self._of(table):
-                page.failed.set()
+            self._fail(table)
             return
         for page in self._of(table):
             page.shown.put("orders", orders)

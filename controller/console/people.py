@@ -161,18 +161,22 @@ class People:
                 said = printable(short(name))
                 _log.warning("wrong PINs", name=said, host=host or "here", wait_s=wait_s)
             raise NotAllowed("name or PIN is wrong", "姓名或密码不对")
-        return _person(row), self.begin(name, host)
+        return _person(row), self.begin(name, host, row.pin)
 
     def may_try(self, name: str, host: str) -> None:
         """Raise NotAllowed where an address has to wait. It does not block."""
         _wait(self._guesses.host_wait_s(name, host))
 
-    def begin(self, name: str, host: str = "") -> str:
-        """Begin a session of somebody who has shown who he is; return what his browser shows."""
-        self._guesses.was_right(name, host)
+    def begin(self, name: str, host: str = "", pin: str | None = None) -> str:
+        """Begin a session of somebody who has shown who he is; return what his browser shows.
+
+        `pin`: what is kept of the PIN by which he has (None: by another thing). Raises NotAllowed
+        where he was removed since, or has another PIN.
+        """
         token = self._entropy(32).hex()
         now_ms = self._now_ms()
         own = SESSIONS.c.person == name
+        he = select(PEOPLE.c.pin).where(PEOPLE.c.name == name, PEOPLE.c.active).with_for_update()
         oldest = (
             select(SESSIONS.c.until_ms)
             .where(own)
@@ -182,10 +186,14 @@ class People:
         )
         with self._engine.begin() as base:
             base.execute(delete(SESSIONS).where(SESSIONS.c.until_ms <= now_ms))
+            there = base.execute(he).one_or_none()
+            if there is None or pin not in (None, there.pin):
+                raise NotAllowed("name or PIN is wrong", "姓名或密码不对")
             if (until_ms := base.scalar(oldest)) is not None:
                 base.execute(delete(SESSIONS).where(own, SESSIONS.c.until_ms <= until_ms))
             until = {"person": name, "until_ms": now_ms + SESSION_MS}
             base.execute(insert(SESSIONS).values(token=_digest(token), **until))
+        self._guesses.was_right(name, host)
         return token
 
     def whose(self, token: str) -> Person | None:
@@ -200,13 +208,12 @@ class People:
             row = base.execute(asked).one_or_none()
         return None if row is None else _person(row)
 
-    def stepped(self, by_ms: int) -> None:
+    def stepped(self, old_ms: int, by_ms: int) -> None:
         """Let what was begun by this clock last no longer and no shorter for its being set.
 
-        `now_ms` says the new time already. What is over, or lasts longer than anything that could
-        have been begun by the old one, is of another time.
+        `old_ms`: the time by it before that. What is over, or lasts longer than anything that could
+        have been begun by then, is of another time.
         """
-        old_ms = self._now_ms() - by_ms
         with self._engine.begin() as base:
             for table, most_ms in ((SESSIONS, SESSION_MS), (INVITATIONS, self._invitation_ms)):
                 until = table.c.until_ms
@@ -229,13 +236,13 @@ class People:
     def remove(self, name: str) -> bool:
         """Let a person in no more, and end his sessions; tell whether there was one."""
         with self._engine.begin() as base:
-            self._end_sessions(base, name)
-            base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
-            gone = base.execute(
+            gone = base.execute(  # first: who logs in just now is waited for
                 update(PEOPLE)
                 .where(PEOPLE.c.name == name, PEOPLE.c.active)
                 .values(active=False, pin=None)
             )
+            self._end_sessions(base, name)
+            base.execute(delete(INVITATIONS).where(INVITATIONS.c.person == name))
         self._guesses.move_out(name)
         return bool(gone.rowcount)
 

@@ -133,6 +133,7 @@ class Asked:
 
 
 Handler = Callable[[Asked], Awaitable[Any]]
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def route(
@@ -142,25 +143,13 @@ def route(
 
     async def endpoint(request: Request) -> Response:
         console: Console = request.app.state.console
-        try:
-            person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
-            if roles is not None:
-                admit(person, roles)
-            answered = await handler(Asked(request, console, person))
-        except Wrong as wrong:
-            return refused(wrong)
-        except NotAllowed as wrong:
-            return refused(Wrong(403, wrong.en, wrong.zh))
-        except StoreError as failed:
-            _log.error("the database failed", path=path, why=str(failed))  # not for everybody
-            return refused(
-                Wrong(
-                    503, "the console's database cannot be used: see its log", "控制台数据库不可用"
-                )
-            )
+        person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
+        if roles is not None:
+            admit(person, roles)
+        answered = await handler(Asked(request, console, person))
         return answered if isinstance(answered, Response) else answer(answered)
 
-    return Route(path, endpoint, methods=list(methods))
+    return Route(path, _refusing(path, endpoint), methods=list(methods))
 
 
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
@@ -176,7 +165,28 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
                 return RedirectResponse(home(person), 303)
         return FileResponse(_PAGES / file, headers={"Cache-Control": "no-cache"})
 
-    return Route(path, endpoint, methods=["GET"])
+    return Route(path, _refusing(path, endpoint), methods=["GET"])
+
+
+def _refusing(path: str, endpoint: Endpoint) -> Endpoint:
+    """Return an endpoint that answers with a refusal what another one raises."""
+
+    async def answered(request: Request) -> Response:
+        try:
+            return await endpoint(request)
+        except Wrong as wrong:
+            return refused(wrong)
+        except NotAllowed as wrong:
+            return refused(Wrong(403, wrong.en, wrong.zh))
+        except StoreError as failed:
+            _log.error("the database failed", path=path, why=str(failed))  # not for everybody
+            return refused(
+                Wrong(
+                    503, "the console's database cannot be used: see its log", "控制台数据库不可用"
+                )
+            )
+
+    return answered
 
 
 def home(person: Person) -> str:

@@ -42,7 +42,7 @@ class Sessions:
         self._check = check or run
         self._known: dict[str, tuple[int, Person]] = {}
         self._asking: dict[str, asyncio.Task[Person | None]] = {}
-        self._stepping: asyncio.Task[None] | None = None
+        self._stepping: set[asyncio.Task[None]] = set()
         self._changes = 0
         self._checking: list[str] = []
 
@@ -86,11 +86,17 @@ class Sessions:
         self._known = {
             token: (until_ms + by_ms, person) for token, (until_ms, person) in self._known.items()
         }
-        self._stepping = asyncio.create_task(self._step(by_ms))
+        task = asyncio.create_task(self._step(self._now_ms() - by_ms, by_ms))
+        self._stepping.add(task)
+        task.add_done_callback(self._stepping.discard)
 
-    async def _step(self, by_ms: int) -> None:
+    async def close(self) -> None:
+        """Wait until all are moved with the clock."""
+        await asyncio.gather(*self._stepping, return_exceptions=True)
+
+    async def _step(self, old_ms: int, by_ms: int) -> None:
         try:
-            await self._run(lambda: self._people.stepped(by_ms))
+            await self._run(lambda: self._people.stepped(old_ms, by_ms))
         except StoreError as failed:  # then they log in anew
             _log.warning("sessions are not moved with the clock", why=str(failed))
 

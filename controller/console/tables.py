@@ -85,7 +85,6 @@ class Tables:
         self._events: list[Event] = []
         self._on_change: Listeners[str] = Listeners()
         self._on_event: Listeners[Event] = Listeners()
-        self._on_store: Listeners[[]] = Listeners()
 
     async def __aenter__(self) -> Self:
         """Take up what is kept. Raises StoreError."""
@@ -179,10 +178,6 @@ class Tables:
     def on_event(self, told: Callable[[Event], None]) -> Undo:
         """Tell of every public event that comes, once; what was missed comes later than it was."""
         return self._on_event.add(told)
-
-    def on_store(self, told: Callable[[], None]) -> Undo:
-        """Tell whenever the database went or came back."""
-        return self._on_store.add(told)
 
     def stepped(self, by_ms: int) -> None:
         """Take it that the console's clock was set by so much: what is known stays as fresh."""
@@ -303,8 +298,11 @@ class Tables:
             await asyncio.sleep(LOOK_S)
             now_ms = self._now_ms()
             for table, one in tuple(self._all.items()):
-                if one.seen.standing(now_ms)[0] is not one.standing:
-                    self._changed(table)
+                try:
+                    if one.seen.standing(now_ms)[0] is not one.standing:
+                        self._changed(table)
+                except Exception:  # of one table: the others are looked at
+                    _log.exception("not looked at", table=table)
 
     # What goes to the store, and what is missing there.
 
@@ -326,7 +324,6 @@ class Tables:
 
     def _store_changed(self) -> None:
         self._backfill.hold(self._writer.away)
-        self._on_store.tell()
 
     def _doubt(self, table: str) -> None:
         self._backfill.doubt(table)

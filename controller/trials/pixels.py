@@ -194,8 +194,8 @@ async def _launched(playwright: Any) -> Any:
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Answer with a page, or with a stream that says the time."""
-    head = await reader.readuntil(b"\r\n\r\n")
     try:
+        head = await reader.readuntil(b"\r\n\r\n")
         if not head.startswith(b"GET /stream"):
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n")
             writer.write(_BARE.encode())
@@ -205,8 +205,8 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
             writer.write(b"data: %d\n\n" % wall_ms())
             await writer.drain()
             await asyncio.sleep(_EVERY_S)
-    except (ConnectionError, asyncio.CancelledError):
-        pass  # the browser has gone, or all of this ends
+    except (ConnectionError, asyncio.IncompleteReadError):
+        pass  # the browser has gone, perhaps without having asked
     finally:
         writer.close()
 

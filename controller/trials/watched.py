@@ -60,9 +60,10 @@ def until_drawn_ms(called: Sequence[Called], drawn: Sequence[Drawn]) -> list[flo
 
 def times(all_ms: Sequence[float]) -> Times | None:
     """Return what some times have in common; None for none."""
-    if len(all_ms) < 2:
+    if not all_ms:
         return None
-    hundredths = quantiles(all_ms, n=100, method="inclusive")
+    of_two = all_ms if len(all_ms) > 1 else (*all_ms, *all_ms)  # a single one is all of them
+    hundredths = quantiles(of_two, n=100, method="inclusive")
     return Times(
         len(all_ms), round(hundredths[49], 1), round(hundredths[94], 1), round(max(all_ms), 1)
     )

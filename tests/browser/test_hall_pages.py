@@ -484,6 +484,48 @@ async def test_few_tables_are_larger_on_the_wall_and_areas_of_one_time_one_clock
     assert await page.locator("#tables").evaluate(size) > 1.4 * small
 
 
+async def test_what_the_console_can_show_no_more_is_not_known_on_the_chiefs_page(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = await hall.page("chief", "/chief")
+    referee = await hall.page("ref")
+    matters, unknown = page.locator("[data-matter] .count"), hall.said("chief.unknown")
+    unsigned = page.locator('[data-matter="unsigned"]')
+    await expect(unsigned.locator("li")).to_have_count(1, timeout=SOON_MS)
+    await expect(referee.locator(".area")).to_have_count(2, timeout=SOON_MS)
+
+    def fails(*_: object) -> None:
+        raise ValueError
+
+    made = hall.console.hall._of_all
+    with monkeypatch.context() as patch:
+        for part in ("chief", "areas"):
+            patch.setitem(made, part, (fails, made[part][1]))
+        await expect(unsigned.locator("li")).to_have_count(0, timeout=SOON_MS)
+        await expect(matters.filter(has_text=unknown)).to_have_count(await matters.count() - 1)
+        for one in (page, referee):
+            await expect(one.locator(".areas")).to_have_text(hall.said("area.unknown"))
+    await expect(unsigned.locator("li")).to_have_count(1, timeout=SOON_MS)
+    await expect(matters.filter(has_text=unknown)).to_have_count(0)
+    await expect(referee.locator(".area")).to_have_count(2, timeout=SOON_MS)
+    monkeypatch.setitem(made, "acts", (fails, made["acts"][1]))
+    orders = referee.locator(".areas > .unknown")
+    await expect(orders).to_have_text(hall.said("area.acts-unknown"), timeout=SOON_MS)
+
+
+async def test_the_display_of_a_table_that_was_let_go_shows_nothing_as_its_present(
+    hall: Hall,
+) -> None:
+    page = await hall.page("t01", "/display/T01")
+    await expect(page.locator(".seat")).to_have_count(4, timeout=SOON_MS)
+    await expect(page.locator(".board")).to_be_visible()
+    await expect(page.locator("#stale")).to_be_hidden()
+    hall.tables.remove("T01")
+    await expect(page.locator("#stale")).to_have_text(hall.said("display.gone"), timeout=SOON_MS)
+    for part in (".seat", ".board"):
+        await expect(page.locator(part).first).to_be_hidden()
+
+
 async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
@@ -15,6 +15,7 @@ from tests.browser.said import Said
 from tests.browser.test_hall_pages import Hall
 from tests.browser.test_hall_pages import hall as hall
 from tests.console.fake import ScriptedLine
+from tests.console.until import until
 
 Answers = Callable[[str, Command], Reply | None]
 """What a table answers; None: as scripted. Raises NoAnswer."""
@@ -35,10 +36,14 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
     return let
 
 
+def area_a(page: Page) -> Locator:
+    """Return area A on the hall's page."""
+    return page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
+
+
 async def stop_area(page: Page, said: Said, why: str) -> None:
     """Pause area A, as the chief."""
-    area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await area.get_by_role("button", name=said("area.hold")).click()
+    await area_a(page).get_by_role("button", name=said("area.hold"), exact=True).click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label(said("area.reason")).fill(why)
     await dialog.get_by_role("button", name=said("area.hold")).click()
@@ -88,6 +93,128 @@ async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_ther
     await dialog.locator("button[type=submit]").click()
     await expect(acts.locator("li")).to_have_count(0, timeout=SOON_MS)
     await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=1)}", timeout=SOON_MS)
+
+
+class Wire:
+    """What becomes of a page's orders on one path: each `next` once, then they go through."""
+
+    def __init__(self, *next: str) -> None:
+        self.next = list(next)
+        self.ids: list[str] = []
+
+    async def sent(self, times: int) -> None:
+        """Wait until so many have been sent."""
+        await until(lambda: len(self.ids) == times)
+
+    async def __call__(self, route: Route) -> None:
+        """Take an order."""
+        said = route.request.post_data_json
+        assert said is not None
+        self.ids.append(said["id"])
+        what = self.next.pop(0) if self.next else "through"
+        if what == "unanswered":  # it arrives, and its answer does not
+            await route.fetch()
+        if what in ("lost", "unanswered"):
+            await route.abort()
+        elif what == "through":
+            await route.continue_()
+        else:
+            await route.fulfill(status=int(what), json={"error": {"en": "no", "zh": "不"}})
+
+
+async def test_what_may_have_acted_in_an_area_is_asked_for_by_its_id_and_ordered_anew_by_another(
+    hall: Hall,
+) -> None:
+    hall.watched.expected |= {409, 503}
+    page = await hall.page("chief")
+    wire = Wire("unanswered", "409", "503")
+    await page.route("**/api/areas/A/hold", wire)
+    await stop_area(page, hall.said, "火警")
+    unsure = area_a(page).locator(".unsure")
+    again = unsure.get_by_role("button")
+    for n in (1, 2, 3):  # that it is refused now says nothing of the first time
+        await expect(unsure).to_contain_text(hall.said("order.unknown"), timeout=SOON_MS)
+        await expect(again).to_be_enabled(timeout=SOON_MS)
+        assert len(wire.ids) == n
+        await again.click()
+        await wire.sent(n + 1)
+    await expect(unsure).to_have_count(0, timeout=SOON_MS)
+    assert len(set(wire.ids)) == 1
+
+    wire.next = ["lost"]
+    await stop_area(page, hall.said, "冒烟")  # it asks, as it does each time
+    await expect(unsure).to_contain_text(hall.said("order.unknown"), timeout=SOON_MS)
+    await stop_area(page, hall.said, "漏水")
+    await expect(unsure).to_have_count(0, timeout=SOON_MS)
+    assert len(set(wire.ids)) == len(wire.ids) - 3 == 3
+
+
+async def test_an_order_that_was_not_sent_is_said_so_and_leaves_nothing_to_ask(hall: Hall) -> None:
+    hall.watched.expected |= {503}
+    page = await hall.page("chief")
+    await page.route("**/api/areas/A/hold", Wire("503"))
+    await stop_area(page, hall.said, "火警")
+    await expect(area_a(page).locator(".fate")).to_contain_text(
+        hall.said("order.unsent"), timeout=SOON_MS
+    )
+    await expect(area_a(page).locator(".unsure")).to_have_count(0)
+
+
+async def test_what_was_ordered_anew_without_an_answer_is_not_ordered_a_second_time(
+    hall: Hall, answers: Callable[[Answers], None]
+) -> None:
+    odd = {"T02", "T03"}
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold" and table in odd:
+            if table == "T02":
+                raise NoAnswer("no answer in 8 s")
+            return refusal(command.id, "OTHER_RUN")
+        return None
+
+    answers(answer)
+    page = await hall.page("chief")
+    await stop_area(page, hall.said, "火警")
+    acts = page.locator(".area .acts section")
+    anew = acts.get_by_role("button", name=hall.said("area.anew", n=1))
+    await expect(anew).to_be_visible(timeout=SOON_MS)
+    wire = Wire("lost")
+    await page.route("**/api/areas/A/hold", wire)
+    odd.discard("T03")
+    await anew.click()
+    await page.get_by_role("dialog").locator("button[type=submit]").click()
+    again = acts.locator("button.again:visible")
+    await expect(again).to_be_visible(timeout=SOON_MS)
+    await expect(anew).to_be_hidden()
+    await again.click()
+    # The older act keeps what is not known, and has nothing left to order anew.
+    await expect(acts).to_have_count(2, timeout=SOON_MS)
+    await expect(acts.first).to_contain_text(
+        f"✓✓ {hall.said('area-fate.seen', n=1)}", timeout=SOON_MS
+    )
+    await expect(acts.last.locator("li")).to_have_count(1)
+    await expect(acts.last.locator("li")).to_contain_text("T02")
+    await expect(page.locator(".acts button:visible")).to_have_count(1)  # to ask T02 again
+    assert len(wire.ids) == 2
+    assert len(set(wire.ids)) == 1
+
+
+async def test_what_a_display_may_have_sent_is_not_called_refused_by_a_later_try(
+    hall: Hall,
+) -> None:
+    hall.watched.expected |= {409}
+    page = await hall.page("ref")
+    wire = Wire("unanswered", "409")
+    await page.route("**/api/tables/T01/do", wire)
+    told = await page.evaluate(
+        """async () => {
+          const { press } = await import("/static/js/display/press.mjs");
+          return press("T01", { cmd: "hold", args: { reason: "清点" } });
+        }"""
+    )
+    assert told is None  # it was done
+    assert len(wire.ids) == 3
+    assert len(set(wire.ids)) == 1
 
 
 async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_that_it_is_back(

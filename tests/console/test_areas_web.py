@@ -15,6 +15,7 @@ from controller.console.acts import Acts
 from controller.console.console import Console
 from controller.console.people import Person
 from controller.console.routes.areas import order_id
+from controller.console.standing import Contact
 from controller.console.store.acts import KeptActs
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
@@ -289,7 +290,36 @@ async def test_what_is_not_known_stays_shown_beside_what_is_ordered_next(
     async with logged_in(console, "chief") as client:
         await client.post("/api/acts/press-0001/again")
     await press(console, "hold", id="press-0010", reason="smoke", tables=["T01"])
-    assert [act["id"] for act in acts(console)] == ["press-0010"]
+    assert [act["id"] for act in acts(console)] == ["press-0010", "press-0001"]  # T03 refused
+    mixed.refusing = set()
+    await press(console, "hold", id="press-0011", reason="smoke", tables=["T03"])
+    assert [act["id"] for act in acts(console)] == ["press-0011"]
+
+
+async def test_what_was_refused_and_ordered_anew_stands_in_the_newer_act_alone(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+    mixed = Mixed(monkeypatch)
+    mixed.go.set()
+    await press(console, "hold", reason="fire alarm")
+    mixed.refusing = set()
+    await press(console, "hold", id="press-0002", reason="fire alarm", tables=["T03"])
+
+    def older(said: Any) -> dict[str, str]:
+        (act,) = [one for one in said if one["id"] == "press-0001"]
+        return {one["table"]: one["fate"] for one in act["tables"]}
+
+    left = older(acts(console))
+    assert ("T03" in left, left["T02"]) == (False, "silent")
+    assert fates(console) == {"T03": "accepted"}
+    # … also once the newer act itself is shown no more, and after a restart.
+    await press(console, "hold", id="press-0003", reason="smoke", tables=["T01"])
+    assert [act["id"] for act in acts(console)] == ["press-0003", "press-0001"]
+    assert older(acts(console)) == left
+    again = Acts(console.desk, Orders(console.engine), KeptActs(console.engine), now)
+    await again.load()
+    assert older(msgspec.to_builtins(again.view([], 0))) == left
 
 
 async def test_an_area_is_followed_over_a_restart_and_what_was_never_sent_is_sent_then(
@@ -325,6 +355,69 @@ async def test_an_area_is_followed_over_a_restart_and_what_was_never_sent_is_sen
         }
 
 
+async def test_whoever_ordered_an_area_asks_after_what_another_chief_sent_of_it(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+    mixed = Mixed(monkeypatch)
+    mixed.go.set()
+    mixed.silent = {"T04"}
+    write = Orders.write
+
+    def dies(orders: Orders, given: Given) -> None:
+        if given.table == "T04":
+            raise StoreError("no such disk")
+        write(orders, given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Orders, "write", dies)
+        await press(console, "hold", reason="fire alarm")
+    act = console.acts.open("press-0001")
+    assert await console.acts.again(Person(name="chief2", role=Role.CHIEF), act) == {"T04": None}
+    mixed.silent.clear()
+    replies = await console.acts.again(Person(name="chief", role=Role.CHIEF), act)
+    assert replies["T04"] is not None
+    assert replies["T04"].ok
+    sent = [command for table, command in mixed.sent if table == "T04"]
+    assert sent[0] == sent[1]
+    assert sent[0].person == "chief2"
+    assert fates(console)["T04"] == "accepted"
+
+
+@pytest.mark.parametrize("who", ["chief", "chief2"])
+async def test_a_table_that_was_let_go_keeps_nobody_from_asking_after_the_others(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch, who: str
+) -> None:
+    console, tables = hall
+    mixed = Mixed(monkeypatch)
+    mixed.go.set()
+    mixed.silent = {"T02", "T04"}
+    await press(console, "hold", reason="fire alarm")
+    mixed.silent.clear()
+    tables.remove("T02")
+    act = console.acts.open("press-0001")
+    replies = await console.acts.again(Person(name=who, role=Role.CHIEF), act)
+    gone = replies["T02"]
+    assert gone is not None
+    assert gone.error is not None
+    assert "no table T02" in gone.error.message
+    assert (fates(console)["T02"], fates(console)["T04"]) == ("silent", "accepted")
+
+
+async def test_an_order_that_fails_on_its_way_is_told_as_one_that_may_have_acted(
+    hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+
+    async def send(line: ScriptedLine, command: Command) -> Reply:
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(ScriptedLine, "send", send)
+    with pytest.raises(RuntimeError, match="ours"):
+        await press(console, "hold", reason="fire alarm", tables=["T01"])
+    assert fates(console) == {"T01": "silent"}
+
+
 async def test_an_area_of_which_nothing_can_be_written_down_is_not_ordered_at_all(
     hall: tuple[Console, Scripted], sent: Sent, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,6 +433,38 @@ async def test_an_area_of_which_nothing_can_be_written_down_is_not_ordered_at_al
     assert refused(answer)[0] == 503
     assert "nothing was sent" in refused(answer)[1]
     assert not sent
+
+
+async def test_tables_whose_last_word_is_old_are_ordered_or_named_as_left_out(
+    hall: tuple[Console, Scripted], sent: Sent
+) -> None:
+    """A match that was over an hour ago may be another one by now."""
+    console, tables = hall
+    for name in tables.ids:
+        known = tables.seen(name).state
+        if known is not None:
+            tables.say(name, known)
+    for name in ("T09", "T10"):  # one plays, one was over, by their last words
+        tables.cut_off(name, Contact.DOWN, ago_s=3600)
+    async with logged_in(console, "chief") as client:
+        await client.post("/api/areas/B/hold", json={"id": "press-0001", "reason": "x"})
+    assert {table for table, _ in sent} == {"T07", "T08", "T09"}
+    assert acts(console)[0]["unheard"] == ["T10", "T12"]
+
+
+async def test_where_no_table_is_known_to_be_meant_those_left_out_are_named_all_the_same(
+    hall: tuple[Console, Scripted], sent: Sent
+) -> None:
+    console, tables = hall
+    for name in tables.ids:
+        if name != "T10":
+            tables.remove(name)
+    tables.cut_off("T10", Contact.DOWN, ago_s=3600)  # over, by its last word
+    async with logged_in(console, "chief") as client:
+        said = {"id": "press-0001", "reason": "x"}
+        answer = await client.post("/api/areas/B/hold", json=said)
+    assert (answer.json(), sent) == ({"tables": {}}, [])
+    assert acts(console)[0]["unheard"] == ["T10"]
 
 
 async def test_tables_that_were_never_heard_are_named_as_left_out(

@@ -1,7 +1,7 @@
 """The console's clock: steady for whoever waits, and right once somebody has set the wall's."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,6 +10,7 @@ from nacl.utils import random as entropy
 from controller.console.clock import LOOK_S, STEP_MS, Clock
 from controller.console.hall import Hall
 from controller.console.people import SESSION_MS, People, Person
+from controller.console.seen import Result
 from controller.console.sessions import Sessions
 from controller.console.standing import SILENT_MS, Heard, Standing, standing, stepped
 from controller.console.store.archive import open_engine
@@ -22,6 +23,7 @@ from tests.console.test_hall import Tables, parts
 pytestmark = pytest.mark.virtual
 
 YEAR_MS = 365 * 86_400_000
+LI = Person(name="Li Na", role=Role.REFEREE)
 
 
 class Wall:
@@ -123,6 +125,32 @@ async def test_who_is_logged_in_or_invited_is_so_as_long_as_he_would_have_been(
     await asyncio.sleep(61)
     assert await sessions.whose(token) is None
     assert people.accept(code, "4712").name == "Wu Jun"
+    engine.dispose()
+
+
+async def test_two_steps_at_once_move_whoever_is_logged_in_by_both(
+    clock: Clock, wall: Wall, tmp_path: Path
+) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path / 'people.db'}")
+    people = People(engine, clock, entropy, QUICK)
+    let = asyncio.Event()
+
+    async def slow(call: Callable[[], Result], /) -> Result:
+        await let.wait()
+        return call()
+
+    sessions = Sessions(people, slow, clock)
+    token = people.begin(people.accept(people.invite(LI), "4711").name)
+    for _ in range(2):
+        wall.set_ms += YEAR_MS
+        sessions.stepped(clock.look())
+        await asyncio.sleep(0)
+    closing = asyncio.ensure_future(sessions.close())
+    await asyncio.sleep(1)
+    assert not closing.done()
+    let.set()
+    await closing
+    assert people.whose(token) == LI
     engine.dispose()
 
 

@@ -374,6 +374,74 @@ async def test_what_nobody_knows_of_an_order_another_may_ask_and_it_acts_in_the_
     assert len(wire.sent) == 2
 
 
+async def test_of_a_table_that_was_let_go_nobody_asks_and_that_is_said(
+    desk: Desk, wire: Wire, tables: Scripted
+) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+    tables.remove("T01")
+    for person in (WU, CHEN):
+        with pytest.raises(Wrong, match="no table T01") as raised:
+            await desk.again(person, "T01", HOLD.id)
+        assert raised.value.status == 404
+    assert len(wire.sent) == 1
+
+
+@pytest.mark.parametrize("asks", ["do", "again"])
+async def test_a_table_that_is_let_go_while_its_order_is_begun_is_said_to_be_gone(
+    desk: Desk, wire: Wire, monkeypatch: pytest.MonkeyPatch, asks: str
+) -> None:
+    wire.says = silent
+    await desk.do(LI, "T01", HOLD)
+
+    def lines(table: str, role: Role) -> Wire:
+        raise KeyError(table)
+
+    monkeypatch.setattr(desk, "_lines", lines)
+    asked = desk.do(LI, "T01", HOLD) if asks == "do" else desk.again(WU, "T01", HOLD.id)
+    with pytest.raises(Wrong, match="no table T01"):
+        await asked
+    assert await fates(desk) == {HOLD.id: "unknown"}
+
+
+async def test_an_order_that_ends_with_a_fault_is_told_to_be_unknown(
+    desk: Desk, wire: Wire
+) -> None:
+    told: list[tuple[str, Answered | None]] = []
+    shown: list[dict[str, str]] = []
+    desk.on_fate = lambda order, what: told.append((order, what))
+
+    def changed(table: str) -> None:
+        asyncio.ensure_future(fates(desk, table)).add_done_callback(
+            lambda found: shown.append(found.result())
+        )
+
+    desk.on_orders = changed
+
+    def fails(command: Command) -> Reply:
+        raise RuntimeError("a fault of ours")
+
+    wire.takes_s, wire.says = 1.0, fails
+    asking = asyncio.ensure_future(desk.do(LI, "T01", HOLD))
+    await asyncio.sleep(0.5)
+    asking.cancel()  # also where whoever ordered it is gone
+    await asyncio.sleep(2)
+    assert told == [(HOLD.id, None), (HOLD.id, Answered(None))]
+    assert shown == [{HOLD.id: "sent"}, {HOLD.id: "unknown"}]
+
+
+async def test_of_an_order_that_never_went_out_no_fate_is_told(
+    desk: Desk, tmp_path: Path, wire: Wire
+) -> None:
+    told: list[str] = []
+    desk.on_fate = lambda order, what: told.append(order)
+    (tmp_path / "clients" / "referee.key_secret").unlink()
+    with pytest.raises(Wrong):
+        await desk.do(LI, "T01", HOLD)
+    await asyncio.sleep(1)
+    assert (told, wire.sent) == ([], [])
+
+
 async def test_two_who_ask_for_one_order_at_once_send_it_once(desk: Desk, wire: Wire) -> None:
     wire.says = silent
     await desk.do(LI, "T01", HOLD)

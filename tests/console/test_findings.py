@@ -48,6 +48,15 @@ class Hall:
         """Return whose hands were opened."""
         return [(one.table, one.deal) for one in self.view().integrity if one.kind == "hand_opened"]
 
+    def hears(self, n: int, kind: str, *, boot: str = "one", ago_s: float = 0, **data: str) -> None:
+        """Hear an event of T01, of one run of its daemon."""
+        event = an_event("T01", n, kind, data, ago_s)
+        self.findings.saw(msgspec.structs.replace(event, boot=boot))
+
+    def seats(self) -> list[str]:
+        """Return whose hands of T01's present match are known, the oldest first."""
+        return [one.hand.seat for one in self.findings._opened.get("T01", ())]
+
 
 @pytest.fixture
 async def hall(archive: Archive) -> AsyncIterator[Hall]:
@@ -73,6 +82,44 @@ async def test_an_opened_hand_is_known_until_another_match_begins(hall: Hall) ->
     assert hall.opened() == []
 
 
+@pytest.mark.parametrize("kind", ["meeting", "taken_over"])
+async def test_what_comes_late_of_a_match_before_is_not_of_this_one(hall: Hall, kind: str) -> None:
+    """A table's answer brings what was missed, behind what its feed has said since."""
+    hall.hears(100, "meeting")
+    hall.hears(110, "opened_hand", seat="N")
+    hall.hears(50, kind)
+    hall.hears(60, "opened_hand", seat="S")
+    assert hall.seats() == ["N"]
+
+
+async def test_a_match_that_comes_late_takes_the_hands_before_it_away_and_no_later_ones(
+    hall: Hall,
+) -> None:
+    hall.hears(110, "opened_hand", seat="N")
+    hall.hears(90, "opened_hand", seat="S")
+    assert hall.seats() == ["S", "N"]
+    hall.hears(100, "meeting")
+    hall.hears(105, "opened_hand", seat="W")
+    hall.hears(105, "opened_hand", seat="W")
+    assert hall.seats() == ["W", "N"]
+
+
+async def test_a_journal_that_begins_anew_begins_its_match_with_lower_numbers(hall: Hall) -> None:
+    hall.hears(900, "meeting", ago_s=90)
+    hall.hears(910, "opened_hand", ago_s=80, seat="N")
+    hall.hears(5, "meeting", boot="another", ago_s=20)
+    assert hall.seats() == []
+    hall.hears(8, "opened_hand", boot="another", ago_s=10, seat="W")
+    assert hall.seats() == ["W"]
+
+
+async def test_the_hands_of_a_table_that_was_let_go_are_not_shown(hall: Hall) -> None:
+    hall.tables.tell("T01", "opened_hand", seat="N", by="Chen")
+    hall.tables.tell("T02", "opened_hand", seat="N", by="Chen")
+    hall.tables.remove("T01")
+    assert hall.opened() == [("T02", 2)]
+
+
 async def test_a_hand_that_was_opened_before_the_console_began_is_in_the_archive(
     archive: Archive,
 ) -> None:
@@ -88,6 +135,8 @@ async def test_a_hand_that_was_opened_before_the_console_began_is_in_the_archive
     hall.findings.start()
     await until(hall.opened)
     assert hall.opened() == [("T01", 2)]
+    hall.hears(3, "opened_hand", boot="boot0001", seat="S")
+    assert hall.seats() == ["N"]
     await hall.findings.close()
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import msgspec
 import pytest
 
 from controller.console.config import TableLine
-from controller.console.hall import Hall
+from controller.console.hall import Hall, OfAll
 from controller.console.seen import Seen
 from controller.console.standing import SILENT_MS, Contact, Heard
 from controller.console.store.archive import open_engine
@@ -186,12 +187,23 @@ async def test_a_table_that_is_taken_out_is_gone(hall: Hall, tables: Tables) -> 
     assert "T01" not in [wait["table"] for wait in parts(hall)["waits"]]
 
 
-async def test_what_is_made_of_all_tables_is_shown_to_its_roles(hall: Hall, tables: Tables) -> None:
+@asynccontextmanager
+async def chiefs(tables: Tables, takes: Takes, name: str, made: OfAll) -> AsyncIterator[Hall]:
+    """A hall with one part for the chief that is made of all tables."""
+    hall = Hall(tables, takes, clock_ms, {name: (made, frozenset({Role.CHIEF}))})
+    hall.start()
+    yield hall
+    await hall.close()
+
+
+async def test_what_is_made_of_all_tables_is_shown_to_its_roles(
+    tables: Tables, takes: Takes
+) -> None:
     tables.hear("T01")
-    hall.show_also("count", lambda seen, now_ms: len(seen), frozenset({Role.CHIEF}))
-    await asyncio.sleep(1)
-    assert parts(hall, Role.CHIEF)["count"] == 1
-    assert "count" not in parts(hall, Role.REFEREE)
+    async with chiefs(tables, takes, "count", lambda seen, now_ms: len(seen)) as hall:
+        await asyncio.sleep(1)
+        assert parts(hall, Role.CHIEF)["count"] == 1
+        assert "count" not in parts(hall, Role.REFEREE)
 
 
 async def test_a_deal_that_is_due_and_does_not_begin_is_a_row_after_a_while(
@@ -240,20 +252,58 @@ async def test_a_state_that_cannot_be_shown_is_not_shown_as_the_present_and_harm
 
 
 async def test_a_part_of_all_tables_that_fails_is_gone_until_it_is_made_again(
-    hall: Hall, tables: Tables
+    tables: Tables, takes: Takes
 ) -> None:
-    fails = True
+    fails = False
 
-    def made(seen: Any, now_ms: int) -> int:
+    def made(seen: Sequence[Seen], now_ms: int) -> int:
         return 1 // (not fails)
 
     tables.hear("T01")
-    hall.show_also("count", lambda seen, now_ms: 7, frozenset({Role.CHIEF}))
+    async with chiefs(tables, takes, "count", made) as hall:
+        await asyncio.sleep(1)
+        assert parts(hall, Role.CHIEF)["count"] == 1
+        fails = True
+        await asyncio.sleep(1)
+        assert "count" not in parts(hall, Role.CHIEF)
+        assert parts(hall, Role.CHIEF)["row/T01"]["standing"] == "live"
+        fails = False
+        await asyncio.sleep(1)
+        assert parts(hall, Role.CHIEF)["count"] == 1
+
+
+async def test_a_part_that_fails_hides_no_table_that_is_called_like_it(
+    tables: Tables, takes: Takes
+) -> None:
+    def heard(seen: Sequence[Seen], now_ms: int) -> list[str]:
+        return [one.table for one in seen if one.state is not None]
+
+    def fails(seen: Sequence[Seen], now_ms: int) -> None:
+        raise ValueError
+
+    chief = frozenset({Role.CHIEF})
+    hall = Hall(tables, takes, clock_ms, {"store": (fails, chief), "heard": (heard, chief)})
+    tables.hear("store")
+    hall.start()
     await asyncio.sleep(1)
-    hall.show_also("count", made, frozenset({Role.CHIEF}))
+    assert parts(hall, Role.CHIEF)["heard"] == ["store"]
+    await hall.close()
+
+
+async def test_nobody_goes_to_a_table_that_was_let_go(
+    hall: Hall, tables: Tables, takes: Takes, tmp_path: Path
+) -> None:
+    tables.hear("T01", calls=[call("button", AT)])
+    tables.hear("T02", calls=[call("button", "no time at all")])
+    takes.put("T01", "Li Na")
     await asyncio.sleep(1)
-    assert "count" not in parts(hall, Role.CHIEF)
-    assert parts(hall, Role.CHIEF)["row/T01"]["standing"] == "live"
-    fails = False
+    assert takes.who("T01") == "Li Na"
+    for table in ("T01", "T02"):
+        tables.remove(table)
     await asyncio.sleep(1)
-    assert parts(hall, Role.CHIEF)["count"] == 1
+    assert takes.who("T01") is None
+    assert hall._unshown == {}
+    await takes.close()
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    assert KeptTakes(engine).all() == {}
+    engine.dispose()

@@ -201,7 +201,11 @@ async def test_one_that_says_too_much_fills_nobodys_line(engine: Engine, tables:
         assert body is not None
         assert len(body) < MOST_BYTES
         assert json.loads(body)["standing"] == Standing.STALE.value
-    assert len(parts["waits"] or b"") < MOST_BYTES
+    waits = parts["waits"]
+    assert waits is not None
+    assert len(waits) < MOST_BYTES
+    found = {wait["table"]: wait["reasons"][0]["name"] for wait in json.loads(waits)}
+    assert {found["T01"], found["T02"]} <= {Standing.SILENT.value, Standing.STALE.value}
 
 
 async def test_one_that_no_page_can_show_spoils_nothing_of_the_others(

@@ -1,9 +1,10 @@
 """Names and PINs: who is let in, who is not, and who guesses."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from argon2 import PasswordHasher
@@ -67,6 +68,46 @@ def test_who_is_invited_sets_a_pin_and_is_let_in(people: People, li: Person) -> 
     who, token = people.log_in("Li Na", "4711")
     assert who == li == LI
     assert people.whose(token) == LI
+
+
+class Meanwhile(PasswordHasher):
+    """Checks PINs, and something else happens while it does."""
+
+    happens: Callable[[], object] = staticmethod(lambda: None)
+
+    def verify(self, hash: str | bytes, password: str | bytes) -> Literal[True]:
+        right = super().verify(hash, password)
+        self.happens()
+        return right
+
+
+@pytest.mark.parametrize("what", ["removed", "removed and invited", "a new PIN"])
+def test_who_is_let_go_while_his_pin_is_checked_is_not_let_in_later(
+    people: People, li: Person, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    hasher = Meanwhile(time_cost=1, memory_cost=8, parallelism=1)
+
+    def happens() -> None:
+        if what != "a new PIN":
+            people.remove("Li Na")
+        if what != "removed":
+            code = people.invite(LI)
+            if what == "a new PIN":
+                people.accept(code, "2222")
+
+    monkeypatch.setattr(hasher, "happens", happens)
+    monkeypatch.setattr(people, "_hasher", hasher)
+    with pytest.raises(NotAllowed, match="name or PIN is wrong"):
+        people.log_in("Li Na", "4711")
+    people.invite(LI)
+    with people._engine.connect() as base:
+        assert base.execute(select(SESSIONS)).all() == []
+
+
+def test_who_was_removed_begins_no_session(people: People, li: Person) -> None:
+    people.remove("Li Na")
+    with pytest.raises(NotAllowed):
+        people.begin("Li Na")
 
 
 def test_an_invitation_is_good_once(people: People) -> None:

@@ -2,22 +2,23 @@
 
 import asyncio
 import stat
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import httpx
 import msgspec
 import pytest
 from click import ClickException
+from zeroconf import BadTypeInNameException
 
 from controller.cli.console_keys import key_name, make_keys
 from controller.client.announced import Announced
 from controller.console.app import make_app
 from controller.console.config import load, read_tables
-from controller.console.console import Console
+from controller.console.console import Console, Keeper
 from controller.console.find import Finder
 from controller.console.people import INVITATION_MS, Person
 from controller.console.routing import HEADER
@@ -395,6 +396,73 @@ async def test_what_names_no_host_is_drawn_for_nobody(console: Console, host: st
         answer = await client.post("/api/setup/qr", json=wish, headers={"Host": host})
     assert answer.status_code == 400
     assert "Host" in answer.json()["error"]["en"]
+
+
+# -- its end ---------------------------------------------------------------------------
+
+
+Ending = Callable[[], Awaitable[None]]
+
+
+class _Breaks:
+    """Something that runs, and fails at its end."""
+
+    def start(self) -> None:
+        """Begin."""
+
+    async def close(self) -> None:
+        raise ZeroDivisionError
+
+
+async def test_what_fails_at_the_end_keeps_nothing_else_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console = fake(tmp_path)
+    await console.start()
+    closed: list[str] = []
+    for name in ("pages", "hall", "desk", "takes", "sessions"):
+        part: Keeper = getattr(console, name)
+
+        async def close(name: str = name, end: Ending = part.close) -> None:
+            closed.append(name)
+            await end()
+
+        monkeypatch.setattr(part, "close", close)
+    console.keepers.append(_Breaks())
+    with pytest.raises(ZeroDivisionError):
+        await console.close()
+    assert closed == ["pages", "hall", "desk", "sessions", "takes"]
+    console.engine.dispose()
+
+
+class _Network:
+    """What listens on the network; it leaves when it is told to, and not well."""
+
+    def __init__(self) -> None:
+        self.left = 0
+        self.may = asyncio.Event()
+
+    async def async_cancel(self) -> None:
+        raise BadTypeInNameException
+
+    async def async_close(self) -> None:
+        await self.may.wait()
+        self.left += 1
+        raise BadTypeInNameException
+
+
+async def test_listening_that_does_not_end_well_ends_and_is_waited_for_each_time() -> None:
+    finder, networks = Finder(), [_Network(), _Network()]
+    for network in networks:
+        finder._zeroconf, finder._browser = cast("Any", network), cast("Any", network)
+        finder._stop()
+    closing = asyncio.ensure_future(finder.close())
+    networks[1].may.set()
+    await asyncio.sleep(0.05)
+    assert not closing.done()
+    networks[0].may.set()
+    await closing
+    assert [network.left for network in networks] == [1, 1]
 
 
 # -- all of it, with a real table ------------------------------------------------------

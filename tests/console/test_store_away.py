@@ -37,6 +37,10 @@ def away(*_: object, **__: object) -> Any:
     raise StoreError("no such disk")
 
 
+async def away_now(call: Callable[[], Result], /) -> Result:
+    raise StoreError("no such disk")
+
+
 @pytest.mark.parametrize("name", ["chief", "tech", "ref"])
 async def test_whoever_orders_is_told_since_when_and_that_it_is_back(
     hall: tuple[Console, Scripted, str], name: str
@@ -69,6 +73,18 @@ async def test_what_could_not_be_written_down_was_not_sent_and_is_shown_so(
         answer = await client.post("/api/tables/T01/do", json=said)
     assert refused(answer)[0] == 503
     assert "nothing was sent" in refused(answer)[1]
+
+
+@pytest.mark.parametrize("path", ["/", "/wall", "/chief", "/api/me"])
+async def test_whoever_is_not_known_yet_is_told_that_the_database_cannot_be_used(
+    hall: tuple[Console, Scripted, str], path: str
+) -> None:
+    console, _, url = hall
+    async with visitor(url, "chief") as client:
+        console.sessions._forget()
+        console.sessions._run = away_now
+        answer = await client.get(path)
+    assert refused(answer) == (503, "the console's database cannot be used: see its log")
 
 
 async def test_a_table_page_reads_again_what_could_not_be_read(

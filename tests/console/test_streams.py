@@ -1,21 +1,29 @@
 """The streams of the pages, over a real server: all first, then what changes, and their end."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from starlette.requests import Request
 
 from controller.config import ConfigError
 from controller.console import one_table
 from controller.console.console import Console
+from controller.console.people import Person
+from controller.console.routes import stream as streams
+from controller.console.routing import Asked
 from controller.console.serving import ConsoleFailed, serve
-from controller.messages import Role, State
+from controller.console.shown import Shown, stream
+from controller.console.store.archive import StoreError
+from controller.messages import Event, Role, State
 from tests.console.fake import Scripted
+from tests.console.until import until
 from tests.console.web import listening, served, standing, visitor
 
+REF = Person(name="ref", role=Role.REFEREE)
 HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
 
 
@@ -131,6 +139,46 @@ async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
                 left = console.pages.open
 
 
+@pytest.mark.parametrize("times", [0, 1, 20])
+async def test_a_page_that_is_left_leaves_nothing_that_runs_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    """Also where whoever reads is told to end again and again, as a server does; 0: he left."""
+    made: list[Any] = []
+
+    def kept(*args: Any, **more: Any) -> AsyncGenerator[bytes, None]:
+        events = stream(*args, **more)
+        made.append(events)
+        return events
+
+    monkeypatch.setattr(streams, "stream", kept)
+    async with standing(tmp_path) as (console, _):
+        asked = Asked(Request({"type": "http", "headers": []}), console, REF)
+        told = streams._told(asked, Shown())
+        before = asyncio.all_tasks()
+
+        async def read() -> None:
+            async for _ in told:
+                pass
+
+        if not times:
+            await anext(told)
+            await told.aclose()  # type: ignore[attr-defined]  # it is a generator
+            assert made[0].ag_frame is None
+            return
+        reading = asyncio.ensure_future(read())
+        await until(lambda: made and made[0].ag_running)
+        await asyncio.sleep(0.1)  # it waits for what comes next
+        for _ in range(times):
+            reading.cancel()
+            await asyncio.sleep(0)
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert reading.cancelled()
+        assert asyncio.all_tasks() == before
+        assert made[0].ag_frame is None
+
+
 async def test_a_console_ends_with_its_pages_still_open(tmp_path: Path) -> None:
     async with standing(tmp_path) as (console, _):
         async with served(console) as url:
@@ -179,10 +227,6 @@ async def test_a_tables_page_that_cannot_be_kept_ends_rather_than_to_stand_still
     hall: Hall, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     console, _, url = hall
-
-    def broken(*_: object) -> None:
-        raise ZeroDivisionError
-
     if what == "tell":
         monkeypatch.setattr(one_table, "tell", broken)
     else:
@@ -194,6 +238,62 @@ async def test_a_tables_page_that_cannot_be_kept_ends_rather_than_to_stand_still
         await events.end()
     async with visitor(url, "ref") as client, listening(client, "/stream/hall") as others:
         assert (await others.next())[0] == "all"
+
+
+async def test_a_page_that_cannot_be_brought_up_to_date_ends_rather_than_to_stand_still(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was told could not be read, and is read again: then it fails otherwise."""
+    console, _, url = hall
+    newest, failure = console.archive.newest, list[Exception]([StoreError("no such disk")])
+
+    def fails(table: str, count: int, kind: str | None = None) -> list[Event]:
+        if kind is None:
+            raise failure[-1]
+        return newest(table, count, kind)
+
+    monkeypatch.setattr(console.archive, "newest", fails)
+    async with visitor(url, "ref") as client, listening(client, "/stream/table/T01") as events:
+        await events.part("orders", lambda orders: orders == [])
+        failure.append(ZeroDivisionError())
+        await events.end()
+
+
+async def test_a_console_that_ends_ends_what_is_being_shown(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _, url = hall
+    begun, never = asyncio.Event(), asyncio.Event()
+
+    async def for_ever(table: str) -> None:
+        begun.set()
+        await never.wait()
+
+    async with visitor(url, "ref") as client, listening(client, "/stream/table/T01") as events:
+        await events.part("orders", lambda orders: orders == [])
+        monkeypatch.setattr(console.desk, "orders", for_ever)
+        console.desk.on_orders("T01")
+        await begun.wait()
+        monkeypatch.setattr(console.pages, "_undo", [])  # it is closed once more, at the end
+        await console.pages.close()
+        assert console.pages._showing == set()
+
+
+async def test_what_a_table_says_late_is_told_at_its_place(hall: Hall) -> None:
+    _, tables, url = hall
+    async with visitor(url, "ref") as client, listening(client, "/stream/table/T01") as events:
+        last = await events.part("told", lambda lines: len(lines) >= 3)
+        later = tables.tell("T01", "call", seat="N")
+        await events.part("told", lambda lines: lines[-1]["n"] == later.n)
+        late = msgspec.structs.replace(later, n=500, head="late")
+        for told in tables._events[:]:
+            told(late)
+        lines = await events.part("told", lambda lines: len(lines) == len(last) + 2)
+    assert [line["n"] for line in lines[-2:]] == [500, later.n]
+
+
+def broken(*_: object) -> None:
+    raise ZeroDivisionError
 
 
 def seen_state(tables: Scripted, table: str) -> State:

@@ -15,7 +15,7 @@ import zmq.asyncio
 
 from controller.client.client import Identity
 from controller.console.config import TableLine
-from controller.console.standing import Standing
+from controller.console.standing import Heard, Standing
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import Aside
 from controller.console.tables import Tables
@@ -229,8 +229,6 @@ async def test_a_database_that_goes_away_loses_nothing_and_is_said_to_be_away(
     async with opened(
         new_database(postgres, f"away{room}{private}".lower()), most_waiting=room
     ) as tables:
-        changes: list[bool] = []
-        tables.on_store(lambda: changes.append(tables.store_standing.away_since_ms is not None))
         for sim in sims:
             tables.add(sim.line)
         await live(tables)
@@ -259,7 +257,24 @@ async def test_a_database_that_goes_away_loses_nothing_and_is_said_to_be_away(
         await all_kept(tables, sims)
         assert tables.store_standing.away_since_ms is None
         assert (tables.store_standing.refused > 0) == (room == 30)
-        assert changes == [True, False]
+
+
+async def test_a_fault_with_one_table_keeps_no_other_from_being_found_silent(
+    feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sims = feeds(2)
+    async with opened(f"sqlite:///{tmp_path / 'console.db'}") as tables:
+        for sim in sims:
+            tables.add(sim.line)
+        await live(tables)
+        first, second = (tables._all[name] for name in tables.ids)
+        monkeypatch.setattr(first, "seen", None)
+        second.seen = msgspec.structs.replace(second.seen, heard=Heard(contact_ms=-10_000_000))
+        tables._feed.shut(second.line.id)
+        tables._feed.shut(first.line.id)
+        await until(lambda: second.standing is not Standing.LIVE)
+        assert not tables._looking.done()
+        monkeypatch.undo()
 
 
 def _fails(told: object) -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.commands import COMMANDS
+from controller.console.late import insert
 from controller.console.view import called
 from controller.console.view.told import FIRST, KINDS, tell, told
 from controller.console.view.told_match import MATCH, match_words
@@ -150,3 +151,38 @@ def test_a_card_is_told_as_people_write_it() -> None:
 
 def test_every_command_has_words_for_its_button() -> None:
     assert set(COMMANDS) <= set(called.COMMANDS)
+
+
+def entry(n: int, *, boot: str = "one", at_s: int = 0) -> Event:
+    """Return an entry of a journal, told so many seconds after another's beginning."""
+    time = f"2027-01-01T00:{at_s // 60:02}:{at_s % 60:02}.000+00:00"
+    head = f"{boot}{n}"
+    return msgspec.structs.replace(EVENTS[0], n=n, boot=boot, time=time, head=head)
+
+
+def inserted(*events: Event, most: int = 4) -> list[int]:
+    """Return the numbers of entries that came in this order, as they are told."""
+    known: list[Event] = []
+    for event in events:
+        insert(known, event, most)
+    return [event.n for event in known]
+
+
+def test_an_entry_that_comes_late_is_told_at_its_place_and_pushes_no_newer_one_out() -> None:
+    assert inserted(*(entry(n) for n in (11, 13, 14, 12))) == [11, 12, 13, 14]
+    assert inserted(*(entry(n) for n in (11, 12, 13, 14, 2, 3))) == [11, 12, 13, 14]
+    assert inserted(*(entry(n) for n in (11, 13, 14, 15, 12))) == [12, 13, 14, 15]
+
+
+def test_an_entry_that_comes_twice_is_told_once() -> None:
+    assert inserted(entry(1), entry(3), entry(2), entry(2), entry(3)) == [1, 2, 3]
+
+
+def test_what_an_earlier_run_of_the_table_said_stands_before_what_the_next_one_says() -> None:
+    later = [entry(n, boot="two", at_s=60 + n) for n in (7, 8)]
+    assert inserted(*later, entry(5, at_s=5), entry(6, at_s=6)) == [5, 6, 7, 8]
+
+
+def test_a_journal_that_begins_anew_goes_on_behind_the_one_before() -> None:
+    anew = [entry(n, boot="two", at_s=600 + n) for n in (1, 2)]
+    assert inserted(entry(901, at_s=1), entry(902, at_s=2), *anew) == [901, 902, 1, 2]

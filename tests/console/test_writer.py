@@ -3,6 +3,7 @@
 import asyncio
 import threading  # noqa: TID251 - the writer thread is held up here
 from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy.exc import OperationalError
@@ -56,8 +57,8 @@ async def make(aside: Aside, disk: Disk) -> AsyncIterator[Callable[..., Writer]]
     """Makes writers that do not wait long."""
     made: list[Writer] = []
 
-    def make(**more: int) -> Writer:
-        made.append(Writer(disk, aside.run, lambda: 77, retry_s=0.01, **more))  # type: ignore[arg-type]  # numbers alone
+    def make(**more: Any) -> Writer:
+        made.append(Writer(disk, aside.run, lambda: 77, retry_s=0.01, **more))
         return made[-1]
 
     yield make
@@ -227,3 +228,48 @@ async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
     assert done is not None
     await done
     assert [group for group in disk.groups if group] == [[1, 2]]
+
+
+@pytest.mark.parametrize("what", ["on_written", "on_standing"])
+async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
+    make: Callable[..., Writer], disk: Disk, what: str
+) -> None:
+    told: list[bool] = []
+
+    def breaks(*_: object) -> None:
+        told.append(True)
+        raise ZeroDivisionError
+
+    writer = make(most_events=2, **{what: breaks})
+    disk.away = what == "on_standing"
+    writer.keep(events(1))
+    await until(lambda: told)
+    await writer.settled()
+    assert writer.standing.away_since_ms == 77
+    assert writer.standing.why
+    writer.keep(events(1))
+    await writer.settled()
+    while writer.keep(events(1)) is not None:  # it does not pile up without end
+        pass
+    assert writer.standing.waiting <= 2
+
+
+async def test_who_has_to_know_is_told_that_writing_has_ended(
+    make: Callable[..., Writer],
+) -> None:
+    held: list[bool] = []
+
+    def breaks(written: Written) -> None:
+        raise ZeroDivisionError
+
+    def hold() -> None:
+        held.append(writer.away)
+
+    writer: Writer = make(on_written=breaks, on_standing=hold)
+    writer.keep(events(1))
+    await until(lambda: held)
+    left = writer.keep(events(1))
+    await writer.close()
+    assert held == [True]
+    assert left is not None
+    assert left.cancelled()

@@ -8,7 +8,7 @@ from controller.cli.bench import command
 from controller.trials.console_load import Load, console_load
 from controller.trials.feeds import Called, Chain, example_state
 from controller.trials.pixels import Drawn
-from controller.trials.watched import LEAST_S, memory, times, until_drawn_ms
+from controller.trials.watched import LEAST_S, Times, memory, times, until_drawn_ms
 
 CALLED = [Called("T1", 1_000, True), Called("T2", 1_500, True), Called("T1", 2_000, False)]
 
@@ -31,6 +31,7 @@ def test_times_are_told_by_their_hundredths() -> None:
     assert said is not None
     assert (said.count, said.p50_ms, said.p95_ms, said.most_ms) == (101, 51.0, 96.0, 101.0)
     assert times([]) is None
+    assert times([7.04]) == Times(1, 7.0, 7.0, 7.0)
 
 
 def test_memory_is_told_by_its_slope_over_the_last_two_thirds() -> None:

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from controller.console.routing import EVERYBODY, REFEREES, Asked, Roles, admit, route
+from controller.console.standing import Standing
 from controller.console.store.acts import KeptAct
 from controller.console.view.areas import areas, is_due, is_over
 from controller.console.wrong import Wrong
@@ -88,7 +89,7 @@ async def act(asked: Asked) -> dict[str, Any]:
     admit(asked.person, doing.roles)
     args = doing.args(wish)
     tables, unheard = _meant(asked, area, doing, wish)
-    if not tables and await asked.console.acts.known(wish.id) is None:
+    if not (tables or unheard) and await asked.console.acts.known(wish.id) is None:
         return {"tables": {}}
     meant = KeptAct(
         id=wish.id,
@@ -114,10 +115,10 @@ async def again(asked: Asked) -> dict[str, Any]:
 def _meant(
     asked: Asked, area: str, doing: Act, wish: AreaWish
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the tables that are meant, and those of the area that were never heard.
+    """Return the tables that are meant, and those of the area of which nobody knows that.
 
-    By itself an act is for the tables where it is due. Raises Wrong for one that is not of the
-    area.
+    By itself an act is for the tables where it is due by their last word; of one that is not
+    live, that may be an hour old. Raises Wrong for one that is not of the area.
     """
     tables = asked.console.tables
     there = {table: tables.seen(table) for table in tables.ids}
@@ -129,9 +130,10 @@ def _meant(
             if table not in there:
                 raise Wrong(400, f"{table} is not in area {area}", f"{table}不在{area}区")
         return list(dict.fromkeys(wish.tables)), ()
-    states = {table: seen.state for table, seen in there.items()}
-    unheard = tuple(table for table, state in states.items() if state is None)
-    return [table for table, state in states.items() if state and doing.meant(state)], unheard
+    meant = [table for table, seen in there.items() if seen.state and doing.meant(seen.state)]
+    now_ms = asked.console.now_ms()
+    dark = (table for table, seen in there.items() if seen.standing(now_ms)[0] is not Standing.LIVE)
+    return meant, tuple(table for table in dark if table not in meant)
 
 
 def order_id(request: str, table: str) -> str:

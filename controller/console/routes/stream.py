@@ -88,18 +88,22 @@ async def _told(
     with console.lookers.looking(person.name) as too_many:
         why = (console.ending, failed, too_many)
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
+        due: asyncio.Future[bytes | None] | None = None
         try:
             while True:
                 due = asyncio.ensure_future(anext(events, None))
                 await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
                 said = due.result() if due.done() else None
                 if said is None or any(end.done() for end in ends):
-                    due.cancel()
                     return
                 yield said
         finally:
             for end in ends:
                 end.cancel()
+            if due is not None and not due.done():
+                due.cancel()  # which ends `events`, too
+                await asyncio.wait({due})
+            await events.aclose()
 
 
 def _streamed(events: AsyncIterator[bytes]) -> Response:

@@ -11,7 +11,8 @@ from controller.console.store.tables import ACTS
 class KeptAct(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that an area's tables were to do: the command, and its order's id by table.
 
-    `unheard`: tables of the area of which nothing was ever heard, so that nothing was sent there.
+    `unheard`: tables of the area whose present was not known and that were not meant by their last
+    word, if there was one: nothing was sent there.
     `at_ms`: when, by the console's clock.
     """
 

@@ -1,7 +1,8 @@
 """What is heard goes to the archive in groups, and waits in memory while the database is away.
 
 While one group is written the next one gathers, so that a slow database makes larger groups and
-never a slower loop. What finds no room is refused: who had it asks the table for it later.
+never a slower loop. What finds no room is refused: who had it asks the table for it later. Where
+writing itself ends by a fault, the database is said to be away from then on: nothing is taken down.
 """
 
 import asyncio
@@ -58,6 +59,7 @@ class Writer:
         self._tried = asyncio.Event()
         self._closing = asyncio.Event()
         self._task = asyncio.create_task(self._write_on())
+        self._task.add_done_callback(self._is_over)
 
     @property
     def standing(self) -> StoreStanding:
@@ -115,7 +117,9 @@ class Writer:
         """Write what waits, if the database takes it, and stop."""
         self._closing.set()
         self._news.set()
-        await self._task
+        await asyncio.gather(self._task, return_exceptions=True)
+        for _, done in self._batches:
+            done.cancel()
 
     async def _write_on(self) -> None:
         while self._batches or not self._closing.is_set():
@@ -138,8 +142,21 @@ class Writer:
             self._came()
             self._on_written(written)
             self._tell_tried()
-        for _, done in self._batches:
-            done.cancel()
+
+    def _is_over(self, task: "asyncio.Task[None]") -> None:
+        """Say that nothing is taken down any more, where a fault of ours has ended the writing."""
+        error = None if task.cancelled() else task.exception()
+        if error is None:
+            return
+        _log.critical("writing failed: nothing more is kept", exc_info=error)
+        self._why = str(error) or type(error).__name__
+        if self._away_since_ms is None:
+            self._away_since_ms = self._now_ms()
+        self._tell_tried()
+        try:
+            self._on_standing()
+        except Exception:
+            _log.exception("not told that nothing is kept")
 
     async def _rest(self) -> None:
         """Wait for something to write, or until it is time to look whether anything could be."""

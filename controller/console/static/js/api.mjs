@@ -2,6 +2,9 @@
 
 import { both, say } from "./words.mjs";
 
+/** The console's answer where its database takes nothing down: what is not written is not sent. */
+const UNWRITTEN = 503;
+
 /** The console said no, or nothing was heard of it: `status` 0. Its message is for people. */
 export class Refused extends Error {
   constructor(status, error) {
@@ -14,22 +17,45 @@ export class Refused extends Error {
 
 /** Ask for a page's data. Throws Refused. */
 export function get(path) {
-  return asked("GET", path);
+  return request("GET", path);
 }
 
 /** Say something to the console. Throws Refused. */
 export function post(path, body = {}) {
-  return asked("POST", path, JSON.stringify(body), "application/json");
+  return request("POST", path, JSON.stringify(body), "application/json");
+}
+
+/** Make an order that the console is to give: a function that sends it, the same each time.
+ *
+ * It returns {answer}; {unsent: words}: the console itself says that it sent nothing; or {unknown:
+ * words}: it may have acted, and by its id it acts once, however often it is sent. What once may
+ * have acted only an answer tells of: that a later try was refused says nothing of the first.
+ */
+export function ordering(path, body) {
+  let tried = false;
+  return async () => {
+    try {
+      const answer = await post(path, body);
+      if (answer && !answer.unknown) return { answer };
+      tried = true;
+      return { unknown: "" };
+    } catch (error) {
+      const ours = (error.status >= 400 && error.status < 500) || error.status === UNWRITTEN;
+      if (ours && !tried) return { unsent: error.message };
+      tried = true;
+      return { unknown: error.message };
+    }
+  };
 }
 
 /** Send a text as it is, a CSV file say. Throws Refused. */
 export function postText(path, body, type = "text/csv; charset=utf-8") {
-  return asked("POST", path, body, type);
+  return request("POST", path, body, type);
 }
 
 /** Take something away. Throws Refused. */
 export function del(path, body = {}) {
-  return asked("DELETE", path, JSON.stringify(body), "application/json");
+  return request("DELETE", path, JSON.stringify(body), "application/json");
 }
 
 /** An order's id: 128 random bits. (No crypto.randomUUID: it is not there without TLS.) */
@@ -44,7 +70,7 @@ export function toLogin() {
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 }
 
-async function asked(method, path, body, type) {
+async function request(method, path, body, type) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-Dealtable"] = "1";
   if (type) headers["Content-Type"] = type;

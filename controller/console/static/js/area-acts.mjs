@@ -1,13 +1,13 @@
 // What was ordered of an area, table by table, as far as it came; and the rest done from here.
 //
-//   not sent   the console has sent nothing there: it never heard the table, or could not write
+//   not sent   the console has sent nothing there: it did not hear the table, or could not write
 //   sent       no answer yet
 //   silent     none came: it may have acted. Asked for again it acts once
 //   accepted   the table has answered: its effect is on the table's disk
 //   seen       the table's own journal has told it
 //   refused    the table says no, in its own words; it can be ordered anew, by a person's word
 
-import { newId, post } from "./api.mjs";
+import { newId, ordering, post } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
 import { because } from "./order.mjs";
@@ -50,8 +50,13 @@ function actLine(area, tell) {
   const list = h("ul", { role: "list" });
   const again = h("button", { type: "button", class: "plain small", onclick: () => press(again, askAgain) });
   const anew = h("button", { type: "button", class: "plain small", onclick: () => press(anew, orderAnew) });
-  const node = h("section", null, h("p", null, what, " ", sums), list, h("div", { class: "hand" }, again, anew));
+  const unsure = h("button", { type: "button", class: "plain small again", onclick: () => press(unsure, give) }, say("order.again"));
+  const hand = h("div", { class: "hand" }, again, anew, unsure);
+  const node = h("section", null, h("p", null, what, " ", sums), list, hand);
   let act = null;
+  let may = false;
+  /** What is ordered anew from here: {tables, send, lost}; `lost`: it may have been, or not. */
+  let open = null;
 
   /** The tables with one of these fates. */
   function of(...fates) {
@@ -79,31 +84,54 @@ function actLine(area, tell) {
     const title = say("area.anew-title", { act: say(`area-act.${act.act}`), tables: tables.join(" ") });
     if (!(await confirmed({ title, text: say("area.anew-text"), yes: say("order.anew") }))) return;
     const said = { reason: act.reason ?? undefined, seconds: act.seconds ?? undefined };
-    await post(`/api/areas/${encodeURIComponent(area)}/${act.act}`, { id: newId(), tables, ...said });
+    const path = `/api/areas/${encodeURIComponent(area)}/${act.act}`;
+    const left = tables.filter((table) => of("refused").includes(table)); // since he was asked
+    if (!left.length) return;
+    open = { tables: left, send: ordering(path, { id: newId(), tables: left, ...said }), lost: false };
+    await give();
+  }
+
+  /** The same order, however often: another one would add its time twice. */
+  async function give() {
+    const given = open;
+    const { answer, unsent, unknown } = await given.send();
+    if (!answer) tell(unsent ?? `${say("order.unknown")} ${unknown}`, "bad");
+    given.lost = unknown !== undefined;
+    if (!given.lost && open === given) open = null;
+    offer();
+  }
+
+  function offer() {
+    const refused = of("refused");
+    // Of what was ordered anew since, here or by somebody else, the newer line tells.
+    if (open && !open.tables.every((table) => refused.includes(table))) open = null;
+    shown(anew, may && refused.length && !open?.lost);
+    text(anew, say("area.anew", { n: refused.length }));
+    attr(anew, "aria-label", `${say("area.anew", { n: refused.length })}: ${refused.join(" ")}`);
+    shown(unsure, may && open?.lost);
+    attr(unsure, "aria-label", `${say("order.again")}: ${(open?.tables ?? []).join(" ")}`);
   }
 
   return {
     node,
     draw: (told, me) => {
       act = told;
-      const may = me?.role === "chief";
+      may = me?.role === "chief";
       const [due, refused] = [of("unsent", "silent"), of("refused")];
       data(node, "open", due.length || refused.length ? "yes" : null);
       text(what, say("area.act", { act: say(`area-act.${act.act}`), person: act.person, time: ofDay(act.at_ms) }));
       text(sums, FATES.map((fate) => [fate, of(fate).length]).filter(([, n]) => n)
         .map(([fate, n]) => `${SIGNS[fate]} ${say(`area-fate.${fate}`, { n })}`).join(" · "));
-      const open = act.tables.filter((one) => ["refused", "silent", "unsent"].includes(one.fate))
+      const undone = act.tables.filter((one) => ["refused", "silent", "unsent"].includes(one.fate))
         .sort((a, b) => rank(a.fate) - rank(b.fate) || inOrder(a.table, b.table));
-      fill(list, open.map((one) => h("li", { data: { fate: one.fate } },
+      fill(list, undone.map((one) => h("li", { data: { fate: one.fate } },
         h("b", null, `${SIGNS[one.fate]} ${one.table}`), ` ${one.error ? because(one.error) : say(`area-why.${one.fate}`)}`)),
       act.unheard.length ? h("li", null, h("b", null, `– ${[...act.unheard].sort(inOrder).join(" ")}`), ` ${say("area.unheard")}`) : null);
-      shown(list, open.length || act.unheard.length);
+      shown(list, undone.length || act.unheard.length);
       shown(again, may && due.length);
       text(again, say("area.ask-again", { n: due.length }));
       attr(again, "aria-label", `${say("area.ask-again", { n: due.length })}: ${due.join(" ")}`);
-      shown(anew, may && refused.length);
-      text(anew, say("area.anew", { n: refused.length }));
-      attr(anew, "aria-label", `${say("area.anew", { n: refused.length })}: ${refused.join(" ")}`);
+      offer();
     },
   };
 }

@@ -1,37 +1,43 @@
 // One order for every table of an area, and what must be known before it is given.
 
-import { newId, post } from "./api.mjs";
+import { newId, ordering } from "./api.mjs";
 import { ask, confirmed } from "./dialog.mjs";
-import { fill, h } from "./dom.mjs";
+import { attr, fill, h, text } from "./dom.mjs";
 import { say } from "./words.mjs";
 
 /** Make a button that gives one command to every table of an area, and says what became of it.
  *
+ * What is not known of it stands below `fate` with a button that asks again; this one orders anew.
  * `view()`: the area as it is; `tableOf(area, name)`: its table that people call so, or null.
  */
 export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   const button = h("button", { type: "button", class: kind }, label);
-  let order = null;
+  const words = h("span", null);
+  const again = h("button", { type: "button", class: "plain small again", onclick: give }, say("order.again"));
+  attr(again, "aria-label", `${say("order.again")}: ${label}`);
+  const unsure = h("p", { class: "fate unsure", role: "status" }, words, " ", again);
+  let send = null;
 
   async function press() {
-    const body = order ?? (await question(act, area, view(), tableOf));
+    const body = await question(act, area, view(), tableOf);
     if (!body) return;
-    order = body;
-    button.disabled = true;
+    send = ordering(`/api/areas/${encodeURIComponent(area)}/${act}`, body);
+    unsure.remove();
+    await give();
+  }
+
+  async function give() {
+    button.disabled = again.disabled = true;
     fill(fate, say("area.sending"));
-    try {
-      const answer = await post(`/api/areas/${encodeURIComponent(area)}/${act}`, order);
-      order = null;
-      // What became of it table by table comes by the stream, to everybody's page.
-      fill(fate, Object.keys(answer.tables).length ? "" : say("area.nobody"));
-    } catch (error) {
-      // Nothing is known: the same id again acts once. What the console refused was not sent.
-      if ((error.status >= 400 && error.status < 500) || error.status === 503) order = null;
-      fill(fate, `${error.message} ${order ? say("area.again") : ""}`);
-      tell(error.message, "bad");
-    } finally {
-      button.disabled = false;
-    }
+    const { answer, unsent, unknown } = await send();
+    button.disabled = again.disabled = false;
+    // What became of it table by table comes by the stream, to everybody's page.
+    if (answer) fill(fate, Object.keys(answer.tables).length ? "" : say("area.nobody"));
+    else fill(fate, unsent === undefined ? "" : `${say("order.unsent")} ${unsent}`);
+    if (unknown === undefined) unsure.remove();
+    else if (!unsure.isConnected) fate.after(unsure);
+    text(words, `${label}: ${say("order.unknown")} ${unknown ?? ""}`);
+    if (!answer) tell(unsent ?? unknown, "bad");
   }
 
   button.addEventListener("click", press);

@@ -14,13 +14,15 @@ const NARROW = matchMedia("(max-width: 600px)");
 
 /** Make the clocks in a block: {draw(areas, me, acts), choose(), tick()}.
  *
+ * `draw` takes what changed: undefined is as before, null is not known any more.
  * `near(area)`: whether it is his; where that may have changed, call `choose`. `tableOf(area,
  * name)`: the id of its table that people call so, or null.
  */
 export function areaClocks(block, { tell, voice, near, tableOf }) {
   const nodes = new Map();
   const clocks = new Map();
-  let areas = [];
+  const unknown = h("p", { class: "quiet unknown", role: "status", hidden: true });
+  let areas = null; // null: not known, as nothing was told or what was told is withdrawn
   let acts = [];
   let me = null;
   let opened = null;
@@ -43,21 +45,25 @@ export function areaClocks(block, { tell, voice, near, tableOf }) {
       shown(one.node, his.includes(area));
       one.open(!many || opened === area || one.due());
     }
-    shown(block, clocks.size);
+    shown(block, clocks.size || !unknown.hidden);
   }
 
+  block.append(unknown);
   NARROW.addEventListener("change", choose);
 
   return {
     draw: (views, who, ordered) => {
-      areas = views ?? areas;
-      acts = ordered ?? acts;
+      if (views !== undefined) areas = views;
+      if (ordered !== undefined) acts = ordered;
       me = who;
-      const names = areas.map((view) => view.area).sort(inOrder);
+      text(unknown, !areas ? say("area.unknown") : !acts ? say("area.acts-unknown") : "");
+      shown(unknown, !areas || !acts);
+      const seen = areas ?? [];
+      const names = seen.map((view) => view.area).sort(inOrder);
       keyed(block, nodes, names, make);
       for (const name of clocks.keys()) if (!nodes.has(name)) clocks.delete(name);
-      for (const view of areas) {
-        const said = clocks.get(view.area).draw(view, me, acts);
+      for (const view of seen) {
+        const said = clocks.get(view.area).draw(view, me, acts ?? []);
         if (!said || !near(view.area)) continue;
         voice(say("area.says", { area: view.area, words: said }));
         beep(1);

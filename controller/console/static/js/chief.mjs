@@ -31,9 +31,10 @@ const clocks = areaClocks(byId("areas"), {
 const store = storeLine(byId("main"), top);
 const ticking = new Set();
 let me = null;
-let waits = [];
-let view = null;
-let areas = [];
+/** What the console tells, matter by matter; null: not known, or not any more. */
+const told = { chief: null, waits: null, areas: null };
+/** What a matter is read from, where that is not the chief's own part. */
+const SOURCE = { untaken: "waits", late: "areas" };
 let known = null;
 
 /** The name of a table as people call it. */
@@ -47,6 +48,11 @@ const panels = new Map(MATTERS.map(([name, title]) => [name, panel(name, title)]
 const load = loadPanel();
 fill(byId("matters"), [...panels.values()].map((one) => one.node), load.node);
 
+/** How many there are, in words where there are none or nobody knows. */
+function counted(found) {
+  return found ? found.length || say("chief.none") : say("chief.unknown");
+}
+
 function panel(name, title) {
   const count = h("b", { class: "count" });
   const list = h("ul", { role: "list" });
@@ -57,8 +63,9 @@ function panel(name, title) {
   const lines = new Map();
   return {
     node,
-    draw: (found) => {
-      text(count, found.length || say("chief.none"));
+    draw: (told_) => {
+      const found = told_ ?? [];
+      text(count, counted(told_));
       data(node, "any", found.length ? "yes" : null);
       data(node, "bad", found.some((line) => line.bad) ? "yes" : null);
       const ids = found.map((line) => `${line.table} ${line.key}`);
@@ -121,8 +128,9 @@ function loadPanel() {
     h("h2", { id: "matter-load" }, say("chief.load"), " ", count), h("div", { class: "wide", tabindex: 0, role: "group", "aria-labelledby": "matter-load" }, table));
   return {
     node,
-    draw: (found) => {
-      text(count, found.length || say("chief.none"));
+    draw: (told_) => {
+      const found = told_ ?? [];
+      text(count, counted(told_));
       data(node, "any", found.length ? "yes" : null);
       table.hidden = found.length === 0;
       fill(body, found.map((one) => h("tr", null,
@@ -148,19 +156,21 @@ function news(changed) {
     if (value) rows.set(name.slice(4), value);
     else rows.delete(name.slice(4));
   }
-  if (changed.waits) waits = changed.waits;
-  if (changed.areas) areas = changed.areas;
-  if (changed.chief) view = changed.chief;
-  if (changed.areas || changed.acts || changed.me) clocks.draw(areas, me, changed.acts);
+  const due = Object.keys(told).filter((name) => name in changed);
+  for (const name of due) told[name] = changed[name];
+  if ("areas" in changed || "acts" in changed || changed.me) clocks.draw(changed.areas, me, changed.acts);
   if ("store" in changed) store.draw(changed.store);
-  if (!view || !late && !["waits", "areas", "chief"].some((name) => name in changed)) return;
-  for (const [name, , lines] of MATTERS) panels.get(name).draw(lines({ view, waits, areas }));
-  load.draw(view.load);
-  alarm();
+  if (!late && !due.length) return;
+  const { chief: view, waits, areas } = told;
+  for (const [name, , lines] of MATTERS) {
+    panels.get(name).draw(told[SOURCE[name] ?? "chief"] && lines({ view, waits, areas }));
+  }
+  load.draw(view && view.load);
+  if (view && waits) alarm(view, waits);
 }
 
 /** Say what is new of what waits for his word. */
-function alarm() {
+function alarm(view, waits) {
   const here = new Set([
     ...view.approvals.map((one) => `${one.table} ${one.ruling.id} ${one.verbal}`),
     ...waits.filter((wait) => wait.chiefs).map((wait) => `${wait.table} ${wait.reasons[0].since_ms}`),

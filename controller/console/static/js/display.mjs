@@ -31,27 +31,31 @@ middle.onChoice = () => drawSeats();
 document.title = say("display.title", { table });
 text(byId("title"), document.title);
 
-let view = null;
+let view; // null: the console has nothing of this table any more; undefined: it has not said yet
 let away = null; // Since when nothing was heard of the console.
 
 function draw() {
-  if (!view) return;
-  const live = view.standing === LIVE && !away;
-  middle.draw(view, table);
+  if (view === undefined) return;
+  const live = view?.standing === LIVE && !away;
+  shown(byId("middle"), view);
+  shown(byId("seats"), view);
+  if (view) middle.draw(view, table);
   drawSeats();
   data(document.body, "stale", live ? null : "yes");
   shown(byId("stale"), !live);
   text(byId("stale"), live ? "" : stale());
-  text(byId("voice"), `${both(view, "phase")}. ${both(view, "next")}`);
+  text(byId("voice"), view === null ? "" : `${both(view, "phase")}. ${both(view, "next")}`);
 }
 
 function drawSeats() {
+  if (!view) return;
   const live = view.standing === LIVE && !away;
   for (const one of view.seats) seats.get(one.seat).draw(one, view, live);
 }
 
 function stale() {
   if (away) return say("display.away", { time: ofDay(away.getTime(), true) });
+  if (view === null) return say("display.gone");
   if (!view.heard) return say("display.unheard");
   return say(`display.standing.${view.standing}`, { time: ofDay(view.since_ms, true) });
 }
@@ -60,7 +64,7 @@ listen(
   `/stream/display/${encodeURIComponent(table)}`,
   (changed) => {
     if (changed.me?.language) setLanguage(changed.me.language);
-    if (changed.display) view = changed.display;
+    if ("display" in changed) view = changed.display;
     draw();
   },
   (since) => {

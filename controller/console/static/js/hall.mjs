@@ -45,8 +45,6 @@ const clocks = areaClocks(byId("areas"), {
 const store = storeLine(byId("main"), top);
 const newcomers = new Newcomers(top.say, (area) => filters.near(area));
 
-/* What the stream brings: at most once a frame. */
-
 function take(table, wait) {
   return post(`/api/tables/${encodeURIComponent(table)}/take`, { over: wait?.taken_by ?? null })
     .catch((error) => top.tell(error.message, "bad"));
@@ -57,6 +55,8 @@ function leave(table) {
     .catch((error) => top.tell(error.message, "bad"));
 }
 
+/* What the stream brings: at most once a frame. */
+
 function news(changed) {
   const due = new Set();
   if (changed.me) {
@@ -65,8 +65,8 @@ function news(changed) {
     for (const table of rows.keys()) due.add(table);
   }
   if (newRows(changed, due)) filters.draw([...new Set([...rows.values()].map((row) => row.area))]);
-  if (changed.waits !== undefined) newWaits(changed.waits ?? [], due);
-  if (changed.areas !== undefined || changed.acts || changed.me) clocks.draw(changed.areas, me, changed.acts);
+  if ("waits" in changed) newWaits(changed.waits ?? [], due);
+  if ("areas" in changed || "acts" in changed || changed.me) clocks.draw(changed.areas, me, changed.acts);
   if ("store" in changed) store.draw(changed.store);
   order();
   for (const table of due) drawTable(table);

@@ -10,14 +10,12 @@
 // One that was meant for a run of the table that is over has not acted and never will: it is not
 // given again by itself, but by whoever looks at the table first.
 
-import { newId, post } from "./api.mjs";
+import { newId, ordering } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
 import { attr, data, h, text } from "./dom.mjs";
 import { both, say } from "./words.mjs";
 
 const SEEN_FOR_MS = 6000;
-/** The console's answer where its database takes nothing down: what is not written is not sent. */
-const UNWRITTEN = 503;
 /** The table was started again behind what the person saw. */
 const OTHER_RUN = "OTHER_RUN";
 
@@ -52,7 +50,7 @@ export function orderButton(spec) {
   const why = h("small", { class: "why", id: `why-${newId().slice(0, 8)}` });
   const node = h("span", { class: "order", data: { cmd: spec.cmd } }, button, again, fate, anew, why);
   let order = null;
-  let tried = false;
+  let send = null;
   let refused = null;
   let over = null;
 
@@ -92,7 +90,7 @@ export function orderButton(spec) {
       }
       if (order) waiting.delete(order.id);
       order = { id: newId(), cmd: spec.cmd, args, deal, attempt };
-      tried = false;
+      send = ordering(`/api/tables/${encodeURIComponent(spec.table)}/do`, order);
     } catch (error) {
       show(null, "");
       throw error;
@@ -104,29 +102,15 @@ export function orderButton(spec) {
   async function ask() {
     show("sending", say("order.sending"));
     const asked = order;
-    try {
-      const answer = await post(`/api/tables/${encodeURIComponent(spec.table)}/do`, asked);
-      if (order === asked) answered(answer);
-    } catch (error) {
-      if (order === asked) failed(error);
-    }
-  }
-
-  /** Without an answer nothing is known, but where the console itself says that it sent nothing. */
-  function failed(error) {
-    const ours = (error.status >= 400 && error.status < 500) || error.status === UNWRITTEN;
-    if (ours && !tried) done("refused", `${say("order.unsent")} ${error.message}`);
-    else unknown(error.message);
-  }
-
-  function unknown(words) {
-    tried = true; // It may have acted, whatever is said when it is asked for again.
-    show("unknown", [say("order.unknown"), words].filter(Boolean).join(" "));
+    const { answer, unsent, unknown } = await send();
+    if (order !== asked) return;
+    if (answer) answered(answer);
+    else if (unsent !== undefined) done("refused", `${say("order.unsent")} ${unsent}`);
+    else show("unknown", [say("order.unknown"), unknown].filter(Boolean).join(" "));
   }
 
   function answered(answer) {
-    if (answer.unknown) unknown("");
-    else if (!answer.reply.ok) refuse(answer.reply.error);
+    if (!answer.reply.ok) refuse(answer.reply.error);
     else {
       if (node.dataset.fate !== "seen") show("accepted", say("order.accepted"));
       spec.after?.(answer.reply);

@@ -2,6 +2,7 @@
 
 export default {
   "chief.title": ["裁判长", "Chief referee"],
+  "chief.unknown": ["不详", "not known"],
   "chief.none": ["无", "none"],
   "chief.and": ["、", ", "],
   "chief.approvals": ["待裁判长裁定", "For the chief to decide"],

@@ -90,6 +90,7 @@ export default {
 
   "display.away": ["与控制台失联（自{time}）", "no word from the console (since {time})"],
   "display.unheard": ["尚未收到本台数据", "nothing heard of this table yet"],
+  "display.gone": ["控制台无本台数据", "the console knows nothing of this table"],
   "display.standing.stale": ["数据未更新（自{time}）", "no news (since {time})"],
   "display.standing.silent": ["本台失联（自{time}）", "the table is silent (since {time})"],
   "display.standing.key_refused": ["密钥被拒（自{time}）", "key refused (since {time})"],

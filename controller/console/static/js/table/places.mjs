@@ -1,6 +1,7 @@
-// Where every command of a table has its button: on this page by group, or on another page.
+// Where every command of a table has its button on this page, by group.
 //
-// A test reads this table: no command may be without a place. JSON between the marks.
+// A test reads this table, and has those of other pages: no command may be without a place. JSON
+// between the marks.
 
 /* places */
 export const PLACES = {
@@ -13,11 +14,6 @@ export const PLACES = {
   "hand": ["dealt_by_hand", "shuffled", "cut_by_hand", "turned_up", "hands_dealt", "anti", "tribute", "return"],
   "match": ["set_match", "start_match", "transfer", "take_over"],
   "technician": ["selftest", "calibrate", "configure"]
-};
-/* elsewhere */
-export const ELSEWHERE = {
-  "rulings": ["propose", "approve", "reject", "confirm_verbal", "adjust", "recount", "forfeit", "extra_deal"],
-  "sheet": ["sign"]
 };
 /* end */
 

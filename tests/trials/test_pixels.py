@@ -1,0 +1,44 @@
+"""The bare page's server, beside which a hall's pages are looked at."""
+
+import asyncio
+
+from controller.trials.pixels import _serve
+
+
+class Line(asyncio.StreamReader):
+    """A browser's connection; it is its own other direction."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        """Take what is answered."""
+
+    async def drain(self) -> None:
+        """Have room."""
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def test_a_connection_that_closes_without_asking_is_closed_and_no_error() -> None:
+    line = Line()
+    line.feed_data(b"GET")
+    line.feed_eof()
+    await _serve(line, line)  # type: ignore[arg-type]  # as much of a writer as is used
+    assert line.closed
+
+
+async def test_a_stream_that_is_cancelled_is_cancelled_and_closed() -> None:
+    line = Line()
+    line.feed_data(b"GET /stream HTTP/1.1\r\n\r\n")
+    serving = asyncio.ensure_future(_serve(line, line))  # type: ignore[arg-type]  # as above
+    await asyncio.sleep(0.01)
+    serving.cancel()
+    await asyncio.wait({serving})
+    assert serving.cancelled()
+    assert line.closed
