@@ -15,7 +15,7 @@ import click
 from controller.cli import LineError
 from controller.cli import demo_summary as summary
 from controller.cli.board import Board
-from controller.cli.demo_console import demo_console
+from controller.cli.demo_console import LOGINS, PIN, demo_console
 from controller.cli.demo_progress import DemoProgress
 from controller.cli.demo_summary import Outcome
 from controller.cli.ending import ending_signals
@@ -196,7 +196,8 @@ async def _with_console(
             opening = demo_console(wish.plan.state_dir, tables, wish.console_port)
             about["console"] = await stack.enter_async_context(opening)
             if about["console"] is not None and not sys.stdout.isatty():
-                click.echo(f"console {about['console']}")  # a terminal shows it below the tables
+                # A terminal shows it below the tables.
+                click.echo(f"console {about['console']}  ({', '.join(LOGINS)}: PIN {PIN})")
         return await _unless_fallen(_live(wish, tables, about), tables)
 
 

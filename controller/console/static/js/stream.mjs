@@ -88,6 +88,13 @@ export function listen(url, onParts, onStale = () => {}) {
     source?.close();
     open();
   };
+  // A page that was left may be kept to come back to, with its line; a browser has six in all.
+  const left = () => source?.close();
+  const back = ({ persisted }) => {
+    if (persisted) again();
+  };
+  addEventListener("pagehide", left);
+  addEventListener("pageshow", back);
   const watch = setInterval(() => {
     if (since(heard) < STALE_MS) return;
     if (!stale) {
@@ -101,6 +108,8 @@ export function listen(url, onParts, onStale = () => {}) {
   return () => {
     closed = true;
     clearInterval(watch);
+    removeEventListener("pagehide", left);
+    removeEventListener("pageshow", back);
     source?.close();
   };
 }

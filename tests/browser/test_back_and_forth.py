@@ -1,0 +1,55 @@
+"""Pages that a browser keeps to come back to, as people's browsers do and the others' here do not.
+
+A browser has six connections to one address. A page that is kept and goes on listening has one.
+"""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, async_playwright, expect
+
+from controller.messages import Role
+from controller.trials.hall import RunningTable
+from controller.trials.pixels import CHROMIUM, QUIET
+from tests.browser.pages import before_table
+from tests.browser.people import SOON_MS, People
+
+TIMES = 8
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    """Start the system's Chromium as people have it."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=str(CHROMIUM),
+            args=[*QUIET],
+            ignore_default_args=["--disable-back-forward-cache"],
+        )
+        yield browser
+        await browser.close()
+
+
+async def test_whoever_goes_from_page_to_page_is_never_kept_waiting(
+    people: People, tables: list[RunningTable]
+) -> None:
+    person = await people.comes("Li Na", Role.REFEREE)
+    for _ in range(TIMES):
+        await person.opens("/")
+        await expect(person.page.locator("#tiles a")).to_have_count(1, timeout=SOON_MS)
+        await before_table(person, tables[0])
+
+
+async def test_a_page_that_is_come_back_to_hears_the_table_again(
+    people: People, tables: list[RunningTable]
+) -> None:
+    person = await people.comes("Li Na", Role.REFEREE)
+    await before_table(person, tables[0])
+    await person.page.evaluate("window.kept = true")
+    await person.opens("/")
+    await expect(person.page.locator("#tiles a")).to_have_count(1, timeout=SOON_MS)
+    listens = person.page.expect_request(lambda request: "/stream/table/" in request.url)
+    async with listens:
+        await person.page.evaluate("history.back()")
+    assert await person.page.evaluate("window.kept")  # it is the same page, not a new one
+    await expect(person.page.locator("#main")).to_have_attribute("data-standing", "live")
