@@ -30,6 +30,13 @@ Name = Annotated[
 BoardId = Annotated[
     str, Meta(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, lower case")
 ]
+UsbSerial = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$",
+        description="a USB serial number of at most 64 letters, digits, ., _, : and -",
+    ),
+]
 Version = Annotated[
     str, Meta(pattern=r"^\d{1,3}\.\d{1,3}\.\d{1,3}$", description='a version like "0.1.0"')
 ]
@@ -99,7 +106,9 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where to look for a board, and who must be there.
 
-    `firmware` and `settings_crc` are compared with what the board says, where given.
+    `firmware` and `settings_crc` are compared with what the board says, where given. `usb` is the
+    USB serial number of what it hangs on, where that is not the board itself: the computer names
+    the port by it.
     """
 
     port: Text
@@ -107,6 +116,33 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     baud: Annotated[int, Meta(ge=9600, le=4_000_000)] = 921_600
     firmware: Version | None = None
     settings_crc: Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)] | None = None
+    usb: UsbSerial | None = None
+
+
+Trigger = Literal["wire", "asked"]
+LOOK_MS: dict[Trigger, int] = {"wire": 300, "asked": 500}
+"""How long a card may wait for both boards' words of it, where the file does not say."""
+
+
+class Reader(Board, frozen=True, forbid_unknown_fields=True):
+    """The reader board, and how it is told of a card: by the dealer board's wire, or asked.
+
+    A reader without a trigger wire (`dealtable adapter barcode`) is asked once for each card.
+    `look_ms` is how long that may take before the card goes to the tray; with a wire it is fixed.
+    """
+
+    trigger: Trigger = "wire"
+    look_ms: Annotated[int, Meta(ge=100, le=2000)] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse another patience than the wire's where there is one."""
+        if self.trigger == "wire" and self.look_ms is not None:
+            raise ValueError('look_ms: expected nothing, or trigger = "asked"')
+
+    @property
+    def look_s(self) -> float:
+        """How long a look may take, in seconds."""
+        return (self.look_ms or LOOK_MS[self.trigger]) / 1000
 
 
 class Panel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -217,7 +253,7 @@ class TableConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     table: Table
     dealer: Board
-    reader: Board
+    reader: Reader
     panel: Panel
     card_sets: CardSets = field(name="card_set")
     gateway: Gateway = field(default_factory=Gateway)

@@ -453,11 +453,30 @@ class Firmware(Message, frozen=True, kw_only=True):
     hash: str
 
 
-class Boards(Message, frozen=True, kw_only=True):
-    """The firmware of both boards; null: that board is not there, or is not the right one."""
+class StandingBoard(Firmware, frozen=True, kw_only=True):
+    """A board that is there: its firmware, and what stands behind its pins, as it says itself.
 
-    dealer: Firmware | None = None
-    reader: Firmware | None = None
+    `hal`: simulated mechanics, the RP2040 of our own boards, or an `adapter`, a program that
+    drives bought parts. An adapter cannot stop by itself when its computer hangs, and what else
+    it cannot promise stands in deploy/THREATS.md. `other`: of a version not known here.
+    """
+
+    hal: Literal["sim", "rp2", "adapter", "other"] = "other"
+
+
+Trigger = Literal["wire", "asked"]
+
+
+class Boards(Message, frozen=True, kw_only=True):
+    """What both boards are; null: that board is not there, or is not the right one.
+
+    `trigger`: how the reader is told of a card: by the dealer board's `wire`, or it is `asked` by
+    the machine, and two boards that count each card by themselves are none; null without one.
+    """
+
+    dealer: StandingBoard | None = None
+    reader: StandingBoard | None = None
+    trigger: Trigger | None = None
 
 
 class State(Message, frozen=True, kw_only=True):

@@ -146,6 +146,8 @@ def compare_state(manifest: Manifest, state: State) -> Compared:
 
 
 def _likeness(released: object, reported: object) -> Likeness:
+    if isinstance(reported, Firmware):  # what else a board is, is no matter of its release
+        reported = Firmware(version=reported.version, hash=reported.hash)
     if released is None or reported is None:
         return "unknown"
     return "same" if released == reported else "other"

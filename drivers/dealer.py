@@ -32,7 +32,7 @@ class Status(Struct, frozen=True, gc=False):
     there, 0 for none, and `route` where that card was told to go. `landed` counts
     landings at N, W, S, E and the tray. `events` is the number of its last event.
     A lift that is neither `lift_up` nor `lift_down` stands between. `locked`: its own
-    27-lock would release.
+    27-lock would release. `supply_low`: the motors' voltage is too low.
     """
 
     attempt: int
@@ -57,6 +57,7 @@ class Status(Struct, frozen=True, gc=False):
     lift_down: bool
     events: int
     locked: bool
+    supply_low: bool = False
 
     @property
     def clear(self) -> bool:
@@ -96,6 +97,7 @@ def status_from(body: bytes) -> Status:
             lift_down=bool(sensors & wire.SEES_LIFT_DOWN),
             events=events,
             locked=bool(locked),
+            supply_low=bool(sensors & wire.SEES_SUPPLY_LOW),
         )
     except (struct.error, ValueError) as error:
         raise WrongProtocol("dealer", "a dealer's STATUS", body.hex() or "nothing") from error

@@ -79,6 +79,9 @@ class Result(IntEnum):
     BAD_VALUE = wire.BAD_VALUE
     UNKNOWN = wire.UNKNOWN
     MEMORY = wire.MEMORY
+    NO_ENGINE = wire.NO_ENGINE
+    SUPPLY_LOW = wire.SUPPLY_LOW
+    NO_DRIVE = wire.NO_DRIVE
 
 
 class Refused(DriverError):
@@ -139,6 +142,12 @@ class WrongSettings(Mismatch):
     """The board's settings are not the ones pinned."""
 
     what = "settings CRC"
+
+
+class WrongTrigger(WrongSettings):
+    """The reader is told of cards another way than configured: by its wire, or by being asked."""
+
+    what = "trigger"
 
 
 class BackendMismatch(Mismatch):

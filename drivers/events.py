@@ -31,7 +31,9 @@ class Code(IntEnum):
     LID = wire.LID
     STALL = wire.STALL
     STOPPED = wire.STOPPED
+    DRIVE = wire.DRIVE
     READ = wire.READ
+    ENGINE = wire.ENGINE
 
 
 class Outlet(IntEnum):
@@ -83,6 +85,9 @@ class StoppedBy(IntEnum):
     MEMORY_FULL = wire.MEMORY_FULL
     JAM = wire.BY_JAM
     STALL = wire.BY_STALL
+    SUPPLY = wire.BY_SUPPLY
+    EDGES_LOST = wire.EDGES_LOST
+    DRIVE = wire.BY_DRIVE
 
 
 class Back(IntEnum):
@@ -113,9 +118,9 @@ class Event(Struct, frozen=True, gc=False):
     `landed` are running totals of that attempt after this event: for the dealer
     board cards seen at the window and landings counted, for the reader board
     pulses and reads sent. `index` is the card's number in the attempt, 0 where
-    no card is meant (POCKET: 1 occupied, 0 empty; SHUFFLED: passes done).
-    `place` is an Outlet, Source, JamAt, Motor or StoppedBy, or for LID 1 open
-    and 0 closed, as the code says.
+    no card is meant (POCKET: 1 occupied, 0 empty; SHUFFLED: passes done; DRIVE: its number).
+    `place` is an Outlet, Source, JamAt, Motor or StoppedBy, for LID 1 open and 0
+    closed, for ENGINE and DRIVE 1 there and 0 away, as the code says.
     """
 
     board: Board

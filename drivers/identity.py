@@ -1,5 +1,7 @@
 """Who answered: a board's WELCOME, and what the configuration expects there."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from drivers import errors
@@ -7,6 +9,13 @@ from drivers.events import Board
 from drivers.firmware import wire
 
 PROTOCOL = wire.PROTOCOL_HASH.hex()
+Hal = Literal["sim", "rp2", "adapter", "other"]
+"""What stands behind a board's pins; "other": of a version that this program does not know."""
+HALS: dict[int, Hal] = {
+    wire.HAL_SIM: "sim",
+    wire.HAL_RP2: "rp2",
+    wire.HAL_ADAPTER: "adapter",
+}
 
 
 class Welcome(Struct, frozen=True, gc=False):
@@ -15,11 +24,12 @@ class Welcome(Struct, frozen=True, gc=False):
     `uid` (16), `firmware_hash` (16) and `protocol` (16) are hex digits,
     `firmware` is "major.minor.patch". `boot` is a number of this run of the
     board. `events` is the number of its last event, `forgotten` the last one it
-    no longer holds. `fed` and `landed` count cards in the board's life.
+    no longer holds. `fed` and `landed` count cards in the board's life. `asked`: the
+    reader has no trigger wire, and is told of each card by LOOK.
     """
 
     kind: Board
-    simulated: bool
+    hal: Hal
     uid: str
     firmware: str
     firmware_hash: str
@@ -32,12 +42,19 @@ class Welcome(Struct, frozen=True, gc=False):
     fed: int
     landed: int
     forgotten: int
+    asked: bool = False
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the board's pins are simulated; an adapter's are not, whatever is behind it."""
+        return self.hal == "sim"
 
 
 class Pinned(Struct, frozen=True, gc=False):
     """What the configuration says stands at a port; None pins nothing.
 
     `uid` is 16 lower-case hex digits, `settings_crc` the number as in WELCOME.
+    `asked` pins whether the reader is told of cards by LOOK; it always pins.
     """
 
     kind: Board
@@ -45,6 +62,7 @@ class Pinned(Struct, frozen=True, gc=False):
     simulated: bool
     firmware: str | None = None
     settings_crc: int | None = None
+    asked: bool = False
 
 
 def check_protocol(welcome: Welcome) -> None:
@@ -58,7 +76,7 @@ def check(welcome: Welcome, pinned: Pinned, other: Pinned | None = None) -> None
 
     `other` is what is pinned at the table's other port, so that two boards in
     each other's place are named as swapped. Raises WrongProtocol, Swapped,
-    WrongKind, WrongBoard, BackendMismatch, WrongFirmware or WrongSettings.
+    WrongKind, WrongBoard, BackendMismatch, WrongFirmware, WrongSettings or WrongTrigger.
     """
     check_protocol(welcome)
     at = pinned.kind
@@ -68,12 +86,19 @@ def check(welcome: Welcome, pinned: Pinned, other: Pinned | None = None) -> None
         raise errors.WrongKind(at, pinned.kind, f"{welcome.kind} ({welcome.uid})")
     if welcome.uid != pinned.uid:
         raise errors.WrongBoard(at, pinned.uid, welcome.uid)
-    if welcome.simulated != pinned.simulated:
+    # What is behind an adapter it cannot know: it goes with either kind of table.
+    if welcome.simulated != pinned.simulated and welcome.hal != "adapter":
         raise errors.BackendMismatch(at, _backend(pinned.simulated), _backend(welcome.simulated))
     if pinned.firmware is not None and welcome.firmware != pinned.firmware:
         raise errors.WrongFirmware(at, pinned.firmware, welcome.firmware)
     if pinned.settings_crc is not None and welcome.settings_crc != pinned.settings_crc:
         raise errors.WrongSettings(at, f"{pinned.settings_crc:08x}", f"{welcome.settings_crc:08x}")
+    if welcome.asked != pinned.asked:
+        raise errors.WrongTrigger(at, _trigger(pinned.asked), _trigger(welcome.asked))
+
+
+def _trigger(asked: bool) -> str:
+    return "asked" if asked else "wire"
 
 
 def _backend(simulated: bool) -> str:

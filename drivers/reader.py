@@ -24,7 +24,7 @@ BOUNDS = {name: (least, most) for name, _, least, most in wire.READER_SETTINGS.v
 class Status(Struct, frozen=True, gc=False):
     """What the reader board knows of its attempt.
 
-    `pulses` counts cards the dealer board announced by its wire since BEGIN,
+    `pulses` counts cards announced since BEGIN, by the dealer board's wire or by `at_window`,
     `reads` the answers sent. `events` is the number of its last event.
     """
 
@@ -63,9 +63,30 @@ class Reader:
         """Begin an attempt: pulses and reads count from 0."""
         await self.link.do(frames.Begin(attempt, cards, per))
 
+    @property
+    def asked(self) -> bool:
+        """Whether it has no trigger wire, so that `at_window` must tell it of each card."""
+        welcome = self.link.welcome
+        return welcome is not None and welcome.asked
+
+    def at_window(self, attempt: int, index: int) -> None:
+        """Say that card `index` came into the window; no wire does where the reader is asked."""
+        if self.asked:
+            self.link.post(frames.Look(attempt, index))
+
+    def post(self, command: frames.Command) -> None:
+        """Send a command nobody waits for.
+
+        A card that is to be read once more was in the window: where the reader is asked, and a
+        line that was lost had swallowed that, it hears it first.
+        """
+        if isinstance(command, frames.Reread):
+            self.at_window(command.attempt, command.index)
+        self.link.post(command)
+
     def reread(self, attempt: int, index: int) -> None:
         """Read card `index` once more, while it stands in the window; another READ answers."""
-        self.link.post(frames.Reread(attempt, index))
+        self.post(frames.Reread(attempt, index))
 
     async def selftest(self) -> None:
         """Start the test of the recognition engine."""

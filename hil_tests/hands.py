@@ -239,6 +239,7 @@ class InprocHands(Moved):
                 {"struck": world.faults.struck, "in_force": world.in_force()}
             ),
             "kill": lambda board: sim.kill(board),
+            "cross": sim.cross,
             "restart": self._restart,
             "speed": lambda value: None,  # nobody is in a hurry: a deal takes no time
         }

@@ -77,7 +77,11 @@ class SimTable:
         }
         self.pins = PinServer(self.contacts, plan.folder / "pins")
         self.control = Control(self, plan.control or plan.folder / "control")
-        self.control.deeds |= {"fault": self._add_fault, "mend": self.mend}
+        self.control.deeds |= {
+            "fault": self._add_fault,
+            "mend": self.mend,
+            "cross": self.cross,
+        }
         self._attendant: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "SimTable":
@@ -148,6 +152,20 @@ class SimTable:
         if line is not None:
             line.plug()
 
+    def cross(self) -> None:
+        """Swap the cables of the two boards at the computer's end. Raises FaultError.
+
+        A second time puts them right; no restart of a board does.
+        """
+        dealer, reader = (self.boards[name].line for name in BOARDS)
+        if dealer is None or reader is None:
+            raise FaultError(_NO_LINES.format("cross"))
+        for line in (dealer, reader):
+            line.unplug()
+        dealer.link, reader.link = reader.link, dealer.link
+        for line in (dealer, reader):
+            line.plug()
+
     def mend(self) -> None:
         """Put cables in and own boards back, as a person does."""
         self._faults.mend()
@@ -173,6 +191,7 @@ class SimTable:
             "control": str(self.plan.control or folder / "control"),
             "pins": str(folder / "pins"),
             "speed": self.world.clock.speed,
+            "attendant": self._attendant is not None,
             "boards": {
                 name: {"pid": board.pid, "pty": board.pty, "boot": board.boot}
                 for name, board in self.boards.items()

@@ -147,6 +147,11 @@ class InprocTable:
         """Put the cable of a board in again."""
         self._slots[name].port.plug()
 
+    def cross(self) -> None:
+        """Swap the cables of the two boards, at the host's end."""
+        one, other = (slot.port for slot in self._slots.values())
+        one.swap(other)
+
     def power(self, on: bool) -> None:
         """Take the power of both boards, or give it back; without it none starts."""
         self._dark = not on

@@ -13,7 +13,7 @@ BoardName = Literal["dealer", "reader"]
 NAMES: dict[str, BoardName] = {"dealer": "dealer", "reader": "reader"}
 
 WATCHDOG_MS = 1000.0
-"""A firmware that hangs so long is reset, as drivers/firmware/hal_rp2.py has it."""
+"""A firmware that hangs so long is reset, as drivers/firmware/rp2_loop.py has it."""
 REBOOT_MS = 300.0
 """From a board's reset until its firmware runs again."""
 ECHO_MS = 1000.0

@@ -123,6 +123,13 @@ class PipePort:
             self.close()
             self._report = asyncio.get_running_loop().call_soon(on_lost, "unplugged")
 
+    def swap(self, other: "PipePort") -> None:
+        """Pull the cables out of this port and of another one, and put each into the other."""
+        self.unplug()
+        other.unplug()
+        self.to_board, other.to_board = other.to_board, self.to_board
+        self.to_host, other.to_host = other.to_host, self.to_host
+
 
 class BoardEnd:
     """The board's end: `write` sends to the host, `listen` says who gets the host's bytes."""

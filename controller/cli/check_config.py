@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
+from controller.cards import FACES
 from controller.cli import LineError
+from controller.cli.barcode_file import BACKS, load_barcode
 from controller.cli.rulebook import profile_of
 from controller.cli.two_users import check_two_users
 from controller.config import TableConfig, load_sim, load_table
@@ -27,8 +29,8 @@ Examples:
 def command(files: tuple[Path, ...]) -> None:
     """Check each FILE, a table.toml, sim.toml, console.toml or an event's, and say what is wrong.
 
-    Opens no port and makes no folder. Where a file names two users, it says what would let the
-    gateway's user to what is the machine's. Exit 2 if any file is wrong.
+    A barcode.toml, too. Opens no port and makes no folder. Where a file names two users, it says
+    what would let the gateway's user to what is the machine's. Exit 2 if any file is wrong.
     """
     wrong = False
     for file in files:
@@ -51,6 +53,8 @@ def _check(file: Path) -> str:
         return _event(file)
     if "table" not in keys and "console" in keys:
         return _console(file)
+    if "table" not in keys and {"adapter", "engine"} <= keys:
+        return _barcode(file)
     config = load_table(file)
     check_two_users(config, file)
     return (
@@ -90,9 +94,19 @@ def _console(file: Path) -> str:
     return f"console {own.name} at {own.listen}, {seals}{warns}, {len(tables)} {noun}{where}"
 
 
+def _barcode(file: Path) -> str:
+    """Return what a barcode.toml sets up, and for how many cards."""
+    profile = load_barcode(file)
+    backs = " and ".join(
+        f"{FACES - len(profile.missing(back))} of {FACES} faces of back {back}" for back in BACKS
+    )
+    return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
+
+
 def _boards(config: TableConfig) -> str:
     kind = "simulated" if config.table.backend == "sim" else "real"
-    return f"{kind} boards at {config.dealer.port} and {config.reader.port}"
+    asked = " (no trigger wire)" if config.reader.trigger == "asked" else ""
+    return f"{kind} boards at {config.dealer.port} and {config.reader.port}{asked}"
 
 
 def _users(config: TableConfig) -> str:

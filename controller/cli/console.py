@@ -15,6 +15,7 @@ from controller.cli.ending import ending_signals
 from controller.cli.hardening import keep_to_oneself
 from controller.cli.log_option import level_option
 from controller.cli.logs import LevelName, describe, log_as_asked
+from controller.cli.notify import Notice, beating
 from controller.cli.release_files import read_key, read_manifest, read_signed
 from controller.cli.wall import wall_ms
 from controller.console.config import ConsoleConfig, Own, load
@@ -117,6 +118,8 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
     for number in ending_signals():
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     own = config.console
+    notice = Notice.taken_from(os.environ)
+    status = f"{own.name}: the console serves"
     clock = Clock(asyncio.get_running_loop().time, wall_ms)
     try:
         async with opened(
@@ -136,10 +139,13 @@ async def _run(config: ConsoleConfig, path: Path) -> None:
                     click.echo(
                         "PINs cross the network unsealed: tls_cert and tls_key seal them", err=True
                     )
+                notice.ready(status)
 
             try:
-                await serve(console, stop, up)
+                async with beating(notice, lambda: status):
+                    await serve(console, stop, up)
             finally:
+                notice.stopping()
                 following.cancel()
     except StoreError as error:
         raise LineError(str(error)) from error

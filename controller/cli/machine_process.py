@@ -13,7 +13,9 @@ import structlog
 
 from controller.bridge import HelloMessage
 from controller.cli.installed import running_release
+from controller.cli.latency import warn_of_latency
 from controller.cli.logs import describe
+from controller.cli.notify import Notice, beating
 from controller.cli.pins import panel_pins, pin_factory
 from controller.cli.recorded import Recording
 from controller.cli.rulebook import profile_of
@@ -55,13 +57,16 @@ async def run_machine(
     on_open: Callable[[], None],
     record: Path | None = None,
     gateway: User | None = None,
+    notice: Notice | None = None,
 ) -> None:
     """Run the machine of `config` until SIGTERM, SIGINT or cancellation.
 
     `on_open` is called once the journal is this process's and its socket is there. The serial
     lines are recorded in `record`, where it is given. `gateway` is the gateway's user, None where
-    it is this process's own. Raises RuntimeDirError, RosterError, JournalError or RecordingError.
+    it is this process's own. `notice` is who supervises it, if anybody does. Raises
+    RuntimeDirError, RosterError, JournalError or RecordingError.
     """
+    notice = notice or Notice()
     recording = Recording(record, config)
     parts = _Parts(config, recording)
     lasting = LastingMachine(parts.build, parts.publish)
@@ -83,7 +88,9 @@ async def run_machine(
         group = None if gateway is None else gateway.gid
         async with door.serving(config.socket.parent, group):
             on_open()
-            await _until_stopped(lasting)
+            notice.ready(_status(lasting))
+            async with beating(notice, lambda: _status(lasting), parts.meter.writer_waits_s):
+                await _until_stopped(lasting, notice.stopping)
     finally:
         await lasting.close()
         recording.close()
@@ -154,6 +161,7 @@ class _Parts:
                 testing=recording.wanted,
             ),
         )
+        warn_of_latency(config)
         pins = partial(pin_factory, config.panel.pins)
         await machine.front.open(panel_pins(config.panel), pins)
         return machine
@@ -172,7 +180,13 @@ def _refuse_another_tables(store: Store, table_key: str, state_dir: Path) -> Non
             )
 
 
-async def _until_stopped(machine: LastingMachine) -> None:
+def _status(machine: LastingMachine) -> str:
+    """Return a line for people: what everybody may know of the machine."""
+    state = machine.state()
+    return f"table {state.table}: {state.machine.phase.value}, {len(state.alerts)} alerts"
+
+
+async def _until_stopped(machine: LastingMachine, on_stop: Callable[[], None]) -> None:
     """Run the machine until a signal; an attempt under way is ended before it goes."""
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
@@ -184,6 +198,7 @@ async def _until_stopped(machine: LastingMachine) -> None:
         await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if running.done():
             running.result()
+        on_stop()
         await machine.leave(_LEAVE_S)
     finally:
         for task in (running, stopping):

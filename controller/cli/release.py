@@ -21,6 +21,7 @@ from controller.cli.installed import (
 from controller.cli.program_files import MANIFEST
 from controller.cli.quantities import Whole
 from controller.cli.release_files import (
+    WHOLE,
     make_keys,
     manifest_in,
     read,
@@ -28,6 +29,7 @@ from controller.cli.release_files import (
     read_manifest,
     read_signed,
     signature_of,
+    whole_digests,
     write,
 )
 from controller.release import BadRelease, Manifest, differences
@@ -80,22 +82,27 @@ def key(name: Path) -> None:
     help="The UTC date of the release: YYYY-MM-DD.",
 )
 @click.option("--out", type=_FILE, help=f"Where to write it.  [default: DIR/{MANIFEST}]")
-def make(folder: str, version: str, serial: int, released: datetime, out: Path | None) -> None:
+@click.option("--whole", is_flag=True, help="Of a folder of files, such as a wheelhouse.")
+def make(
+    folder: str, version: str, serial: int, released: datetime, out: Path | None, whole: bool
+) -> None:
     """Write the manifest of a program.
 
     DIR is a checkout or an unpacked wheel; `installed` is this very program. Where a manifest
     lies already, the new one's serial must be higher. Exit 2 for a program that holds a link.
+    With --whole it names every file in DIR, whatever it is, and lies in DIR/manifest.json.
     """
     place = _place(folder)
-    path = out or place / MANIFEST
-    _refuse_odd(place)
+    path = out or place / (WHOLE if whole else MANIFEST)
+    if not whole:
+        _refuse_odd(place)
     _refuse_no_higher(path, serial)
     made = Manifest(
         version=version,
         released=released.date().isoformat(),
         serial=serial,
-        files=digests(place),
-        firmware=firmware_in(place),
+        files=whole_digests(place) if whole else digests(place),
+        firmware={} if whole else firmware_in(place),
     )
     write(path, release.encode(made))
     click.echo(f"{path}: {_named(made)}, {len(made.files)} files, hash {made.release.hash}")
@@ -131,6 +138,7 @@ def sign(manifest: Path, key_file: Path) -> None:
     type=_FOLDER,
     help="A table's: it knows which release ran there, and remembers this one.",
 )
+@click.option("--whole", is_flag=True, help="A folder of files, such as a wheelhouse: --files DIR.")
 @click.pass_context
 def check(
     context: click.Context,
@@ -138,6 +146,7 @@ def check(
     key_file: Path,
     folder: str,
     state_dir: Path | None,
+    whole: bool,
 ) -> None:
     """Compare a program with a signed manifest.
 
@@ -146,13 +155,17 @@ def check(
     signature of another key, a release older than one before; 2: a file cannot be read.
     """
     place, verify = _place(folder), read_key(key_file)
-    path = manifest or place / MANIFEST
+    path = manifest or place / (WHOLE if whole else MANIFEST)
     try:
         signed = read_signed(path, verify)
     except BadRelease as wrong:
         click.echo(f"{path}: {wrong}")
         context.exit(1)
-    wrong_lines = [*_older(signed, state_dir), *_unlike(signed, place)]
+    if whole:
+        unlike: Iterator[str] = map(str, differences(signed.files, whole_digests(place)))
+    else:
+        unlike = _unlike(signed, place)
+    wrong_lines = [*_older(signed, state_dir), *unlike]
     for line in wrong_lines:
         click.echo(line)
     if wrong_lines:

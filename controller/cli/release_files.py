@@ -1,5 +1,6 @@
 """A release's keys, its manifest and the signature beside it, as files."""
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Final
@@ -12,6 +13,8 @@ from controller.signing import from_hex
 from controller.tomlfile import FileError
 
 SUFFIX: Final = ".sig"
+WHOLE: Final = "manifest.json"
+"""In a folder of files: what names them all."""
 _KEY_BYTES: Final = 32
 _PUBLIC: Final = "# The public key of releases: who has it knows what was released\n"
 _SECRET: Final = "# The SECRET key of releases: who has it can release; keep it off every table\n"
@@ -68,6 +71,23 @@ def manifest_in(raw: bytes, path: Path) -> Manifest:
         return release.decode(raw)
     except BadRelease as wrong:
         raise FileError(f"{path}: {wrong}") from None
+
+
+def whole_digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file in a folder, by its path there, but of its own manifest.
+
+    Raises FileError, also for what is neither a file nor a folder: a link leads elsewhere.
+    """
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink() or not (path.is_file() or path.is_dir()):
+            raise FileError(f"{path}: expected files and folders alone")
+        if path.is_file() and name not in (WHOLE, f"{WHOLE}{SUFFIX}"):
+            found[name] = hashlib.sha256(read(path)).hexdigest()
+    if not found:
+        raise FileError(f"{folder}: holds no file")
+    return found
 
 
 def signature_of(path: Path) -> Path:

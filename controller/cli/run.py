@@ -81,6 +81,7 @@ def machine(path: Path, record: Path | None) -> None:
     """
     from controller.cli.hardening import keep_to_oneself
     from controller.cli.machine_process import run_machine
+    from controller.cli.notify import Notice
     from controller.cli.two_users import check_two_users, check_who_runs, open_the_door, two_users
     from controller.journal.errors import JournalError, StorageFailed
     from controller.roster import RosterError
@@ -102,6 +103,7 @@ def machine(path: Path, record: Path | None) -> None:
                 on_open=lambda: click.echo("ready"),
                 record=record,
                 gateway=None if users is None else users.gateway,
+                notice=Notice.taken_from(os.environ),
             )
         )
     except (RuntimeDirError, RosterError, RecordingError) as error:
@@ -119,8 +121,7 @@ def gateway(path: Path) -> None:
     """
     from controller.cli.hardening import keep_to_oneself
     from controller.cli.two_users import check_who_runs
-    from controller.cli.wall import wall
-    from controller.gateway.gateway import GatewayError, run_gateway
+    from controller.gateway.gateway import GatewayError
 
     keep_to_oneself(hidden=False)
     config = load_table(path)
@@ -128,11 +129,29 @@ def gateway(path: Path) -> None:
     check_who_runs(config, "gateway")
     try:
         with _the_only_gateway(config):
-            asyncio.run(
-                run_gateway(config, wall, on_machine=lambda hello: describe(boot=hello.boot))
-            )
+            asyncio.run(_gateway(config))
     except GatewayError as error:
         raise LineError(str(error)) from error
+
+
+async def _gateway(config: TableConfig) -> None:
+    """Serve, and tell who supervises this process. Raises GatewayError."""
+    from controller.cli.notify import Notice, beating
+    from controller.cli.wall import wall
+    from controller.gateway.gateway import run_gateway
+
+    notice = Notice.taken_from(os.environ)
+    status = f"table {config.table.id}: the gateway serves"
+    try:
+        async with beating(notice, lambda: status):
+            await run_gateway(
+                config,
+                wall,
+                on_open=lambda _: notice.ready(status),
+                on_machine=lambda hello: describe(boot=hello.boot),
+            )
+    finally:
+        notice.stopping()
 
 
 @contextmanager

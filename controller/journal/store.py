@@ -156,6 +156,23 @@ class Store:
 
 
 @contextlib.contextmanager
+def kept_shut(state_dir: Path) -> Iterator[None]:
+    """Keep every daemon away from the journal in `state_dir` for the block; where there is none
+    yet nothing is made.
+
+    Raises JournalError where a daemon writes it.
+    """
+    if not (state_dir / STORE_NAME).exists():
+        yield
+        return
+    lock = _take_lock(state_dir / LOCK_NAME)
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+@contextlib.contextmanager
 def read_rows(path: Path) -> Iterator[Iterator[Row]]:
     """Open a journal file for reading alone, also beside its daemon; gives the rows as they lie.
 

@@ -9,7 +9,13 @@ from drivers.errors import DriverError, Refused, Result, SessionRenewed
 
 _T = TypeVar("_T")
 # Why a board does not begin, where its answer alone says it.
-_REFUSALS = {Result.LID_OPEN: "LID_OPENED", Result.ESTOP: "ESTOP_PRESSED"}
+_REFUSALS = {
+    Result.LID_OPEN: "LID_OPENED",
+    Result.ESTOP: "ESTOP_PRESSED",
+    Result.NO_ENGINE: "ENGINE_LOST",
+    Result.SUPPLY_LOW: "SUPPLY_LOW",
+    Result.NO_DRIVE: "DRIVE_LOST",
+}
 
 
 async def absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

@@ -30,7 +30,7 @@ from controller.messages import Outcome, Seat
 from drivers.dealer import Dealer
 from drivers.errors import DriverError, LineLost, Refused, Result, SessionRenewed
 from drivers.events import Code, Event, Read
-from drivers.link.frames import Reread
+from drivers.link.frames import Look, Reread
 from drivers.reader import Reader
 
 _T = TypeVar("_T")
@@ -45,7 +45,8 @@ _LAST_LOOK = (
 class Fixtures:
     """What every attempt at this table works with.
 
-    `cutter` says who cuts, where that is somebody's; `cut_s` how long a cut may take.
+    `cutter` says who cuts, where that is somebody's; `cut_s` how long a cut may take; `look_s`
+    how long a card that only one board has seen waits for the other's word.
     """
 
     bindings: Bindings
@@ -55,6 +56,7 @@ class Fixtures:
     desk: OrderDesk
     cutter: Callable[[], Seat | None]
     cut_s: float
+    look_s: float
     on_change: Callable[[], None]
 
 
@@ -171,8 +173,12 @@ class AttemptRun:
             return
         if self.dealing is not None and self.let_out:
             return
+        if event.code is Code.ENGINE and self.book.held:
+            return  # hands that are held were read
         seen = self._sightings.of(event)
         if self.dealing is not None and seen is not None:
+            if event.code is Code.AT_READER and not self.dealing.quiet:
+                self._at.reader.at_window(self.number, event.index)
             self.dealing.told(seen)
         elif isinstance(seen, Broken):
             self.broken(seen.reason)
@@ -180,10 +186,11 @@ class AttemptRun:
     def refused(self, refused: Refused) -> None:
         """Take that a board refuses a command that nobody waits for: the attempt is over.
 
-        A reader that has counted on does not look again: that look fails to come, which has the
-        boards' counts compared.
+        A reader that has counted another card does not look at this one: that look fails to come,
+        which has the boards' counts compared.
         """
-        counted_on = isinstance(refused.command, Reread) and refused.result is Result.WRONG_INDEX
+        looks = isinstance(refused.command, Look | Reread)
+        counted_on = looks and refused.result is Result.WRONG_INDEX
         if not counted_on:
             self._do_aside(self._give_up(refused))
 
@@ -343,12 +350,13 @@ class AttemptRun:
             self.book.sequence,
             self.book.plan.passes,
             dealer=at.dealer.link.post,
-            reader=at.reader.link.post,
+            reader=at.reader.post,
             stop=at.dealer.stop,
             on_check=lambda: self._do_aside(self._settle()),
             on_alone=lambda index: self._do_aside(self._compare(index)),
             on_end=self._on_end,
             on_change=at.on_change,
+            pair_s=at.look_s,
         )
 
     async def _deal(self) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ _MOVING = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitPair)
 """What waits while the table is held; the end of an attempt does not."""
 PAIR_S = 0.3
 """A card that only one of window and reader saw has the boards' counts compared after this
-long: where they agree it goes to the tray."""
+long, unless said otherwise: where they agree it goes to the tray."""
 
 
 class Dealing:
@@ -30,9 +30,9 @@ class Dealing:
     `dealer` and `reader` put a command on their board's line; `stop` stops all
     motion. `on_check` is called when the last card has landed; its answer comes
     back through `see(Settled…)`. `on_alone` is called with the index of a card that only one
-    board has seen for PAIR_S; its answer is `alone`, or that the attempt is broken. `on_end` is
-    called once, when the lock holds or the attempt is refused; `on_change` after every event
-    that moved a count.
+    board has seen for `pair_s` seconds; its answer is `alone`, or that the attempt is broken.
+    `on_end` is called once, when the lock holds or the attempt is refused; `on_change` after
+    every event that moved a count.
 
     While `quiet` nothing that is asked for is done: so an attempt of an earlier run of the
     daemon is told what happened, until `go_on` does what is due now. While it is held (`hold`)
@@ -52,6 +52,7 @@ class Dealing:
         on_alone: Callable[[int], None],
         on_end: Callable[[Attempt], None],
         on_change: Callable[[], None],
+        pair_s: float = PAIR_S,
     ) -> None:
         self.number = number
         self.attempt = new_attempt(sequence, passes)
@@ -59,7 +60,7 @@ class Dealing:
         self._held = False
         self._dealer, self._reader, self._stop = dealer, reader, stop
         self._on_check, self._on_end, self._on_change = on_check, on_end, on_change
-        self._on_alone = on_alone
+        self._on_alone, self._pair_s = on_alone, pair_s
         self._loop = asyncio.get_running_loop()
         self._pair: asyncio.TimerHandle | None = None
         self._carry_out: dict[type[Any], Callable[[Any], None]] = {
@@ -194,7 +195,7 @@ class Dealing:
 
     def _await_pair(self, wait: todo.AwaitPair) -> None:
         self.close()
-        self._pair = self._loop.call_later(PAIR_S, self._on_alone, wait.index)
+        self._pair = self._loop.call_later(self._pair_s, self._on_alone, wait.index)
 
     def _refuse(self, refuse: todo.Refuse) -> None:
         self._stop()

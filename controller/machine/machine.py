@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from controller.config import Board as BoardConfig
+from controller.config import Reader as ReaderConfig
 from controller.config import TableConfig
 from controller.heads import verify_key
 from controller.journal.errors import StorageFailed
@@ -309,6 +310,7 @@ class Machine:
             desk=self.desk,
             cutter=lambda: next(iter(self.deals.cutters()), None),
             cut_s=config.limits.cut_s,
+            look_s=config.reader.look_s,
             on_change=self._changed,
         )
 
@@ -390,4 +392,5 @@ def _limits(config: TableConfig) -> Limits:
 
 
 def _pinned(kind: Board, board: BoardConfig, simulated: bool) -> Pinned:
-    return Pinned(kind, board.id, simulated, board.firmware, board.settings_crc)
+    asked = isinstance(board, ReaderConfig) and board.trigger == "asked"
+    return Pinned(kind, board.id, simulated, board.firmware, board.settings_crc, asked)

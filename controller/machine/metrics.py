@@ -39,6 +39,7 @@ class TimedCommitter:
         self._committer = committer
         self._took = took
         self._asked: deque[tuple[Group, float]] = deque()
+        self._failed = False
         self.rows_waiting = 0
 
     def start(self, answer: Answer) -> None:
@@ -61,8 +62,18 @@ class TimedCommitter:
         """See Committer."""
         self._committer.close()
 
+    def waits_s(self) -> float:
+        """Return for how many seconds the oldest group has waited, 0.0 where none does.
+
+        A disk that refused was an answer: the machine stands still, and nothing is written.
+        """
+        if self._failed or not self._asked:
+            return 0.0
+        return self._loop.time() - self._asked[0][1]
+
     def _note(self, result: Committed | StorageFailed) -> None:
         if isinstance(result, StorageFailed):
+            self._failed = True
             return  # what waits now waits for ever, and shows
         now_s = self._loop.time()
         while self._asked and self._asked[0][0].last <= result.last:
@@ -95,6 +106,10 @@ class Meter:
             committer, lambda durable, took_s: self._journal[durable].add(took_s)
         )
         return self._committer
+
+    def writer_waits_s(self) -> float:
+        """Return for how many seconds the oldest rows have waited for the journal's writer."""
+        return 0.0 if self._committer is None else self._committer.waits_s()
 
     def watch(self, wire_log: WireLog, *links: Link) -> None:
         """Take the parts whose counts are read when they are asked for; time their ROUTEs."""

@@ -28,6 +28,9 @@ _STOPS = {
     StoppedBy.LID: "LID_OPENED",
     StoppedBy.JAM: "JAM",
     StoppedBy.STALL: "STALL",
+    StoppedBy.SUPPLY: "SUPPLY_LOW",
+    StoppedBy.EDGES_LOST: "EDGES_LOST",
+    StoppedBy.DRIVE: "DRIVE_LOST",
 }
 
 
@@ -71,6 +74,11 @@ def settled(status: Status, pulses: int, set_faults: tuple[str, ...]) -> Settled
 def place_told(reason: str, events: Iterable[Event]) -> dict[str, str]:
     """Return the place that a board named last with what became this reason, as evidence for
     the fault catalogue; nothing where it named none."""
+    if reason == "DRIVE_LOST":
+        away = [event.index for event in events if event.code is Code.DRIVE and not event.place]
+        return {"board": "dealer", "drive": str(away[-1])} if away else {"board": "dealer"}
+    if reason == "ENGINE_LOST":
+        return {"board": "reader"}
     code, places = _PLACES.get(reason, (None, {}))
     told = [places[event.place] for event in events if event.code is code and event.place in places]
     return {"place": told[-1]} if told else {}
@@ -115,4 +123,5 @@ _MEANING: dict[Code, Callable[[Event, bool], Seen | None]] = {
     Code.STALL: lambda event, _: Broken("STALL"),
     Code.STOPPED: _stopped,
     Code.LID: lambda event, _: Broken("LID_OPENED") if event.place else None,
+    Code.ENGINE: lambda event, _: None if event.place else Broken("ENGINE_LOST"),
 }

@@ -15,7 +15,7 @@ from controller.machine.hands_out import HandsOut
 from controller.machine.record import Record
 from controller.machine.stops import shown_phase
 from controller.machine.wire_log import WireLog
-from controller.messages import Boards, Firmware, Phase
+from controller.messages import Boards, Phase, StandingBoard, Trigger
 from drivers.dealer import Dealer
 from drivers.errors import Refused
 from drivers.events import Board, Code, Event, StoppedBy
@@ -116,6 +116,10 @@ class Table:
     def _log(self, event: Event) -> None:
         """Put an event on its way into the journal; let a board go on that stopped for ours."""
         self._wire_log.add(event)
+        if event.code is Code.ENGINE:
+            self._show_engine(there=bool(event.place))
+        elif event.code is Code.DRIVE:
+            self._show_drive(event)
         if event.code is not Code.STOPPED:
             return
         if event.place == StoppedBy.HOST_SILENT:
@@ -124,6 +128,20 @@ class Table:
             room = asyncio.get_running_loop().create_task(self._make_room())
             self._asides.add(room)
             room.add_done_callback(self._asides.discard)
+
+    def _show_engine(self, *, there: bool) -> None:
+        """Say while the engine behind the reader board is away."""
+        if there:
+            self._record.clear("ENGINE_LOST", "reader")
+        else:
+            self._record.latch("ENGINE_LOST", {"board": "reader"})
+
+    def _show_drive(self, event: Event) -> None:
+        """Say while a drive, or what reads the sensors, does not answer the dealer board."""
+        if event.place:
+            self._record.clear("DRIVE_LOST", "dealer")
+        else:
+            self._record.latch("DRIVE_LOST", {"board": "dealer", "drive": str(event.index)})
 
     async def _make_room(self) -> None:
         """Sync what the boards keep, so that they may forget it, and let them go on."""
@@ -169,14 +187,20 @@ class Table:
 
     @property
     def firmware(self) -> Boards:
-        """What firmware the boards report that are there and right."""
-        told = {
-            board: Firmware(version=welcome.firmware, hash=welcome.firmware_hash)
-            for board, welcome in self._up.items()
-        }
-        return Boards(**told)
+        """What the boards report of themselves that are there and right."""
+        up = self._up
+        dealer = _standing(up["dealer"]) if "dealer" in up else None
+        reader = _standing(up["reader"]) if "reader" in up else None
+        asked = "reader" in up and up["reader"].asked
+        trigger: Trigger | None = None if reader is None else "asked" if asked else "wire"
+        return Boards(dealer=dealer, reader=reader, trigger=trigger)
 
     @property
     def phase(self) -> Phase:
         """The phase that people see."""
         return shown_phase(self._record.state, boards_up=self.ready.is_set())
+
+
+def _standing(welcome: Welcome) -> StandingBoard:
+    version, of = welcome.firmware, welcome.firmware_hash
+    return StandingBoard(version=version, hash=of, hal=welcome.hal)

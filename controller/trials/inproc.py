@@ -19,7 +19,7 @@ from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
 from controller.commands import COMMANDS
-from controller.config import Board, CardSet, Limits, Panel, Play, TableConfig
+from controller.config import Board, CardSet, Limits, Panel, Play, Reader, TableConfig
 from controller.config import Table as TableSection
 from controller.journal.committer import InlineCommitter
 from controller.journal.errors import JournalError
@@ -190,6 +190,7 @@ async def trial(
     jumped_s: Callable[[], float] = lambda: 0.0,
     line: Callable[[BoardName, Port], Port] = lambda board, port: port,
     release: Release | None = None,
+    reader: Reader | None = None,
 ) -> AsyncIterator[Trial]:
     """Make a table, run it, and leave no task and no timer of it behind.
 
@@ -204,7 +205,8 @@ async def trial(
     its disk refused a write; `name` goes before the numbers of orders. `told` sees what is
     published before the trial does, and keeps it from the feed with False, as a daemon's death
     does. `jumped_s`: how far the wall's clock is off by now; `line` gives the host's end of a
-    line that the machine uses; `release` is what its program says it is.
+    line that the machine uses; `release` is what its program says it is; `reader` is what its
+    configuration says of the reader board.
     """
     loop = asyncio.get_running_loop()
     chance = random.Random(f"machine {seed}")
@@ -229,7 +231,7 @@ async def trial(
             runtime_dir=runtime_dir,
         ),
         dealer=Board(port="dealer pipe", id=DEALER_ID),
-        reader=Board(port="reader pipe", id=READER_ID),
+        reader=reader or Reader(port="reader pipe", id=READER_ID),
         panel=Panel(pins="mock"),
         card_sets=card_sets,
         play=Play(deal_ahead=deal_ahead),

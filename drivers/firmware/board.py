@@ -9,7 +9,7 @@ import struct
 
 from . import wire
 from .codec import Decoder, encode
-from .hal import Hal
+from .hal import LOST, Hal
 from .memory import EventMemory
 from .settings import Settings
 from .version import FIRMWARE_VERSION
@@ -66,8 +66,9 @@ class Board:
         self._silent = False
         self._tx: list[bytes] = []
         self._levels: dict[str, int] = {}
+        self.service = False  # a technician was let in: the shell gives him the chip
         self._restore(stored)
-        self._stored = self.packed()
+        self._stored = self._to_keep()
         # A numbered command's work: the fields of its body in, a result out.
         self.commands: dict[int, Callable[..., int]] = {
             wire.CONFIGURE: self._configure,
@@ -92,6 +93,10 @@ class Board:
         """Return the body of a STATUS."""
         raise NotImplementedError
 
+    def asked(self) -> int:
+        """Return 1 where no wire tells the board of a card, but the host's LOOK."""
+        return 0
+
     def on_edge(self, name: str, value: int) -> None:
         """Take one edge, of the moment `self.at`; they come in order."""
         raise NotImplementedError
@@ -102,6 +107,18 @@ class Board:
 
     def on_answers(self) -> None:
         """Take what an engine behind the board has said."""
+
+    def calm(self) -> bool:
+        """Return whether a pause of some milliseconds would cost nothing now."""
+        return not self.busy()
+
+    def may_serve(self) -> int:
+        """Return why no technician may have the board now, or DONE."""
+        return wire.BUSY if self.busy() else wire.DONE
+
+    def on_lost(self) -> None:
+        """Edges came faster than they could be kept: say so."""
+        self.emit(wire.STOPPED, place=wire.EDGES_LOST)
 
     def on_silence(self) -> None:
         """The host has not been heard for silence_ms: say so when it is back."""
@@ -130,6 +147,10 @@ class Board:
         for at, name, value in self.hal.edges():
             self.at = min(at, now)
             self.on_time(self.at - 1)
+            if name == LOST:
+                self._levels.clear()
+                self.on_lost()
+                continue
             self._levels[name] = value
             self.on_edge(name, value)
         self.at = now
@@ -140,6 +161,8 @@ class Board:
         self._listen()
         self.advance()
         self._speak()
+        if not self._tx:
+            return b""
         tx = b"".join(self._tx)
         self._tx = []
         return tx
@@ -154,6 +177,10 @@ class Board:
             self._spoke + self.settings["alive_ms"],
             self.memory.deadline(),
         )
+
+    def offer_service(self) -> None:
+        """Take SERVICE from now on: the shell can give the chip to a technician."""
+        self.commands[wire.SERVICE] = self._serve
 
     def level(self, name: str) -> int:
         """Return an input as it stood at the edge being worked on."""
@@ -184,11 +211,15 @@ class Board:
 
     def to_store(self) -> bytes:
         """Return what the shell should store now, or b"" (nothing new, or not at rest)."""
-        packed = self.packed()
-        if packed == self._stored or self.busy():
+        kept = self._to_keep()
+        if kept == self._stored or self.busy():
             return b""
-        self._stored = packed
-        return packed
+        self._stored = kept
+        return self.packed()
+
+    def _to_keep(self) -> tuple[int, int, int]:
+        """Return what changes whenever something that is stored does."""
+        return (self.life_in, self.life_out, self.settings.changes)
 
     def _restore(self, stored: bytes) -> None:
         if len(stored) >= _LIFE_SIZE:
@@ -243,6 +274,7 @@ class Board:
             self.memory.last,
             *self.life(),
             self.memory.kept,
+            self.asked(),
         )
         self._send(wire.WELCOME, body, session)
 
@@ -272,6 +304,11 @@ class Board:
 
     def _status(self) -> int:
         return wire.DONE
+
+    def _serve(self) -> int:
+        result = self.may_serve()
+        self.service = result == wire.DONE
+        return result
 
     # The line's time.
 

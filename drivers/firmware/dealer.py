@@ -37,6 +37,7 @@ SEES = (
     ("lift", wire.SEES_LIFT_UP),
     ("shuffler", wire.SEES_SHUFFLER),
     ("lift_down", wire.SEES_LIFT_DOWN),
+    ("supply", wire.SEES_SUPPLY_LOW),
 )
 
 
@@ -69,6 +70,7 @@ class Dealer(Board):
         self._granted = False  # RELEASE was taken: this attempt is dealt no further
         self._released = False
         self._doubles = 0
+        self._drive = 0  # the number of a drive that is away
         self._lit = [-FLUTTER_MS - 1] * wire.OUTLETS  # when a card first covered each landing beam
         self.commands.update(
             {
@@ -93,6 +95,9 @@ class Dealer(Board):
             "lift_down": self._lift.on_lift_down,
             "lid": self._on_lid,
             "estop": self._on_estop,
+            "supply": self._on_supply,
+            "drive": self._on_drive,
+            "stall": self.stall,
         }
 
     # What the parts ask and tell.
@@ -171,12 +176,15 @@ class Dealer(Board):
 
     def busy(self) -> bool:
         """Return whether anything moves, or is in flight."""
-        return (
+        return not self.calm() or self.landings.in_flight()
+
+    def calm(self) -> bool:
+        """Return whether no motor turns; a card may still fall."""
+        return not (
             self.feeding.moving()
             or self._shuffler.running()
             or self._lift.moving()
             or self._sweep.running()
-            or self.landings.in_flight()
         )
 
     def doing(self) -> int:
@@ -289,13 +297,36 @@ class Dealer(Board):
         if value:
             self.halt(wire.BY_ESTOP)
 
+    def _on_supply(self, value: int) -> None:
+        if value:
+            self.halt(wire.BY_SUPPLY)
+
+    def _on_drive(self, value: int) -> None:
+        """A drive or sensor unit is away, by its number, or with 0: all are there."""
+        if value != self._drive:
+            self._drive = value
+            self.emit(wire.DRIVE, min(value, MOST), 0 if value else 1)
+        if value:
+            if self._started and not self._granted:
+                self.spoiled = True  # what happened meanwhile nobody has seen
+            self.halt(wire.BY_DRIVE)
+
+    def on_lost(self) -> None:
+        """Edges were lost: what was counted of this attempt's cards is no longer to be trusted."""
+        self.spoiled = True
+        self.halt(wire.EDGES_LOST)
+
     # Commands. Each says where to be, so that one repeated in a later session changes nothing.
 
     def _unsafe(self) -> int:
         """Return why nothing may move now, or DONE."""
         if self.hal.read("estop"):
             return wire.ESTOP
-        return wire.LID_OPEN if self.hal.read("lid") else wire.DONE
+        if self.hal.read("lid"):
+            return wire.LID_OPEN
+        if self.hal.read("supply"):
+            return wire.SUPPLY_LOW
+        return wire.NO_DRIVE if self._drive else wire.DONE
 
     def _may_move(self, attempt: int) -> int:
         """Return why this attempt's cards may not be moved now, or DONE."""
@@ -422,6 +453,15 @@ class Dealer(Board):
         if self.feeding.purge():
             self.spoiled = True
             self._halted = NOT_HALTED
+        return wire.DONE
+
+    def may_serve(self) -> int:
+        """Return why no technician may have the board now, or DONE."""
+        if self.busy():
+            return wire.BUSY
+        dealing = self._started and self.in_attempt()
+        if dealing or not self.feeding.at_rest() or self.any_sees(lock.PATH):
+            return wire.NOT_CLEAR
         return wire.DONE
 
     def _selftest(self) -> int:

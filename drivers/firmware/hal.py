@@ -5,10 +5,13 @@ The names of the pins are the same for every HAL:
 dealer, inputs: hopper tray_feed window double exit gate_at (0…4, 255 while it moves)
     land_0 … land_4, pocket_0 … pocket_4, lid (1 = open) estop (1 = pressed)
     lift (1 = fully up) lift_down (1 = fully down) shuffler (cards in it)
-    shuffled (1 after each pass)
+    shuffled (1 after each pass), supply (1 = the motors' voltage is too low; a board that
+    cannot tell says 0); edges alone, of an adapter whose motors are drives on a line: stall (a
+    motor, wire.MOTOR_…, whose drive gives up) drive (the number of a unit that is away, 0: none is)
 dealer, outputs: source feed (0 stop, 1 forward, 2 reverse) pass (the same) gate shuffle
     lift (0 down, 1 up, 2 stay where it is) trigger
-reader, inputs: pulse; outputs: shoot (a counter)
+reader, inputs: pulse; engine (edges alone, from a HAL that can tell: 0 it is away, 1 it is
+    back); outputs: shoot (a counter)
 """
 
 TYPE_CHECKING = False
@@ -25,6 +28,8 @@ GATE_MOVING = 255
 LIFT_DOWN = 0
 LIFT_UP = 1
 LIFT_STAY = 2
+# No input, but among the edges: so many of them came faster than the board could keep them.
+LOST = "lost"
 
 
 class Hal(Protocol):

@@ -1,28 +1,25 @@
-"""The HAL of the chip: RP2040 pins, steppers by PIO, sensors by interrupt, and its watchdog.
+"""The HALs of the chip: which pin is what, and how each part moves. Wiring is in the tables.
 
-Runs on the chip alone. Wiring is in the tables below. Three things are done here
-because the core may be late: a feeder never gets more steps than one card needs and
-is stopped by the window's own interrupt; no stepper runs without a counted number of
-steps; and a core that hangs is reset by the watchdog, with every output low.
+Runs on the RP2040 alone. The core may be late, so these hold without it: no stepper
+moves but by a counted number of steps; the window's own interrupt stops the feeder; a
+supply that sags takes the drives off; and a core that hangs is reset by the watchdog
+(rp2_loop.py), when every output lets go. Each output needs a resistor that keeps it off.
 
-Fast sensors (beams, window) interrupt and are written into a ring made beforehand,
-since a handler may not allocate. Slow ones sit on a shift register, read every loop.
+Steps and speeds are provisional: they are those of a machine that is yet to be built.
 """
 
-import array
-import time
-
 import machine
-import rp2
 
 from . import wire
-from .hal import FORWARD, GATE_MOVING, LIFT_DOWN, LIFT_UP, REVERSE, STOP
+from .hal import FORWARD, GATE_MOVING, LIFT_DOWN, LIFT_UP, LOST, REVERSE
+from .rp2_gate import Gate
+from .rp2_ramp import Gait
+from .rp2_sensors import Register, Ring, Settled, Slow, Supply, Watched
+from .rp2_steppers import Move, Pulser, Stepper
 
-WATCHDOG_MS = 1000
-LOOP_MS = 1
-RING = 64  # edges; a power of two
-STEP_HZ = 400_000  # of the PIO; one step takes 20 of its cycles: one speed, no ramp
-SLOW_SETTLE = 3  # a slow sensor must say the same this many loops running
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Dealer board: pin numbers of the chip (GPx).
 FAST = (
@@ -33,11 +30,12 @@ FAST = (
     ("land_1", 20),
     ("land_2", 21),
     ("land_3", 22),
-    ("land_4", 26),
+    ("land_4", 4),
     ("hopper", 14),
     ("tray_feed", 15),
 )
-# Bits of the shift register, lowest first; the gate's five magnets come last.
+# Bits of the shift registers, lowest first (the one shifted out last); the gate's five magnets
+# come above them.
 SLOW = (
     "pocket_0",
     "pocket_1",
@@ -52,102 +50,45 @@ SLOW = (
     "lift_down",
 )
 GATE_BITS = len(SLOW)
-REGISTER = (27, 28, 1)  # clock, latch, data
+SLOW_BITS = {name: bit for bit, name in enumerate(SLOW)}
+REGISTER_SPI = 1
+REGISTER = (10, 27, 28)  # clock, latch, data
 FEED_PINS = (2, 3)  # step, direction
 PASS_PINS = (5, 6)
 GATE_PINS = (7, 8)
 SHUFFLE_PIN = 9
-LIFT_PINS = (10, 11)  # up, down; both low: it stays where it is
-SOURCE_PIN = 12
+LIFT_PINS = (11, 12)  # up, down; both low: it stays where it is
+SOURCE_PIN = 1
 TRIGGER_PIN = 13
+ENABLE_PIN = 0  # of all drives; low: they are off
+SUPPLY_PIN = 26  # the motors' 24 V over 100 k and 10 k, taken before the contacts of lid and e-stop
 TRIGGER_US = 100
-SHUFFLE_DUTY = 48_000
+SHUFFLE_HZ = 20_000
+SHUFFLE_DUTY = 48_000  # of 65535
 
-# Steps: of one card from the source to the window and on, with a tenth to spare; of the
-# gate from one outlet to the next. Reverse runs at most as far.
-FEED_STEPS = 1760
-PASS_STEPS = 880
+# The first stretch of a card is run up to speed and down again, the rest is crept, so that the
+# window's edge finds the feeder slow. Reverse runs at most as far.
+FEED_STEPS = 1600
+FEED_CREEP = 160
+PASS_STEPS = 800
+PASS_CREEP = 80
 GATE_PITCH = 160
-GATE_TRAVEL = GATE_PITCH * wire.OUTLETS
+FEED_GAIT = Gait(4_000, 30_000, 2_500_000, FEED_STEPS + FEED_CREEP)
+PASS_GAIT = Gait(4_000, 30_000, 2_500_000, PASS_STEPS + PASS_CREEP)
+GATE_GAIT = Gait(3_000, 20_000, 1_500_000, (wire.OUTLETS - 1) * GATE_PITCH)
+HOME_GAIT = Gait(6_000, 6_000, 1, wire.OUTLETS * GATE_PITCH)  # against a stop: slow throughout
+
+# 20 V and 21 V of 24, as readings: 36.3 V would be 65535.
+SUPPLY_LOW = 36_100
+SUPPLY_RIGHT = 37_900
 
 # Reader board.
 PULSE_PIN = 16
 ENGINE = (0, 115_200, 12, 13)  # UART, baud, tx, rx
-
-
-@rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
-def _steps():
-    """Take a number, make one step more than it, then wait for the next number."""
-    pull(block)  # noqa: F821
-    mov(x, osr)  # noqa: F821
-    label("step")  # noqa: F821
-    set(pins, 1)[9]  # noqa: F821
-    set(pins, 0)[8]  # noqa: F821
-    jmp(x_dec, "step")  # noqa: F821
-
-
-class Stepper:
-    """One stepper on one PIO state machine; it never moves but by a counted number of steps."""
-
-    def __init__(self, number: int, pins: tuple[int, int]) -> None:
-        self._number = number
-        self._step = machine.Pin(pins[0], machine.Pin.OUT, value=0)
-        self._way = machine.Pin(pins[1], machine.Pin.OUT, value=0)
-        self._machine = None
-        self.stop()
-
-    def move(self, steps: int) -> None:
-        """Make `steps` steps from now; negative ones go back."""
-        self.stop()
-        if steps:
-            self._way.value(1 if steps < 0 else 0)
-            self._machine.active(1)
-            self._machine.put(abs(steps) - 1)
-
-    def stop(self, _pin: object = None) -> None:
-        """Make no further step."""
-        if self._machine:
-            self._machine.active(0)
-        self._machine = rp2.StateMachine(self._number, _steps, freq=STEP_HZ, set_base=self._step)
-
-    def cut(self) -> None:
-        """Make no further step, from within an interrupt."""
-        self._machine.active(0)
-
-
-class Ring:
-    """Edges written by interrupts and read by the loop; nothing is allocated while writing."""
-
-    def __init__(self) -> None:
-        self._ticks = array.array("L", [0] * RING)
-        self._pins = bytearray(RING)
-        self._values = bytearray(RING)
-        self._head = 0
-        self._tail = 0
-        self.lost = 0
-
-    def put(self, pin: int, value: int) -> None:
-        """Write one edge; the one that finds the ring full is counted as lost."""
-        head = self._head
-        after = (head + 1) & (RING - 1)
-        if after == self._tail:
-            self.lost += 1
-            return
-        self._ticks[head] = time.ticks_ms()
-        self._pins[head] = pin
-        self._values[head] = value
-        self._head = after
-
-    def take(self, now_ms: int) -> list[tuple[int, int, int]]:
-        """Return (t_ms, pin, value) of what was written, by the clock that says `now_ms`."""
-        edges = []
-        now_ticks = time.ticks_ms()
-        while self._tail != self._head:
-            at = self._tail
-            ago = max(0, time.ticks_diff(now_ticks, self._ticks[at]))
-            edges.append((now_ms - ago, self._pins[at], self._values[at]))
-            self._tail = (at + 1) & (RING - 1)
-        return edges
+# Always the same ones, and nobody adds to them: most turns of the loop make no litter.
+NO_EDGES: "list[tuple[int, str, int]]" = []
+NO_ANSWERS: "list[tuple[int, ...]]" = []
+ENGINE_ROOM = 256  # bytes of an answer and what may come behind it; a longer line is noise
 
 
 class Rp2Hal:
@@ -157,7 +98,7 @@ class Rp2Hal:
 
     def __init__(self) -> None:
         self.uid = machine.unique_id()
-        self._edges = []
+        self._edges: list[tuple[int, str, int]] = []
         self._ring = Ring()
 
     def reset_cause(self) -> int:
@@ -166,22 +107,36 @@ class Rp2Hal:
             return wire.RESET_WATCHDOG
         return wire.RESET_POWER
 
-    def edges(self) -> list[tuple[int, str, int]]:
+    def edges(self) -> "list[tuple[int, str, int]]":
         """Return (t_ms, name, value) of every change since last asked, oldest first."""
+        if not self._edges:
+            return NO_EDGES
         edges, self._edges = self._edges, []
         return edges
 
-    def _watch(self, number: int, pin: int) -> machine.Pin:
-        """Write every edge of a pin into the ring as `number`; return the pin."""
-        ring = self._ring
-        watched = machine.Pin(pin, machine.Pin.IN, machine.Pin.PULL_DOWN)
+    def take(self, now_ms: int) -> None:
+        """Collect what changed, as of `now_ms`."""
+        raise NotImplementedError
 
-        def note(source: machine.Pin) -> None:
-            ring.put(number, source.value())
+    def stop(self) -> None:
+        """Stop every output: the board gives the chip away."""
 
-        both = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
-        watched.irq(note, trigger=both, hard=True)
-        return watched
+    def _take_lost(self, now_ms: int) -> None:
+        lost = self._ring.lost()
+        if lost:
+            self._edges.append((now_ms, LOST, lost))
+
+
+class Window(Watched):
+    """The window's sensor: it stops the feeder itself, whatever the core is doing."""
+
+    def __init__(self, ring: Ring, number: int, pin: int, feed: Stepper) -> None:
+        self._feed = feed
+        super().__init__(ring, number, pin)
+
+    def on_rise(self) -> None:
+        """Make no further step."""
+        self._feed.cut()
 
 
 class DealerHal(Rp2Hal):
@@ -189,107 +144,116 @@ class DealerHal(Rp2Hal):
 
     def __init__(self) -> None:
         super().__init__()
+        self._enable = _output(ENABLE_PIN)
         self._feed = Stepper(0, FEED_PINS)
         self._pass = Stepper(1, PASS_PINS)
-        self._gate = Stepper(2, GATE_PINS)
-        self._shuffle = machine.PWM(machine.Pin(SHUFFLE_PIN), freq=20_000, duty_u16=0)
-        self._lift = [machine.Pin(pin, machine.Pin.OUT, value=0) for pin in LIFT_PINS]
-        self._source = machine.Pin(SOURCE_PIN, machine.Pin.OUT, value=0)
-        self._trigger = machine.Pin(TRIGGER_PIN, machine.Pin.OUT, value=0)
-        self._register = [machine.Pin(pin, machine.Pin.OUT, value=0) for pin in REGISTER[:2]]
-        self._data = machine.Pin(REGISTER[2], machine.Pin.IN)
-        self._fast = {}
+        self._gate = Gate(Stepper(2, GATE_PINS), GATE_GAIT, HOME_GAIT, GATE_PITCH)
+        self._trigger = Pulser(3, TRIGGER_PIN, TRIGGER_US)
+        self._feeds = {
+            FORWARD: Move(FEED_GAIT, FEED_STEPS, 0, FEED_CREEP),
+            REVERSE: Move(FEED_GAIT, FEED_STEPS, 1),
+        }
+        self._passes = {
+            FORWARD: Move(PASS_GAIT, PASS_STEPS, 0, PASS_CREEP),
+            REVERSE: Move(PASS_GAIT, PASS_STEPS, 1),
+        }
+        self._shuffle = machine.PWM(machine.Pin(SHUFFLE_PIN), freq=SHUFFLE_HZ, duty_u16=0)
+        self._lift = [_output(pin) for pin in LIFT_PINS]
+        self._source = _output(SOURCE_PIN)
+        self._register = Register(REGISTER_SPI, REGISTER)
+        self._supply = Supply(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RIGHT)
+        bits = self._register.read()
+        self._slow = Slow(bits, GATE_BITS)
+        self._gate_at = Settled(_outlet(bits >> GATE_BITS))
+        self._levels: dict[str, Callable[[], int]] = {"supply": self._supply.value}
         for number, (name, pin) in enumerate(FAST):
-            self._fast[name] = self._watch(number, pin)
-        self._stop_at_window()
-        self._slow = dict.fromkeys(SLOW, 0)
-        self._slow["gate_at"] = GATE_MOVING
-        self._seen = dict(self._slow)
-        self._agreed = dict.fromkeys(self._slow, 0)
-        self._outputs = {
+            self._levels[name] = self._watch(number, name, pin).value
+        self._outputs: dict[str, Callable[[int], None]] = {
             "feed": self._set_feed,
             "pass": self._set_pass,
             "gate": self._set_gate,
             "shuffle": self._set_shuffle,
             "lift": self._set_lift,
-            "source": self._source.value,
+            "source": self._set_source,
             "trigger": self._set_trigger,
         }
-        for _ in range(SLOW_SETTLE):
-            self._read_register(0)
-        self._edges = []  # how things stood at the start is no change
+        self._now = 0
+        self._power()
 
     def read(self, name: str) -> int:
-        """Return the level of an input now."""
-        fast = self._fast.get(name)
-        return fast.value() if fast else self._slow[name]
+        """Return the level of an input now; of a slow one, what is believed."""
+        level = self._levels.get(name)
+        if level is not None:
+            return level()
+        return self._gate_at.value if name == "gate_at" else self._slow.bits >> SLOW_BITS[name] & 1
 
     def set(self, name: str, value: int) -> None:
         """Put an output where it should be."""
         self._outputs[name](value)
 
     def take(self, now_ms: int) -> None:
-        """Collect what changed, as of `now_ms`."""
+        """Collect what changed, as of `now_ms`, and move the gate on."""
+        self._now = now_ms
         for at, number, value in self._ring.take(now_ms):
             self._edges.append((at, FAST[number][0], value))
-        self._read_register(now_ms)
+        self._take_lost(now_ms)
+        self._take_slow(now_ms)
+        if self._supply.look():
+            self._edges.append((now_ms, "supply", self._supply.value()))
+            self._power()
+        self._gate.look(self._gate_at.value, now_ms)
 
-    def _stop_at_window(self) -> None:
-        """Let the window itself stop the feeder, whatever the core is doing."""
-        ring, feed, number = self._ring, self._feed, 0
+    def stop(self) -> None:
+        """Take the drives off, and stop every output."""
+        self._enable.value(0)
+        self._feed.stop()
+        self._pass.stop()
+        self._gate.stop()
+        self._set_shuffle(0)
+        for pin in self._lift:
+            pin.value(0)
 
-        def arrive(source: machine.Pin) -> None:
-            if source.value():
-                feed.cut()
-            ring.put(number, source.value())
+    def _watch(self, number: int, name: str, pin: int) -> Watched:
+        if name == "window":
+            return Window(self._ring, number, pin, self._feed)
+        return Watched(self._ring, number, pin)
 
-        both = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
-        self._fast["window"].irq(arrive, trigger=both, hard=True)
+    def _power(self) -> None:
+        """Switch the drives on, or off where the supply is too low to move them surely."""
+        if self._supply.value():
+            self.stop()
+        else:
+            self._enable.value(1)
 
-    def _read_register(self, now_ms: int) -> None:
-        clock, latch = self._register
-        latch.value(1)
-        bits = 0
-        for bit in range(GATE_BITS + wire.OUTLETS):
-            bits |= self._data.value() << bit
-            clock.value(1)
-            clock.value(0)
-        latch.value(0)
-        for bit, name in enumerate(SLOW):
-            self._settle(name, bits >> bit & 1, now_ms)
-        magnets = bits >> GATE_BITS
-        place = GATE_MOVING
-        for outlet in range(wire.OUTLETS):
-            if magnets == 1 << outlet:
-                place = outlet
-        self._settle("gate_at", place, now_ms)
-
-    def _settle(self, name: str, value: int, now_ms: int) -> None:
-        """Believe a slow sensor once it has said the same SLOW_SETTLE times running."""
-        if value != self._seen[name]:
-            self._seen[name] = value
-            self._agreed[name] = 0
-        self._agreed[name] += 1
-        if self._agreed[name] == SLOW_SETTLE and value != self._slow[name]:
-            self._slow[name] = value
-            self._edges.append((now_ms, name, value))
+    def _take_slow(self, now_ms: int) -> None:
+        bits = self._register.read()
+        before = self._slow.bits
+        if self._slow.look(bits):
+            changed = before ^ self._slow.bits
+            for bit, name in enumerate(SLOW):
+                if changed >> bit & 1:
+                    self._edges.append((now_ms, name, self._slow.bits >> bit & 1))
+        if self._gate_at.look(_outlet(bits >> GATE_BITS)):
+            self._edges.append((now_ms, "gate_at", self._gate_at.value))
 
     def _set_feed(self, value: int) -> None:
-        if value == FORWARD and self._fast["window"].value():
-            value = STOP  # a card stands there already
-        self._feed.move(_signed(value, FEED_STEPS))
+        self._run(self._feed, self._feeds, value)
+        # Looked at behind the start, not before: its edge may come in between.
+        if value == FORWARD and self._levels["window"]():
+            self._feed.stop()
 
     def _set_pass(self, value: int) -> None:
-        self._pass.move(_signed(value, PASS_STEPS))
+        self._run(self._pass, self._passes, value)
+
+    def _run(self, stepper: Stepper, moves: "dict[int, Move]", value: int) -> None:
+        move = moves.get(value)
+        if move is None:
+            stepper.stop()
+        else:
+            stepper.begin(move)
 
     def _set_gate(self, outlet: int) -> None:
-        stands = self._slow["gate_at"]
-        if stands == GATE_MOVING:
-            # Where it is is not known: to the end stop at N, and from there.
-            self._gate.move(-GATE_TRAVEL)
-            time.sleep_ms(GATE_TRAVEL * 20 * 1000 // STEP_HZ + 1)
-            stands = 0
-        self._gate.move((outlet - stands) * GATE_PITCH)
+        self._gate.aim(outlet, self._gate_at.value, self._now)
 
     def _set_shuffle(self, value: int) -> None:
         self._shuffle.duty_u16(SHUFFLE_DUTY if value else 0)
@@ -304,36 +268,45 @@ class DealerHal(Rp2Hal):
         elif value == LIFT_DOWN:
             down.value(1)
 
+    def _set_source(self, value: int) -> None:
+        self._source.value(value)
+
     def _set_trigger(self, value: int) -> None:
-        self._trigger.value(value)
         if value:
-            time.sleep_us(TRIGGER_US)
+            self._trigger.pulse()  # its end comes by itself
 
 
 class ReaderHal(Rp2Hal):
-    """The pins of the reader board, and the engine on its UART.
+    """The pins of the reader board.
 
-    To the engine: `S SHOT`, a line. From it: `R SHOT FACE BACK UP CONF`, a line.
+    Its engine on the UART gets a line `S shot` for each shot, and answers with a line
+    `R shot face back up confidence`, all of them numbers as in READ.
     """
 
     def __init__(self) -> None:
         super().__init__()
         number, baud, tx, rx = ENGINE
-        self._engine = machine.UART(number, baud, tx=machine.Pin(tx), rx=machine.Pin(rx))
-        self._pulse = self._watch(0, PULSE_PIN)
-        self._answers = []
-        self._rest = b""
+        self._engine = machine.UART(
+            number, baud, tx=machine.Pin(tx), rx=machine.Pin(rx), rxbuf=ENGINE_ROOM
+        )
+        self._pulse = Watched(self._ring, 0, PULSE_PIN)
+        self._answers: list[tuple[int, ...]] = []
+        self._line = bytearray(ENGINE_ROOM)
+        self._length = 0
+        self._room = memoryview(bytearray(ENGINE_ROOM))
 
     def read(self, name: str) -> int:
-        """Return the level of an input now."""
-        return self._pulse.value()
+        """Return the level of an input now; whether the engine is there this board cannot tell."""
+        return 1 if name == "engine" else self._pulse.value()
 
     def set(self, name: str, value: int) -> None:
         """Put an output where it should be; the only one shoots the engine."""
         self._engine.write(b"S %d\n" % value)
 
-    def answers(self) -> list[tuple[int, ...]]:
+    def answers(self) -> "list[tuple[int, ...]]":
         """Return (face, back, face_up, confidence, shot) of every answer since last asked."""
+        if not self._answers:
+            return NO_ANSWERS
         answers, self._answers = self._answers, []
         return answers
 
@@ -341,13 +314,21 @@ class ReaderHal(Rp2Hal):
         """Collect pulses and answers, as of `now_ms`."""
         for at, _, value in self._ring.take(now_ms):
             self._edges.append((at, "pulse", value))
+        self._take_lost(now_ms)
         if self._engine.any():
-            lines = (self._rest + self._engine.read()).split(b"\n")
-            self._rest = lines.pop()[-64:]
-            for line in lines:
-                self._answer(line.split())
+            for byte in self._room[: self._engine.readinto(self._room) or 0]:
+                self._take_byte(byte)
 
-    def _answer(self, words: list[bytes]) -> None:
+    def _take_byte(self, byte: int) -> None:
+        if byte == 10:
+            if self._length < ENGINE_ROOM:
+                self._answer(bytes(self._line[: self._length]).split())
+            self._length = 0
+        elif self._length < ENGINE_ROOM:
+            self._line[self._length] = byte
+            self._length += 1
+
+    def _answer(self, words: "list[bytes]") -> None:
         if len(words) != 6 or words[0] != b"R":
             return
         try:
@@ -357,25 +338,15 @@ class ReaderHal(Rp2Hal):
         self._answers.append((face, back, face_up, confidence, shot))
 
 
-def _signed(value: int, steps: int) -> int:
-    return {FORWARD: steps, REVERSE: -steps}.get(value, 0)
-
-
 HALS = {"dealer": DealerHal, "reader": ReaderHal}
 
 
-def run(board, hal, line, clock, save) -> None:
-    """Run a board's core on the chip, for ever; the watchdog resets a loop that hangs."""
-    watchdog = machine.WDT(timeout=WATCHDOG_MS)
-    while True:
-        watchdog.feed()
-        now = clock.now_ms()
-        hal.take(now)
-        tx = board.step(now, line.read() or b"")
-        if tx:
-            line.write(tx)
-        stored = board.to_store()
-        if stored:
-            save("store", stored)
-        if board.deadline() > clock.now_ms():
-            time.sleep_ms(LOOP_MS)
+def _output(pin: int) -> machine.Pin:
+    return machine.Pin(pin, machine.Pin.OUT, value=0)
+
+
+def _outlet(magnets: int) -> int:
+    for outlet in range(wire.OUTLETS):
+        if magnets == 1 << outlet:
+            return outlet
+    return GATE_MOVING

@@ -5,7 +5,7 @@ As a process: `python -m drivers.firmware.main dealer|reader UID BOOT`, or
 BOOT a number never used before. The line is stdin and stdout (a raw pty), the pins are
 descriptor 3; the process ends with them.
 
-On the chip /main.py holds `from firmware.main import chip; chip()`.
+On the chip drivers/flash/chip/main.py calls `chip`.
 """
 
 import binascii
@@ -44,16 +44,18 @@ class Clock:
         """Return the present moment; call it at least once an hour."""
         ticks = self._ticks()
         if MICROPYTHON:
-            self._now += time.ticks_diff(ticks, self._last)  # type: ignore[attr-defined]
+            clock: Any = time
+            self._now += clock.ticks_diff(ticks, self._last)
         else:
             self._now += ticks - self._last
         self._last = ticks
         return self._now
 
     def _ticks(self) -> int:
+        clock: Any = time  # the two interpreters' clocks differ
         if MICROPYTHON:
-            return time.ticks_ms()  # type: ignore[attr-defined,no-any-return]
-        return time.monotonic_ns() // 1_000_000
+            return int(clock.ticks_ms())
+        return int(clock.monotonic_ns() // 1_000_000)
 
 
 def run(board: Board, hal: LinesHal, line: Stream, pins: Stream) -> None:
@@ -116,20 +118,25 @@ def process(arguments: list[str]) -> None:
         return
 
 
-def chip() -> None:
-    """Be the board that the file `board` on the chip says (dealer or reader), for ever."""
+def chip(trial: bool = False) -> None:
+    """Be the board that the file `board` on the chip says (dealer or reader), for ever.
+
+    `trial`: this firmware was not found right yet.
+    """
     import micropython
 
-    from . import hal_rp2
+    from . import hal_rp2, rp2_loop
 
-    micropython.kbd_intr(-1)  # the line is binary: a 3 is a byte, not Control-C
+    if hasattr(micropython, "alloc_emergency_exception_buf"):  # the unix port has its own
+        micropython.alloc_emergency_exception_buf(100)  # for what an interrupt's handler raises
     kind = load("board").decode().strip()
     boot = int(load("boot") or b"0") + 1
     save("boot", b"%d" % boot)
     hal: Any = hal_rp2.HALS[kind]()
     board = BOARDS[kind](hal, boot, hal.reset_cause(), own_hash(), load("store"))
     line = Stream(sys.stdin.buffer, sys.stdout.buffer)
-    hal_rp2.run(board, hal, line, Clock(), save)
+    micropython.kbd_intr(-1)  # the line is binary: a 3 is a byte, not Control-C
+    rp2_loop.run(rp2_loop.Loop(board, hal, line, Clock(), save, trial))
 
 
 if __name__ == "__main__":

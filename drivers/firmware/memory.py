@@ -2,13 +2,19 @@
 
 Two acknowledgements, both cumulative: `seen` (the host decoded it; it is not sent
 again) and `kept` (the host has it on disk; it may be forgotten). Pure: bodies and
-milliseconds in, bodies to send out.
+milliseconds in, bodies to send out. All its room is taken when it is made.
 """
+
+import struct
 
 from . import wire
 
 # Later than any moment a board lives to see.
 NEVER = 1 << 62
+NOTHING: list[bytes] = []  # always the same one, and nobody adds to it
+# The longest body of an event, and a byte that says how long this one is.
+_LONGEST = wire.EVENT_SIZE + struct.calcsize(wire.READ_BODY)
+_SLOT = _LONGEST + 1
 
 
 class EventMemory:
@@ -19,18 +25,23 @@ class EventMemory:
         self.seen = 0
         self.kept = 0
         self._sent = 0  # the newest that went out in this session
-        self._bodies: list[bytes] = []  # of the events kept + 1 … last
+        # The events kept + 1 … last, each in the slot of its number.
+        self._slots = memoryview(bytearray(wire.EVENT_MEMORY * _SLOT))
         self._wait_ms = wire.RESEND_MIN_MS
         self._resend_at = NEVER
 
     def room(self) -> int:
         """Return how many more events fit."""
-        return wire.EVENT_MEMORY - len(self._bodies)
+        return wire.EVENT_MEMORY - (self.last - self.kept)
 
     def add(self, body: bytes) -> None:
         """Remember the body of event number last + 1. Only called while there is room."""
+        if len(body) > _LONGEST:
+            raise ValueError("no event is so long")
         self.last += 1
-        self._bodies.append(body)
+        at = self.last % wire.EVENT_MEMORY * _SLOT
+        self._slots[at] = len(body)
+        self._slots[at + 1 : at + 1 + len(body)] = body
 
     def acknowledge(self, seen: int, kept: int, now_ms: int) -> None:
         """Take both numbers of a host frame; neither goes back, none beyond `last` counts."""
@@ -56,7 +67,7 @@ class EventMemory:
 
     def due(self, now_ms: int) -> list[bytes]:
         """Return the bodies to send now, oldest first, at most EVENT_WINDOW of them."""
-        bodies = []
+        bodies = NOTHING
         if now_ms >= self._resend_at:
             bodies = self._between(self.seen, self._sent)
             self._wait(now_ms)
@@ -77,11 +88,14 @@ class EventMemory:
         self._wait_ms = min(2 * self._wait_ms, wire.RESEND_MAX_MS)
 
     def _between(self, after: int, until: int) -> list[bytes]:
-        return self._bodies[after - self.kept : until - self.kept]
+        return [self._body(number) for number in range(after + 1, until + 1)]
+
+    def _body(self, number: int) -> bytes:
+        at = number % wire.EVENT_MEMORY * _SLOT
+        return bytes(self._slots[at + 1 : at + 1 + self._slots[at]])
 
     def _forget(self, kept: int) -> None:
         if self.kept < kept <= self.last:
-            del self._bodies[: kept - self.kept]
             self.kept = kept
             self.seen = max(self.seen, kept)
             self._sent = max(self._sent, kept)

@@ -1,4 +1,6 @@
-"""The reader board's core: counts the pulses of the trigger wire and asks the engine at each.
+"""The reader board's core: counts the cards it is told of and asks the engine at each.
+
+A pulse of the trigger wire tells it, or where there is none (the setting `asked`) a LOOK.
 
 The engine (a code reader or a smart camera) stands behind the HAL. The board says
 what it answered, or that it did not; it decides nothing about a card.
@@ -32,20 +34,27 @@ class Reader(Board):
         self.pulses = 0  # of this attempt: the index of the card in the window
         self.reads = 0
         self._engine = hal
+        self._away = False  # the engine is known not to be there
         self._cards = (0, 0)
         self._shot = 0
         self._limit = NEVER  # until when the engine may answer; NEVER: it was not asked
+        self._tested = NEVER  # when the self-test asked it; NEVER: no self-test goes on
         self.commands.update(
             {
                 wire.BEGIN: self._begin,
                 wire.REREAD: self._reread,
+                wire.LOOK: self._look,
                 wire.SELFTEST: self._selftest,
             }
         )
 
     def totals(self) -> tuple[int, int]:
-        """Return pulses counted, and reads sent."""
+        """Return cards told of, and reads sent."""
         return self.pulses, self.reads
+
+    def asked(self) -> int:
+        """Return 1 where there is no trigger wire."""
+        return self.settings["asked"]
 
     def doing(self) -> int:
         """Return wire.HOLDING while the engine looks at a card, else IDLE."""
@@ -67,11 +76,18 @@ class Reader(Board):
         )
 
     def on_edge(self, name: str, value: int) -> None:
-        """A pulse: the next card stands in the window."""
-        if name != "pulse" or not value or not self.attempt or self.pulses == MOST:
+        """Take a pulse, for a card that stands in the window, or that the engine came or went."""
+        if name == "engine":
+            self._away = not value
+            self.emit(wire.ENGINE, place=1 if value else 0)
+        elif name == "pulse" and value and self.attempt and not self.asked():
+            self._next_card()
+
+    def _next_card(self) -> None:
+        if self.pulses == MOST:
             return
         if self.busy():
-            self._read(NOTHING)  # the card before this one went unanswered
+            self._over()  # the card before this one went unanswered
         self.pulses += 1
         self.life_in += 1
         self._shoot()
@@ -81,12 +97,28 @@ class Reader(Board):
         for answer in self._engine.answers():
             latest = len(answer) == ANSWER or answer[ANSWER] == self._shot
             if self.busy() and latest:
-                self._read(answer)
+                if self._tested == NEVER:
+                    self._read(answer)
+                else:
+                    self._end_test(1)
 
     def on_time(self, until_ms: int) -> None:
         """The engine did not answer in time."""
         if self._limit <= until_ms:
+            self._over()
+
+    def _over(self) -> None:
+        """Wait no more for the engine: what it was asked for has no answer."""
+        if self._tested == NEVER:
             self._read(NOTHING)
+        else:
+            self._end_test(0)
+
+    def _end_test(self, answered: int) -> None:
+        """Say whether the engine answered the self-test, and after how many milliseconds."""
+        took = max(1, min(self.now - self._tested, MOST))
+        self._limit = self._tested = NEVER
+        self.emit(wire.ENGINE, took, answered)
 
     def next_ms(self) -> int:
         """Return when the engine's time is over, or NEVER."""
@@ -121,10 +153,12 @@ class Reader(Board):
             return wire.BAD_VALUE
         if self.short_of_memory():
             return wire.MEMORY
+        if self._away:
+            return wire.NO_ENGINE
         self.attempt = attempt
         self._cards = (cards, per)
         self.pulses = self.reads = 0
-        self._limit = NEVER
+        self._limit = self._tested = NEVER
         return wire.DONE
 
     def _reread(self, attempt: int, index: int) -> int:
@@ -132,8 +166,26 @@ class Reader(Board):
             return wire.WRONG_ATTEMPT
         if not index or index != self.pulses:
             return wire.WRONG_INDEX
+        self._tested = NEVER
         self._shoot()
         return wire.DONE
 
+    def _look(self, attempt: int, index: int) -> int:
+        if not self.asked():
+            return wire.UNKNOWN
+        if attempt != self.attempt or not attempt:
+            return wire.WRONG_ATTEMPT
+        if not index or index not in (self.pulses, self.pulses + 1):
+            return wire.WRONG_INDEX
+        if index > self.pulses:
+            self._next_card()
+        return wire.DONE
+
     def _selftest(self) -> int:
-        return wire.BUSY if self.busy() else wire.DONE
+        if self._away:
+            return wire.NO_ENGINE
+        if self.busy():
+            return wire.BUSY
+        self._tested = self.now
+        self._shoot()
+        return wire.DONE

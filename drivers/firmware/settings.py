@@ -15,6 +15,7 @@ class Settings:
     def __init__(self, kind: int) -> None:
         self._table = wire.SETTINGS[kind]
         self._values = {name: default for name, default, _, _ in self._table.values()}
+        self.changes = 0  # how often one was set to another value
 
     def __getitem__(self, name: str) -> int:
         return self._values[name]
@@ -26,7 +27,9 @@ class Settings:
         name, _, least, most = self._table[setting]
         if not least <= value <= most:
             return False
-        self._values[name] = value
+        if value != self._values[name]:
+            self._values[name] = value
+            self.changes += 1
         return True
 
     def packed(self) -> bytes:

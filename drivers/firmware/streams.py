@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-PIECE = 1 if sys.implementation.name == "micropython" else 4096
+MICROPYTHON = sys.implementation.name == "micropython"
 # The most that one read returns, so that noise cannot keep a board from its motors.
-MOST_READ = 4096
+MOST_READ = 512 if MICROPYTHON else 4096
 # Written in pieces, so that a line nobody reads never blocks a board.
 PIECE_OUT = 64
 
@@ -28,6 +28,10 @@ class Stream:
         self._readable.register(source, select.POLLIN)
         self._writable = select.poll()
         self._writable.register(sink, select.POLLOUT)
+        if MICROPYTHON:
+            self._byte = bytearray(1)
+            self._room = bytearray(MOST_READ)
+            self.read = self._read_bytes  # type: ignore[method-assign]
 
     def read(self) -> bytes | None:
         """Return what has arrived, perhaps b"", without waiting; None: nobody is there."""
@@ -37,13 +41,34 @@ class Stream:
             if not ready:
                 return data
             try:
-                piece = self.source.read(PIECE) if ready[0][1] & select.POLLIN else b""
+                piece = self.source.read(MOST_READ) if ready[0][1] & select.POLLIN else b""
             except OSError:
                 piece = b""
             if not piece:
                 return data or None
             data += piece
         return data
+
+    def _read_bytes(self) -> bytes | None:
+        """Do the same byte by byte, into room that was made beforehand."""
+        length = 0
+        while length < MOST_READ:
+            waits = False
+            for ready in self._readable.ipoll(0):  # type: ignore[attr-defined]
+                waits = True
+                if not ready[1] & select.POLLIN or not self._take_byte():
+                    return bytes(self._room[:length]) if length else None
+            if not waits:
+                break
+            self._room[length] = self._byte[0]
+            length += 1
+        return bytes(self._room[:length]) if length else b""
+
+    def _take_byte(self) -> bool:
+        try:
+            return bool(self.source.readinto(self._byte))  # type: ignore[attr-defined]
+        except OSError:
+            return False
 
     def write(self, data: bytes) -> None:
         """Write what the line takes; the rest is lost, as on a cable that is not plugged in."""

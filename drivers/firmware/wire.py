@@ -28,6 +28,8 @@ SELFTEST = 0x17
 CONFIGURE = 0x18
 STATUS = 0x19
 REREAD = 0x1A
+LOOK = 0x1B
+SERVICE = 0x1C
 # Kinds of frame, board to host.
 WELCOME = 0x81
 ALIVE = 0x82
@@ -49,7 +51,9 @@ RELEASED = 0x0A
 LID = 0x0B
 STALL = 0x0C
 STOPPED = 0x0D
+DRIVE = 0x0E
 READ = 0x20
+ENGINE = 0x21
 
 EVENTS = {
     AT_READER: "AT_READER",
@@ -65,7 +69,9 @@ EVENTS = {
     LID: "LID",
     STALL: "STALL",
     STOPPED: "STOPPED",
+    DRIVE: "DRIVE",
     READ: "READ",
+    ENGINE: "ENGINE",
 }
 
 # Boards.
@@ -75,6 +81,7 @@ KIND_READER = 2
 # What stands behind the pins.
 HAL_SIM = 0
 HAL_RP2 = 1
+HAL_ADAPTER = 2  # a program that drives parts which were bought: no pins of its own
 
 # Outlets, in the order of play; TRAY is the fifth. NOWHERE: no outlet.
 NORTH = 0
@@ -113,6 +120,9 @@ BY_LID = 3
 MEMORY_FULL = 4
 BY_JAM = 5
 BY_STALL = 6
+BY_SUPPLY = 7
+EDGES_LOST = 8
+BY_DRIVE = 9
 
 # Reset causes in a WELCOME.
 RESET_POWER = 0
@@ -132,6 +142,9 @@ BUSY = 8
 BAD_VALUE = 9
 UNKNOWN = 10
 MEMORY = 11
+NO_ENGINE = 12
+SUPPLY_LOW = 13
+NO_DRIVE = 14
 
 RESULTS = {
     DONE: "DONE",
@@ -146,6 +159,9 @@ RESULTS = {
     BAD_VALUE: "BAD_VALUE",
     UNKNOWN: "UNKNOWN",
     MEMORY: "MEMORY",
+    NO_ENGINE: "NO_ENGINE",
+    SUPPLY_LOW: "SUPPLY_LOW",
+    NO_DRIVE: "NO_DRIVE",
 }
 
 # Faces on the line: suit * 13 + rank for spades, hearts, clubs, diamonds and
@@ -170,6 +186,7 @@ SEES_ESTOP = 0x0200
 SEES_LIFT_UP = 0x0400
 SEES_SHUFFLER = 0x0800
 SEES_LIFT_DOWN = 0x1000
+SEES_SUPPLY_LOW = 0x2000
 
 # What each of these bits says, from bit 0.
 SENSORS = (
@@ -186,6 +203,7 @@ SENSORS = (
     "lift up",
     "shuffler",
     "lift down",
+    "supply low",
 )
 
 # What a board is doing, in STATUS and ALIVE.
@@ -216,10 +234,12 @@ BODIES = {
     CONFIGURE: ">BI",  # setting, value
     STATUS: ">",
     REREAD: ">IB",  # attempt, index
+    LOOK: ">IB",  # attempt, index
+    SERVICE: ">",
     # kind of board, hal, unique id, version, firmware hash, protocol hash, boot,
     # configuration crc, reset cause, attempt, last event, cards fed and landed in its
-    # life, kept (the last event it has forgotten)
-    WELCOME: ">BB8s3s8s8sIIBIIIII",
+    # life, kept (the last event it has forgotten), asked (no trigger wire: LOOK tells it)
+    WELCOME: ">BB8s3s8s8sIIBIIIIIB",
     ALIVE: ">IIB",  # boot, last event, doing
     ACK: ">HB",  # number, result; the body of a STATUS follows its DONE
     EVENT: ">IIIBBBBB",  # boot, event number, attempt, code, in, out, index, place
@@ -239,7 +259,7 @@ STATUS_BODIES = {
     KIND_READER: ">IBBBI",
 }
 
-# Settings a CONFIGURE may change: id -> (name, default, least, most); milliseconds but RETRIES.
+# Settings a CONFIGURE may change: id -> (name, default, least, most); milliseconds but jam_retries, asked.
 DEALER_SETTINGS = {
     1: ("silence_ms", 500, 200, 2000),
     2: ("feed_limit_ms", 600, 50, 5000),
@@ -254,6 +274,7 @@ DEALER_SETTINGS = {
 READER_SETTINGS = {
     1: ("silence_ms", 500, 200, 2000),
     2: ("read_limit_ms", 200, 20, 1000),
+    3: ("asked", 0, 0, 1),
     9: ("alive_ms", 100, 50, 400),
 }
 SETTINGS = {KIND_DEALER: DEALER_SETTINGS, KIND_READER: READER_SETTINGS}

@@ -15,7 +15,7 @@ from msgspec import Struct
 from drivers.errors import Result
 from drivers.events import Back, Board, Code, Event, Outlet, Read, Source
 from drivers.firmware import codec, wire
-from drivers.identity import PROTOCOL, Welcome
+from drivers.identity import HALS, PROTOCOL, Welcome
 
 KINDS: dict[Board, int] = {"dealer": wire.KIND_DEALER, "reader": wire.KIND_READER}
 
@@ -107,6 +107,20 @@ class Reread(Command, frozen=True, gc=False):
     kind = wire.REREAD
     attempt: int
     index: int
+
+
+class Look(Command, frozen=True, gc=False):
+    """Look at card `index`, which came into the window: for a reader without a trigger wire."""
+
+    kind = wire.LOOK
+    attempt: int
+    index: int
+
+
+class Service(Command, frozen=True, gc=False):
+    """Give the board to a technician: it restarts, and waits for him without its firmware."""
+
+    kind = wire.SERVICE
 
 
 class Alive(Struct, frozen=True, gc=False):
@@ -214,17 +228,19 @@ def _no_session(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
 def _welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
     prefix = _WELCOME_PREFIX.unpack_from(payload)
     _, session, kind, hal, uid, version, firmware_hash, protocol = prefix
-    rest = (0,) * 8
+    rest = (0,) * 9
     if protocol.hex() == PROTOCOL:
         rest = _WELCOME.unpack(payload)[len(prefix) :]
+    boot, crc, cause, attempt, events, fed, landed, forgotten, asked = rest
     return session, Welcome(
         _BOARDS[kind],
-        hal == wire.HAL_SIM,
+        HALS.get(hal, "other"),
         uid.hex(),
         ".".join(map(str, version)),
         firmware_hash.hex(),
         protocol.hex(),
-        *rest,
+        *(boot, crc, cause, attempt, events, fed, landed, forgotten),
+        asked=bool(asked),
     )
 
 

@@ -29,6 +29,8 @@ HOST_NAMES = {
     wire.CONFIGURE: "CONFIGURE",
     wire.STATUS: "STATUS",
     wire.REREAD: "REREAD",
+    wire.LOOK: "LOOK",
+    wire.SERVICE: "SERVICE",
 }
 """What PROTOCOL.md calls the frames of a host, by kind."""
 
@@ -46,6 +48,8 @@ _COMMANDS: dict[int, type[Command]] = {
         frames.Configure,
         frames.AskStatus,
         frames.Reread,
+        frames.Look,
+        frames.Service,
     )
 }
 

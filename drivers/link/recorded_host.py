@@ -77,5 +77,6 @@ GIVE: dict[type[Command], Callable[[Any, Any], Coroutine[Any, Any, object] | Non
     frames.Selftest: lambda board, of: board.selftest(),
     frames.Configure: _configure,
     frames.AskStatus: lambda board, of: board.status(),
-    frames.Reread: lambda reader, of: reader.reread(of.attempt, of.index),
+    frames.Reread: lambda reader, of: reader.link.post(of),
+    frames.Look: lambda reader, of: reader.link.post(of),
 }

@@ -212,12 +212,14 @@ def _event_fields(event: Event) -> tuple[Field, ...]:
         del fields[left_out]
     if event.code is Code.LID:
         fields["place"] = "open" if event.place else "closed"
+    elif event.code in (Code.ENGINE, Code.DRIVE):
+        fields["place"] = "there" if event.place else "away"
     elif event.code is Code.POCKET:
         fields["index"] = "occupied" if event.index else "empty"
     words = _PLACES.get(event.code)
     if words is not None:
         fields["place"] = words(event.place) if event.place in list(words) else event.place
-    elif event.code is not Code.LID:
+    elif event.code not in (Code.LID, Code.ENGINE, Code.DRIVE):
         del fields["place"]
     return tuple((name, _plain(value)) for name, value in fields.items())
 

@@ -24,6 +24,7 @@ DEALER_INPUTS = (
     "lift_down",
     "shuffler",
     "shuffled",
+    "supply",
 )
 READER_INPUTS = ("pulse",)
 

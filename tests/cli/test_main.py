@@ -132,12 +132,14 @@ def test_a_line_is_one_line_whatever_was_typed() -> None:
 
 def test_check_config_says_what_each_file_sets_up(pytestconfig: pytest.Config) -> None:
     deploy = pytestconfig.rootpath / "deploy"
-    shown = run("check-config", str(deploy / "table.toml"), str(deploy / "sim.toml"))
+    files = ("table.toml", "sim.toml", "barcode.toml")
+    shown = run("check-config", *(str(deploy / name) for name in files))
     assert shown.exit_code == 0, shown.output
-    table, simulated = shown.stdout.splitlines()
+    table, simulated, reader = shown.stdout.splitlines()
     assert "table T01, real boards" in table
     assert "rules provisional: dealtable rules international-000" in table
     assert "simulated table T01" in simulated
+    assert "0 of 54 faces of back A" in reader
 
 
 def test_check_config_says_what_an_event_settles(pytestconfig: pytest.Config) -> None:

@@ -48,6 +48,39 @@ def test_what_a_file_leaves_out_has_a_default(file: Path) -> None:
     assert config.table.runtime_dir == Path("/run/dealtable/T07")
 
 
+READER_ID = 'id = "00000000000000e1"'
+
+
+@pytest.mark.parametrize(
+    ("said", "trigger", "look_s"),
+    [
+        ("", "wire", 0.3),
+        ('trigger = "wire"', "wire", 0.3),
+        ('trigger = "asked"', "asked", 0.5),
+        ('trigger = "asked"\nlook_ms = 900', "asked", 0.9),
+    ],
+)
+def test_a_reader_is_told_by_its_wire_unless_the_file_says_that_it_is_asked(
+    file: Path, said: str, trigger: str, look_s: float
+) -> None:
+    reader = load(file, READER_ID, f"{READER_ID}\n{said}").reader
+    assert (reader.trigger, reader.look_s) == (trigger, look_s)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("look_ms = 500", 'look_ms: expected nothing, or trigger = "asked"'),
+        ('trigger = "asked"\nlook_ms = 50', "reader.look_ms = 50"),
+        ('trigger = "none"', "reader.trigger"),
+    ],
+)
+def test_how_a_reader_is_told_is_checked(file: Path, said: str, line: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(file, READER_ID, f"{READER_ID}\n{said}")
+    assert line in str(caught.value)
+
+
 def test_relative_paths_count_from_the_files_folder(file: Path) -> None:
     table = load(file, '"state"', '"state"\nevent = "events/cup.toml"').table
     assert table.state_dir == file.parent / "state"

@@ -32,6 +32,7 @@ def golden_status(board: str) -> bytes:
 def link(mocker: MockerFixture) -> Any:
     link = mocker.create_autospec(Link, instance=True)
     link.do.return_value = Reply(1, Result.DONE, b"")
+    link.welcome = None
     return link
 
 
@@ -74,6 +75,25 @@ def test_routes_rereads_and_stops_wait_for_nobody(link: Any) -> None:
     Dealer(link).stop()
     Reader(link).stop()
     assert link.stop.call_count == 2
+
+
+def test_a_reader_is_told_of_a_card_where_no_wire_does(link: Any, mocker: MockerFixture) -> None:
+    Reader(link).at_window(7, 12)
+    link.post.assert_not_called()
+    link.welcome = mocker.Mock(asked=True)
+    Reader(link).at_window(7, 12)
+    link.post.assert_called_once_with(frames.Look(7, 12))
+
+
+def test_a_reader_that_is_asked_hears_of_the_card_before_it_reads_it_again(
+    link: Any, mocker: MockerFixture
+) -> None:
+    link.welcome = mocker.Mock(asked=True)
+    Reader(link).reread(7, 12)
+    assert link.post.call_args_list == [
+        mocker.call(frames.Look(7, 12)),
+        mocker.call(frames.Reread(7, 12)),
+    ]
 
 
 @pytest.mark.parametrize("board", [Dealer, Reader])
@@ -125,6 +145,7 @@ def test_each_sensor_of_a_dealer_board_has_its_own_name() -> None:
         wire.SEES_LIFT_UP: "lift_up",
         wire.SEES_SHUFFLER: "sees_shuffler",
         wire.SEES_LIFT_DOWN: "lift_down",
+        wire.SEES_SUPPLY_LOW: "supply_low",
     }.items():
         body[at : at + 2] = bit.to_bytes(2, "big")
         status = dealer_module.status_from(bytes(body))

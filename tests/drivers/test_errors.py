@@ -20,6 +20,7 @@ EVERY = [
     errors.WrongProtocol("dealer", "fccc88d111684ba2", "0011223344556677"),
     errors.WrongFirmware("dealer", "0.1.0", "0.2.0"),
     errors.WrongSettings("dealer", "1c291ca3", "cbf43926"),
+    errors.WrongTrigger("reader", "wire", "asked"),
     errors.BackendMismatch("dealer", "serial", "sim"),
 ]
 

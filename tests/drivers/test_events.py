@@ -48,7 +48,7 @@ def test_the_words_cover_every_number_of_the_wire() -> None:
         (Source, wire.FROM_TRAY),
         (JamAt, wire.AT_LIFT),
         (Motor, wire.MOTOR_LIFT),
-        (StoppedBy, wire.BY_STALL),
+        (StoppedBy, wire.BY_DRIVE),
         (Back, wire.BACK_FOREIGN),
         (Doing, wire.STOPPED_STATE),
     ):

@@ -10,7 +10,7 @@ DEALER = Pinned("dealer", "e660a4931754432f", simulated=False)
 READER = Pinned("reader", "e660a49317001d2c", simulated=False)
 WELCOME = Welcome(
     kind="dealer",
-    simulated=False,
+    hal="rp2",
     uid=DEALER.uid,
     firmware="0.1.0",
     firmware_hash="0011223344556677",
@@ -47,14 +47,17 @@ def test_the_board_that_was_expected_passes() -> None:
         (answered(uid="0" * 16), DEALER, errors.WrongBoard),
         (answered(kind="reader", uid="0" * 16), DEALER, errors.WrongKind),
         (answered(kind="reader"), DEALER, errors.WrongKind),
-        (answered(simulated=True), DEALER, errors.BackendMismatch),
+        (answered(hal="sim"), DEALER, errors.BackendMismatch),
         (WELCOME, pinned(simulated=True), errors.BackendMismatch),
         (WELCOME, pinned(firmware="0.2.0"), errors.WrongFirmware),
         (WELCOME, pinned(settings_crc=1), errors.WrongSettings),
+        (answered(asked=True), DEALER, errors.WrongTrigger),
+        (WELCOME, pinned(asked=True), errors.WrongTrigger),
+        (answered(hal="rp2"), pinned(simulated=True), errors.BackendMismatch),
         (answered(kind="reader", uid=READER.uid), DEALER, errors.Swapped),
-        (answered(kind="reader", uid=READER.uid, simulated=True), DEALER, errors.Swapped),
+        (answered(kind="reader", uid=READER.uid, hal="sim"), DEALER, errors.Swapped),
         (answered(protocol="0" * 16, uid="1" * 16), DEALER, errors.WrongProtocol),
-        (answered(uid="0" * 16, simulated=True), DEALER, errors.WrongBoard),
+        (answered(uid="0" * 16, hal="sim"), DEALER, errors.WrongBoard),
     ],
 )
 def test_another_board_is_refused_by_name(
@@ -68,7 +71,7 @@ def test_another_board_is_refused_by_name(
 
 def test_both_values_are_named_as_a_person_reads_them() -> None:
     with pytest.raises(errors.BackendMismatch, match=r"backend is sim, .* expects serial"):
-        check(answered(simulated=True), DEALER)
+        check(answered(hal="sim"), DEALER)
     with pytest.raises(errors.WrongSettings, match=r"is 1c291ca3, .* expects 000000ff"):
         check(WELCOME, pinned(settings_crc=0xFF))
 
@@ -76,3 +79,10 @@ def test_both_values_are_named_as_a_person_reads_them() -> None:
 def test_without_the_other_board_pinned_a_swap_is_a_wrong_kind() -> None:
     with pytest.raises(errors.WrongKind):
         check(answered(kind="reader", uid=READER.uid), DEALER)
+
+
+@pytest.mark.parametrize("simulated", [False, True])
+def test_an_adapter_goes_with_either_kind_of_table_and_is_not_simulated(simulated: bool) -> None:
+    adapter = answered(hal="adapter")
+    check(adapter, pinned(simulated=simulated))
+    assert not adapter.simulated

@@ -14,6 +14,7 @@ EVERY = {
     "found": 26,
     "count": 1,
     "index": 40,
+    "drive": 3,
 }
 
 

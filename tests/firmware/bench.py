@@ -15,7 +15,7 @@ INPUTS = (
     *("hopper", "tray_feed", "window", "double", "exit", "gate_at"),
     *(f"land_{outlet}" for outlet in range(5)),
     *(f"pocket_{outlet}" for outlet in range(5)),
-    *("lid", "estop", "lift", "lift_down", "shuffler", "shuffled", "pulse"),
+    *("lid", "estop", "lift", "lift_down", "shuffler", "shuffled", "supply", "pulse"),
 )
 SESSION = 0x5EA10001
 ATTEMPT = 7

@@ -145,7 +145,7 @@ class _Line:
         if what == 0:
             uid = bytes.fromhex(UID) if words.byte() % 8 else words.some(8).ljust(8)
             known = (wire.KIND_DEALER, wire.HAL_SIM, uid, b"\0\1\0", bytes(8), wire.PROTOCOL_HASH)
-            numbers = (boot, 0, 0, 1, words.byte(), 0, 0, words.byte() % 4)
+            numbers = (boot, 0, 0, 1, words.byte(), 0, 0, words.byte() % 4, 0)
             port.frame(wire.WELCOME, struct.pack(wire.BODIES[wire.WELCOME], *known, *numbers))
         elif what == 1:
             port.frame(wire.ALIVE, struct.pack(">IIB", boot, words.byte(), words.byte() % 8))

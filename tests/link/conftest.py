@@ -219,7 +219,7 @@ class ScriptedBoard:
 
     def welcome(self, protocol: bytes = wire.PROTOCOL_HASH) -> bytes:
         fields = (wire.KIND_DEALER, wire.HAL_SIM, bytes(8), bytes((0, 1, 0)), bytes(8), protocol)
-        numbers = (self.boot, 0, 0, self.attempt, self.last, 0, 0, self.kept)
+        numbers = (self.boot, 0, 0, self.attempt, self.last, 0, 0, self.kept, 0)
         return struct.pack(wire.BODIES[wire.WELCOME], *fields, *numbers)
 
     def _acknowledged(self, seen: int, kept: int) -> None:

@@ -103,7 +103,7 @@ def test_a_welcome_is_understood_field_by_field() -> None:
     body = dict(golden["body"])
     assert decoded[1] == Welcome(
         kind="dealer",
-        simulated=False,
+        hal="rp2",
         uid=body["uid"],
         firmware="0.1.0",
         firmware_hash=body["firmware_hash"],

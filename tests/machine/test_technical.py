@@ -82,7 +82,7 @@ async def test_a_setting_of_the_reader_is_its_own(table: Tables) -> None:
             Role.TECHNICIAN, "configure", board="reader", settings={"jam_retries": 1}
         )
         assert told.error.code == "BAD_COMMAND"
-        assert "silence_ms, read_limit_ms, alive_ms" in told.error.message
+        assert "silence_ms, read_limit_ms, asked, alive_ms" in told.error.message
 
 
 @pytest.mark.parametrize(

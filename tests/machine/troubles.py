@@ -16,6 +16,7 @@ from controller.journal.store import Store
 from controller.messages import Role
 from controller.trials.inproc import Trial, trial
 from drivers.events import Code, Event
+from drivers.firmware.hal import LOST
 from sim.inproc import InprocTable
 from sim.mechanics.faults import Fault, parse_fault
 from sim.mechanics.settings import Settings
@@ -103,6 +104,49 @@ async def _dealer_gone(at_table: Trial) -> None:
 async def _dealer_reset(at_table: Trial) -> None:
     at_table.sim.kill("dealer")
     at_table.sim.start("dealer")
+
+
+async def _supply_sags(at_table: Trial) -> None:
+    sensors = at_table.sim.world.dealer
+    sensors.put("supply", 1)
+    asyncio.get_running_loop().call_later(1.0, sensors.put, "supply", 0)
+    await asyncio.sleep(0)
+
+
+async def _engine_gone(at_table: Trial) -> None:
+    board = at_table.sim._slots["reader"].board
+    assert board is not None
+    hal = board.hal
+
+    def told(there: int) -> None:
+        hal._edges.append((hal.now_ms(), "engine", there))
+        hal.wake()
+
+    told(0)
+    asyncio.get_running_loop().call_later(1.0, told, 1)
+    await asyncio.sleep(0)
+
+
+async def _edges_lost(at_table: Trial) -> None:
+    board = at_table.sim._slots["dealer"].board
+    assert board is not None
+    board.hal._edges.append((board.hal.now_ms(), LOST, 1))
+    board.wake()
+    await asyncio.sleep(0)
+
+
+async def _drive_gone(at_table: Trial) -> None:
+    board = at_table.sim._slots["dealer"].board
+    assert board is not None
+    hal = board.hal
+
+    def told(away: int) -> None:
+        hal._edges.append((hal.now_ms(), "drive", away))
+        hal.wake()
+
+    told(3)
+    asyncio.get_running_loop().call_later(1.0, told, 0)
+    await asyncio.sleep(0)
 
 
 async def _stopped(at_table: Trial) -> None:
@@ -269,6 +313,15 @@ TROUBLES: tuple[Trouble, ...] = (
     Trouble("LID_OPENED", "the lid is opened", (*_UNRELEASED, *AFTER), _lid),
     Trouble("LID_OPENED", "the lid is open as the boards begin", ("begin",)),
     Trouble("ESTOP_PRESSED", "the e-stop is pressed", (*_UNRELEASED, *AFTER), _estop),
+    Trouble(
+        "SUPPLY_LOW",
+        "the motors' supply sags",
+        ("shuffling", "dealing", "held"),
+        _supply_sags,
+    ),
+    Trouble("DRIVE_LOST", "a drive is away", ("shuffling", "dealing", "held"), _drive_gone),
+    Trouble("EDGES_LOST", "a board loses edges", ("shuffling", "dealing", "held"), _edges_lost),
+    Trouble("ENGINE_LOST", "the reader's engine goes away", ("shuffling", "dealing"), _engine_gone),
     Trouble("LINE_LOST", "a board is away", (*_ON_THE_WAY, "held", *AFTER), _dealer_gone),
     Trouble("BOARD_RESET", "a board restarts", ("held", *AFTER), _dealer_reset),
     Trouble(

@@ -108,7 +108,7 @@ async def test_a_firmware_that_hangs_for_good_is_reset_by_its_watchdog(
 
 
 def test_the_watchdog_bites_when_that_of_the_chip_does() -> None:
-    source = resources.files("drivers.firmware").joinpath("hal_rp2.py").read_text(encoding="utf-8")
+    source = resources.files("drivers.firmware").joinpath("rp2_loop.py").read_text(encoding="utf-8")
     (limit,) = re.findall(r"^WATCHDOG_MS = (\d+)", source, re.MULTILINE)
     assert float(limit) == WATCHDOG_MS
 

@@ -1,0 +1,192 @@
+"""What a self-test leaves behind: JSON for programs, a page in two languages for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from controller.acceptance.figures import Figure, Verdict, worst
+from controller.acceptance.limits import parts
+from controller.faults import fault
+from controller.messages import Release
+from drivers.events import Board
+from drivers.identity import Hal, Welcome
+
+SCHEMA: Final = 1
+_MARK: Final[Mapping[Verdict, str]] = {
+    "pass": "✓ 合格 pass",
+    "warn": "! 注意 warn",
+    "fail": "✕ 不合格 FAIL",
+    "not measured": "– 未测 not measured",
+}
+
+
+class BoardSaid(msgspec.Struct, frozen=True):
+    """What a board said of itself; `fed` and `landed` count cards of its life."""
+
+    id: str
+    hal: Hal
+    firmware: str
+    firmware_hash: str
+    protocol: str
+    settings_crc: str
+    fed: int
+    landed: int
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """One self-test. `time`: when it began (UTC); `seconds`: how long it took.
+
+    `verdict` is the worst of the figures: something not measured is a warning. `release`: what
+    the program says it is, None without a manifest. No figure holds a face.
+    """
+
+    schema: int = SCHEMA
+    table: str
+    simulated: bool
+    time: str
+    seconds: float
+    program: str
+    release: Release | None
+    boards: dict[Board, BoardSaid]
+    verdict: Verdict
+    figures: tuple[Figure, ...]
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The parts that failed, in the order of the report."""
+        return self._parts("fail")
+
+    @property
+    def warned(self) -> tuple[str, ...]:
+        """The parts that people are warned of, in the order of the report."""
+        return self._parts("warn")
+
+    def _parts(self, verdict: Verdict) -> tuple[str, ...]:
+        found = (figure.part for figure in self.figures if figure.verdict == verdict)
+        return tuple(dict.fromkeys(found))
+
+
+def report_of(
+    figures: tuple[Figure, ...],
+    welcomes: Mapping[Board, Welcome],
+    *,
+    table: str,
+    simulated: bool,
+    time: str,
+    seconds: float,
+    program: str,
+    release: Release | None = None,
+) -> Report:
+    """Return the report of a test that is over."""
+    return Report(
+        table=table,
+        simulated=simulated,
+        time=time,
+        seconds=round(seconds, 1),
+        program=program,
+        release=release,
+        boards={board: _said(welcome) for board, welcome in welcomes.items()},
+        verdict=worst(figures),
+        figures=figures,
+    )
+
+
+def page(report: Report) -> str:
+    """Return the report as Markdown: what was found first, then every figure, then the boards."""
+    return "\n".join(_page(report)) + "\n"
+
+
+def _page(report: Report) -> Iterator[str]:
+    simulated = "（模拟 simulated）" if report.simulated else ""
+    yield f"# 整机自检 Self-test: {report.table}{simulated}"
+    yield ""
+    yield f"**{_MARK[report.verdict]}** · {report.time} · {report.seconds:.0f} s"
+    for verdict in ("fail", "warn"):
+        found = [figure for figure in report.figures if figure.verdict == verdict]
+        if found:
+            yield ""
+            yield f"## {_MARK[verdict]}"
+        for figure in found:
+            yield ""
+            yield from _finding(figure)
+    yield from _all(report)
+    yield from _boards(report)
+
+
+def _finding(figure: Figure) -> Iterator[str]:
+    limit, part = figure.limit, parts()[figure.part]
+    known = fault(limit.fault)
+    yield f"### {part.zh} {part.en}"
+    yield ""
+    yield f"* {limit.zh} / {limit.en}: **{shown(figure)}** ({bound(figure)})"
+    if figure.note:
+        yield f"* {_plain(figure.note)}"
+    yield f"* 处理：{limit.do_zh}"
+    yield f"* Do: {limit.do_en}"
+    yield (
+        f"* 发牌时的故障 in a deal: {known.code} {known.name}：{known.action_zh} / "
+        f"{known.action_en}"
+    )
+
+
+def _all(report: Report) -> Iterator[str]:
+    yield ""
+    yield "## 全部数据 All figures"
+    yield ""
+    yield "| 部件 part | 项目 what | 结果 figure | 限值 limits | |"
+    yield "|---|---|---|---|---|"
+    for figure in report.figures:
+        limit, part = figure.limit, parts()[figure.part]
+        note = f" ({_plain(figure.note)})" if figure.note else ""
+        yield (
+            f"| {part.zh} {part.en} | {limit.zh}<br>{limit.en} | {shown(figure)}{note} "
+            f"| {bound(figure)} | {_MARK[figure.verdict]} |"
+        )
+
+
+def _boards(report: Report) -> Iterator[str]:
+    yield ""
+    yield "## 控制板与程序 Boards and program"
+    yield ""
+    yield "| | id | hal | firmware | settings_crc | fed | landed |"
+    yield "|---|---|---|---|---|---|---|"
+    for board, said in report.boards.items():
+        yield (
+            f"| {board} | {said.id} | {said.hal} | {said.firmware} ({said.firmware_hash}) "
+            f"| {said.settings_crc} | {said.fed} | {said.landed} |"
+        )
+    release = report.release
+    of = f"{release.version}, {release.serial}, {release.hash}" if release else "no manifest"
+    yield ""
+    yield f"程序 program: {report.program} ({of})"
+
+
+def shown(figure: Figure) -> str:
+    """Return a figure's number with its unit, or a dash."""
+    return "–" if figure.value is None else f"{figure.value:g} {figure.unit}"
+
+
+def bound(figure: Figure) -> str:
+    """Return a figure's limits for people."""
+    sign = "≤" if figure.limit.sense == "most" else "≥"
+    if figure.warn == figure.fail:
+        return f"{sign} {figure.fail:g}"
+    return f"{sign} {figure.warn:g}, 不合格 fail: {sign} {figure.fail:g}"
+
+
+def _plain(note: str) -> str:
+    return note.replace("|", "/").replace("\n", " ")
+
+
+def _said(welcome: Welcome) -> BoardSaid:
+    return BoardSaid(
+        id=welcome.uid,
+        hal=welcome.hal,
+        firmware=welcome.firmware,
+        firmware_hash=welcome.firmware_hash,
+        protocol=welcome.protocol,
+        settings_crc=f"{welcome.settings_crc:08x}",
+        fed=welcome.fed,
+        landed=welcome.landed,
+    )

@@ -1,0 +1,92 @@
+"""`dealtable adapter`: a program in a board's place, over parts that people can buy."""
+
+from pathlib import Path
+
+import click
+
+from controller.cli import LineError
+from drivers.adapters.shell import AdapterError
+
+EPILOG = """\b
+Examples:
+  dealtable adapter barcode barcode.toml --learn
+  dealtable adapter barcode barcode.toml
+  dealtable adapter modbus modbus.toml --check
+  dealtable adapter modbus modbus.toml
+"""
+
+config_argument = click.argument("path", metavar="CONFIG", type=click.Path(path_type=Path))
+
+
+@click.group(epilog=EPILOG)
+def command() -> None:
+    """Stand in a board's place until Ctrl-C or SIGTERM, over parts that people can buy.
+
+    Each has a configuration of its own, and is found by the table under the link that it names
+    (dealer.port or reader.port of table.toml). What it cannot promise it says at its start;
+    deploy/THREATS.md says what that means.
+    """
+
+
+@command.command(short_help="A reader: a serial barcode engine, index-coded cards.")
+@config_argument
+@click.option("--learn", is_flag=True, help="Learn the cards' codes, one after the other.")
+@click.option(
+    "--back",
+    type=click.Choice(["A", "B"]),
+    default="A",
+    show_default=True,
+    help="With --learn: the back of the cards that are laid.",
+)
+def barcode(path: Path, learn: bool, back: str) -> None:
+    """Be the reader board over the barcode engine that CONFIG names, such as barcode.toml.
+
+    table.toml says `trigger = "asked"` for it. With --learn no table runs: the program says which
+    card to lay, reads it twice, and writes its code into CONFIG. It can be ended and goes on later.
+    """
+    from controller.cli.barcode_file import load_barcode
+    from controller.cli.barcode_learn import learn_cards
+
+    profile = load_barcode(path)
+    if learn:
+        learn_cards(path, "A" if back == "A" else "B")
+        return
+    if not profile.cards:
+        raise LineError(f"{path}: it has no [[card]] yet; run: dealtable adapter barcode --learn")
+    from controller.cli.hardening import close_the_network, keep_to_oneself
+    from drivers.adapters.barcode import BarcodeHal, SerialEngine, barcode_reader
+    from drivers.adapters.shell import Folder, serve
+    from drivers.firmware.main import own_hash
+
+    keep_to_oneself(hidden=True)  # it sees every card
+    close_the_network()
+    engine, of = profile.engine, profile.adapter
+    uid = bytes.fromhex(of.id)
+    hal = BarcodeHal(uid, engine, profile.codes, SerialEngine(engine), _say)
+    try:
+        folder = Folder(of.folder)
+        board = barcode_reader(hal, engine, folder.next_boot(), own_hash(), folder.stored())
+        serve(board, hal, of.link, store=folder.store, say=_say)
+    except AdapterError as error:
+        raise LineError(str(error)) from None
+
+
+def _say(line: str) -> None:
+    click.echo(line, err=True)
+
+
+@command.command(short_help="A dealer: drives and inputs on a Modbus RTU line.")
+@config_argument
+@click.option("--check", is_flag=True, help="Read every input once and print them; nothing moves.")
+def modbus(path: Path, check: bool) -> None:
+    """Be the dealer board over the drives and inputs that CONFIG maps, such as modbus.toml.
+
+    Every drive is told to stop at the start and at the end, and nothing moves unless all of them
+    answer. Exit 1: --check found a unit that does not answer or refuses.
+    """
+    from controller.cli.adapter_modbus import check_line, serve_line
+
+    if check:
+        check_line(path)
+    else:
+        serve_line(path, _say)

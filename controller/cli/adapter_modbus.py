@@ -1,0 +1,83 @@
+"""`dealtable adapter modbus`: the dealer board over a Modbus RTU line, and a look at that line."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from controller import tomlfile
+from controller.cli import LineError
+from drivers.adapters.modbus_map import MapError, ModbusMap, check
+from drivers.adapters.shell import AdapterError, Folder, serve
+from drivers.firmware.dealer import Dealer
+from drivers.firmware.main import Clock, own_hash
+
+SETTLE_MS = 3000
+"""How long units may take to come before the board is there, with or without them."""
+
+
+def serve_line(path: Path, say: Callable[[str], None]) -> None:
+    """Be the dealer board until a signal; `say` takes what people should know. Raises LineError."""
+    told = read_map(path)
+    try:
+        from drivers.adapters.modbus import ModbusHal
+        from drivers.adapters.modbus_line import SerialPort
+    except ImportError as missing:
+        raise LineError(_NOT_THERE.format(missing.name)) from None
+    clock = Clock()
+    port = SerialPort(told.line)
+    try:
+        hal = ModbusHal(told, port, clock.now_ms, say)
+        folder = Folder(told.adapter.folder)
+        board = Dealer(hal, folder.next_boot(), 0, own_hash(), folder.stored())
+        hal.settle(SETTLE_MS)
+        serve(board, hal, told.adapter.link, store=folder.store, say=say)
+    except (AdapterError, MapError) as error:
+        raise LineError(str(error)) from None
+    finally:
+        port.close()
+
+
+def check_line(path: Path) -> None:
+    """Read every mapped place once and print what stands there; exit 1 where one does not answer.
+
+    Nothing is written to the line. Raises LineError.
+    """
+    told = read_map(path)
+    try:
+        from drivers.adapters.modbus_check import look
+        from drivers.adapters.modbus_line import Gone, SerialPort
+    except ImportError as missing:
+        raise LineError(_NOT_THERE.format(missing.name)) from None
+    clock = Clock()
+    port = SerialPort(told.line)
+    try:
+        port.read()  # that it is there
+        rows = list(look(told, port, clock.now_ms))
+    except Gone as gone:
+        raise LineError(str(gone)) from None
+    finally:
+        port.close()
+    table = Table("name", "unit", "place", "says", "means")
+    for row in rows:
+        table.add_row(row.name, row.unit, row.place, row.says, row.means)
+    Console().print(table)
+    if any(row.wrong for row in rows):
+        sys.exit(1)
+
+
+def read_map(path: Path) -> ModbusMap:
+    """Return the map in a file. Raises LineError."""
+    try:
+        told = tomlfile.read(path, ModbusMap)
+        check(told)
+    except tomlfile.FileError as error:
+        raise LineError(str(error)) from None
+    except MapError as error:
+        raise LineError(f"{path}: {error}") from None
+    return told
+
+
+_NOT_THERE = "{} is not installed: pip install 'dealtable[modbus]'"

@@ -1,0 +1,95 @@
+"""`dealtable calibrate`: a part of the machine set right, shown live while a screw is turned."""
+
+from pathlib import Path
+from typing import Final, cast
+
+import click
+from rich.console import Console
+
+from controller.acceptance.bench import Bench
+from controller.acceptance.calibrate import SUBJECTS, Outcome, Subject, calibrate
+from controller.acceptance.figures import Figures
+from controller.acceptance.session import Session, Unready
+from controller.cli import LineError
+from controller.cli.technician import (
+    Interrupted,
+    at_bench,
+    card_set_of,
+    interrupted,
+    no_machine,
+    run,
+)
+from controller.config import TableConfig, load_table
+
+EPILOG: Final = """\b
+Examples:
+  dealtable calibrate table.toml feeder-gap
+  dealtable calibrate table.toml reader-light
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
+@click.argument("subject", type=click.Choice(SUBJECTS), metavar="PART")
+@click.option(
+    "--control", type=click.Path(path_type=Path), help="A simulated table's control socket."
+)
+@click.option("--dry-run", is_flag=True, help="Measure and say; set nothing on the board.")
+@click.pass_context
+def command(
+    context: click.Context, config: Path, subject: str, control: Path | None, dry_run: bool
+) -> None:
+    """Set one PART of the machine right: feeder-gap, gate, reader-light or pockets.
+
+    No machine may run. What is measured is shown, with what to turn and which way, until it is
+    right; clockwise is a smaller gap, more light, a more sensitive sensor. A limit that follows
+    from it is set on the board (PROTOCOL.md, section 8), and the settings_crc is printed that
+    table.toml then pins. Self-test afterwards.
+
+    Exit 0: right; 1: not right; 2: it could not be done.
+    """
+    table = load_table(config)
+    console = Console(stderr=True)
+    with no_machine(table):
+        try:
+            text, right = run(
+                lambda: _calibrated(table, control, cast(Subject, subject), console, dry_run)
+            )
+        except Interrupted:
+            raise LineError(interrupted().replace("\n", " ")) from None
+        except Unready as unready:
+            raise LineError(f"{subject}: {unready}") from None
+    click.echo(text)
+    context.exit(0 if right else 1)
+
+
+async def _calibrated(
+    table: TableConfig, control: Path | None, subject: Subject, console: Console, dry_run: bool
+) -> tuple[str, bool]:
+    async with at_bench(table, control, settings=False) as (bench, hands):
+        of = Session(
+            bench, hands, Figures(asked=bench.asked), card_set_of(table), table.reader.look_s
+        )
+        outcome = await calibrate(of, subject, lambda line: console.print(f"   {line}"))
+        if of.cards is not None:
+            of.cards.close()
+        if not outcome.right:
+            return f"{subject}: not right: {outcome.why}", False
+        return await _set(bench, subject, outcome, dry_run=dry_run), True
+
+
+async def _set(bench: Bench, subject: str, outcome: Outcome, *, dry_run: bool) -> str:
+    """Set on the board what follows; return what people are told."""
+    if not outcome.settings:
+        return f"{subject}: right; no setting of a board follows from it"
+    said = ", ".join(f"{name} = {value}" for name, value in outcome.settings.items())
+    if dry_run:
+        return f"{subject}: right; nothing was set: {said}"
+    board = bench.dealer if outcome.board == "dealer" else bench.reader
+    for name, value in outcome.settings.items():
+        await board.configure(name, value)
+    crc = await bench.settings_crc(outcome.board)
+    return (
+        f"{subject}: right; {said} is set on the {outcome.board} board\n"
+        f"table.toml, [{outcome.board}]: settings_crc = 0x{crc:08X}"
+    )

@@ -1,0 +1,132 @@
+"""`dealtable deploy`: what the computer of a table is told about it, made from its table.toml."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from controller.cli import LineError
+from controller.config import RUNTIME_ROOT, Board, TableConfig, load_table
+
+EPILOG: Final = """\b
+Examples:
+  dealtable deploy udev /etc/dealtable/T01.toml > /etc/udev/rules.d/70-dealtable-T01.rules
+  dealtable deploy tmpfiles /etc/dealtable/T01.toml > /etc/tmpfiles.d/dealtable-T01.conf
+deploy/install.sh does both.
+"""
+MACHINE: Final = "dealtable"
+GATEWAY: Final = "dealtable-gateway"
+STATE_ROOT: Final = Path("/var/lib/dealtable")
+_DEV: Final = Path("/dev")
+_config = click.argument(
+    "path", metavar="TABLE.toml", type=click.Path(path_type=Path, dir_okay=False)
+)
+
+
+@click.group("deploy", epilog=EPILOG)
+def command() -> None:
+    """Print what the computer of a table is told about it: names of ports, folders in memory."""
+
+
+@command.command()
+@_config
+def udev(path: Path) -> None:
+    """Print the udev rules of a table: its ports by USB serial number, their group, its pins.
+
+    A port that lies outside /dev (a simulated board's, an adapter's) needs none. Exit 2 for one
+    that goes by the kernel's own name, such as /dev/ttyACM0: that one changes.
+    """
+    _print(udev_rules(load_table(path)))
+
+
+@command.command()
+@_config
+def tmpfiles(path: Path) -> None:
+    """Print what systemd-tmpfiles makes in /run at every start: the table's folders in memory."""
+    _print(tmpfiles_lines(load_table(path)))
+
+
+@command.command()
+@_config
+def check(path: Path) -> None:
+    """Say where a table's configuration does not fit the services of deploy/units.
+
+    They are the same for every table and go by its name. Exit 2, one line for each.
+    """
+    wrong = list(misfits(load_table(path)))
+    for line in wrong:
+        click.echo(f"Error: {path}: {line}", err=True)
+    if wrong:
+        raise SystemExit(LineError.exit_code)
+
+
+def misfits(config: TableConfig) -> Iterator[str]:
+    """Yield a line for each value that the units need to be another one."""
+    table, gateway = config.table, config.gateway
+    for key, found, expected in (
+        ("table.user", table.user, MACHINE),
+        ("gateway.user", gateway.user, GATEWAY),
+        ("table.state_dir", table.state_dir, STATE_ROOT / table.id),
+        ("table.runtime_dir", table.runtime_dir, RUNTIME_ROOT / table.id),
+        ("gateway.dir", gateway.dir, STATE_ROOT / f"{table.id}-gateway"),
+    ):
+        if found != expected:
+            said = "missing" if found is None else f'"{found}"'
+            yield f'{key}: {said}, expected "{expected}": the services are made for that'
+
+
+def udev_rules(config: TableConfig) -> Iterator[str]:
+    """Yield the lines of a table's udev rules. Raises LineError."""
+    group = _machine(config)
+    yield f"# Table {config.table.id}, from its configuration: `dealtable deploy udev` makes it."
+    yield 'ACTION=="remove", GOTO="dealtable_end"'
+    for key, board in (("dealer", config.dealer), ("reader", config.reader)):
+        yield from _port(key, board, group)
+    yield "# An adapter of FTDI hands over what it has after 1 ms, not after 16."
+    yield 'SUBSYSTEM=="usb-serial", DRIVER=="ftdi_sio", ATTR{latency_timer}="1"'
+    if config.panel.pins == "lgpio":
+        yield f'SUBSYSTEM=="gpio", KERNEL=="gpiochip*", GROUP:="{group}", MODE:="0660"'
+    yield 'LABEL="dealtable_end"'
+
+
+def tmpfiles_lines(config: TableConfig) -> Iterator[str]:
+    """Yield the lines that make a table's folders in memory. Raises LineError."""
+    machine, table = _machine(config), config.table.id
+    folder, door = config.table.runtime_dir, config.socket.parent
+    yield f"# Table {table}, from its configuration: `dealtable deploy tmpfiles` makes it."
+    yield f"d {folder.parent} 0755 root root -"
+    yield f"d {folder} 0700 {machine} {machine} -"
+    yield f"d {door} 2710 {machine} {config.gateway.user} -"
+
+
+def _port(key: str, board: Board, group: str) -> Iterator[str]:
+    port = Path(board.port)
+    if not port.is_relative_to(_DEV):
+        yield f"# {key}: {port} is not the kernel's, nor named by it."
+        return
+    name = port.relative_to(_DEV)
+    if name.name.startswith(("tty", "pts")) or name.parts[0] in ("pts", "shm", "serial"):
+        raise LineError(
+            f"{key}.port = {port}: expected a name of the table's own, such as /dev/table-{key}: "
+            "the kernel's names change with the order in which boards are plugged in"
+        )
+    serials = "|".join(dict.fromkeys((board.usb,) if board.usb else (board.id, board.id.upper())))
+    yield (
+        f'SUBSYSTEM=="tty", SUBSYSTEMS=="usb", ATTRS{{serial}}=="{serials}", '
+        f'SYMLINK+="{name}", GROUP:="{group}", MODE:="0660", ENV{{ID_MM_DEVICE_IGNORE}}="1"'
+    )
+
+
+def _machine(config: TableConfig) -> str:
+    """Return the machine's user, whose group is of the same name. Raises LineError."""
+    if config.table.user is None:
+        raise LineError(
+            "table.user and gateway.user: missing, expected two users: on a table's computer the "
+            "machine and the gateway are never one"
+        )
+    return config.table.user
+
+
+def _print(lines: Iterator[str]) -> None:
+    click.echo("\n".join(list(lines)))

@@ -1,0 +1,65 @@
+"""`dealtable doctor`: is everything there that a table needs, and what to do where it is not."""
+
+from pathlib import Path
+from typing import Final
+
+import click
+import msgspec
+from rich.console import Console
+from rich.text import Text
+
+from controller.cli.doctor_facts import gathered
+from controller.cli.plain import plain
+from controller.cli.rulebook import profile_of
+from controller.cli.wall import wall
+from controller.config import load_table
+from controller.doctor.checks import examined, verdict
+from controller.doctor.finding import Light
+from controller.doctor.page import Examination, lines
+
+EPILOG: Final = """\b
+Examples:
+  dealtable doctor /etc/dealtable/T01.toml
+  sudo dealtable doctor /etc/dealtable/T01.toml --key release.key
+  dealtable doctor table.toml --json
+"""
+_STYLES: Final = {
+    Light.GREEN: "green",
+    Light.AMBER: "yellow",
+    Light.RED: "bold red",
+    Light.UNKNOWN: "dim",
+    None: "bold",
+}
+
+
+@click.command(epilog=EPILOG)
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
+@click.option("--key", type=click.Path(path_type=Path, dir_okay=False), help="The release's .key.")
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_context
+def command(context: click.Context, config: Path, key: Path | None, as_json: bool) -> None:
+    """Look over the table that CONFIG names, and say what to do: one page.
+
+    Program, boards, computer, and the table itself; a line each, "ok", "?" (see to it), "!!"
+    (mend it) or "-" (not known on this computer), with the next action. Boards are asked who they
+    are only while no machine runs. Root sees more than others. Moves and changes nothing.
+
+    Exit 0: nothing keeps the table from dealing; 1: something does; 2: a file cannot be used.
+    """
+    table = load_table(config)
+    profile_of(table)
+    findings = examined(table, gathered(table, config, key))
+    examination = Examination(
+        table=table.table.id,
+        simulated=table.table.backend == "sim",
+        time=wall(),
+        verdict=verdict(findings),
+        findings=findings,
+    )
+    if as_json:
+        click.echo(msgspec.json.encode(examination).decode())
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        for line, light in lines(examination):
+            console.print(Text(plain(line), style=_STYLES[light]))
+    context.exit(1 if examination.verdict is Light.RED else 0)

@@ -1,0 +1,63 @@
+"""Who stands at a table's ports: asked by HELLO, while no machine runs."""
+
+import secrets
+import time
+from typing import Final
+
+from controller.acceptance.bench import pinned
+from controller.config import TableConfig
+from controller.doctor.facts import Answer
+from controller.doctor.of_boards import BOARDS
+from controller.faults import Evidence, fault, fault_name
+from controller.journal.errors import JournalError
+from controller.journal.store import kept_shut
+from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
+from drivers.events import Board
+from drivers.flash.greeting import Greeting
+from drivers.identity import check
+
+IN_USE: Final = Answer(unasked="what stands at its port, which is in use: the table's feed says")
+CLOSED: Final = Answer(unasked="what stands at its port; whether a machine runs is closed to you")
+
+
+def answers(config: TableConfig) -> dict[Board, Answer]:
+    """Ask both boards who they are, with the table's journal kept shut meanwhile."""
+    try:
+        with kept_shut(config.table.state_dir):
+            return {board: _answer(config, board) for board in BOARDS}
+    except JournalError:
+        return dict.fromkeys(BOARDS, IN_USE)
+
+
+def _answer(config: TableConfig, board: Board) -> Answer:
+    section = config.dealer if board == "dealer" else config.reader
+    who = pinned(config)
+    other = who["reader" if board == "dealer" else "dealer"]
+    session = secrets.randbelow(2**32 - 1) + 1
+    welcome = None
+    try:
+        with Greeting(
+            section.port, section.baud, board, clock=time.monotonic, session=session
+        ) as greeting:
+            welcome = greeting.hello()
+        if welcome is None:
+            return _answered("BOARD_SILENT", {"board": board, "port": section.port})
+        check(welcome, who[board], other)
+    except DriverError as error:
+        return _wrong(error, board, section.port)
+    return Answer(welcome)
+
+
+def _wrong(error: DriverError, board: Board, port: str) -> Answer:
+    """Return an error of the drivers in the catalogue's words, as the table would say it."""
+    evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
+    if isinstance(error, Mismatch):
+        evidence |= {"expected": error.expected, "found": error.found}
+    elif isinstance(error, PortMissing | PortBusy):
+        evidence["port"] = error.path
+    return _answered(fault_name(error), evidence)
+
+
+def _answered(name: str, evidence: Evidence) -> Answer:
+    row = fault(name)
+    return Answer(fault=row.name, cause=row.cause(evidence), action=row.action(evidence))

@@ -1,0 +1,177 @@
+"""`dealtable flash`: the firmware onto a board."""
+
+import secrets
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+from controller.cli import LineError
+from controller.cli.installed import firmware_in, own_folder
+from controller.cli.program_files import MANIFEST
+from controller.cli.release_files import read_key, read_manifest, read_signed
+from controller.release import BadRelease
+from drivers.errors import DriverError, PortBusy
+from drivers.events import Board
+from drivers.flash import image as images
+from drivers.flash.errors import FlashError, NoBoard
+from drivers.flash.flashing import Flasher
+from drivers.flash.image import Image
+
+BAUD: Final = 115_200
+EPILOG: Final = """\b
+Examples:
+  dealtable flash --port /dev/dealtable-dealer --board dealer
+  dealtable flash --port /dev/ttyACM1 --board reader --check
+"""
+
+
+class _Setting(click.ParamType[tuple[str, int]]):
+    name = "setting"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, int]:
+        name, equals, number = value.partition("=")
+        if not equals or not number.isascii() or not number.isdecimal():
+            self.fail(f"{value!r}: a setting is NAME=NUMBER, such as feed_limit_ms=600")
+        return name, int(number)
+
+
+@click.command(epilog=EPILOG)
+@click.option("--port", required=True, metavar="PATH", help="The board's serial port.")
+@click.option(
+    "--board", "kind", required=True, type=click.Choice(["dealer", "reader"]), help="Which it is."
+)
+@click.option("--check", is_flag=True, help="Only compare hashes: exit 1 where they differ.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--key", type=click.Path(path_type=Path, dir_okay=False), help="The release's .key.")
+@click.option("--setting", "settings", type=_Setting(), multiple=True, metavar="NAME=N")
+@click.pass_context
+def command(
+    context: click.Context,
+    port: str,
+    kind: Board,
+    check: bool,
+    dry_run: bool,
+    key: Path | None,
+    settings: tuple[tuple[str, int], ...],
+) -> None:
+    """Put this program's firmware on a board.
+
+    The board must stand still, its path clear, and no table may hold its port. The new firmware
+    is written beside the old one, read back after a restart and started; the old one is removed
+    when the new one has said who it is. Where it does not, the board goes back by itself.
+
+    Where the program has a release's manifest, its firmware must be the released one; --key
+    checks who signed that. --setting changes a setting of the board afterwards, once for each.
+    Exit 0: the board runs it; 1: it does not; 2: it cannot be asked.
+    """
+    image = images.own()
+    released = _released(image, kind, key)
+    console = Console(stderr=True)
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bar:
+        teller = _Teller(bar, image)
+        flasher = Flasher(port, kind, image, _Shell(), teller, BAUD)
+        try:
+            if check or dry_run:
+                text, right = _look(flasher, image)
+            else:
+                welcome = flasher.greet()
+                if not flasher.runs(welcome):
+                    welcome = flasher.flash()
+                assert welcome is not None
+                if settings:
+                    flasher.configure(settings)
+                text, right = f"{kind} board {welcome.uid} runs {_named(image)}", True
+        except NoBoard as error:
+            raise LineError(f"{error}; hold its button BOOTSEL while it starts") from None
+        except PortBusy as error:
+            raise LineError(f"{error}: stop the table first") from None
+        except DriverError as error:
+            raise LineError(f"{error}: name the port of the board") from None
+        except FlashError as error:
+            bar.stop()
+            click.echo(f"Error: {error}", err=True)
+            context.exit(1)
+    click.echo(text)
+    click.echo(released)
+    if dry_run and not right:
+        click.echo(f"it would be given {_named(image)}: {len(image.files)} files, {image.size} B")
+    if check and not right:
+        context.exit(1)
+
+
+class _Shell:
+    """The wall's clock, and fresh numbers."""
+
+    def clock(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def session(self) -> int:
+        return secrets.randbelow(2**32 - 1) + 1
+
+
+class _Teller:
+    """A bar of the bytes that are written, and the step before it."""
+
+    def __init__(self, bar: Progress, image: Image) -> None:
+        self._bar = bar
+        self._task = bar.add_task("asking the board who it is", total=image.size)
+
+    def step(self, text: str) -> None:
+        self._bar.update(self._task, description=text)
+
+    def wrote(self, size: int) -> None:
+        self._bar.advance(self._task, size)
+
+
+def _look(flasher: Flasher, image: Image) -> tuple[str, bool]:
+    """Return what a board runs, in a line, and whether that is this firmware."""
+    welcome = flasher.greet()
+    if welcome is not None:
+        found = f"{welcome.firmware} ({welcome.firmware_hash})"
+        if flasher.runs(welcome):
+            return f"{welcome.kind} board {welcome.uid} runs {found}, as it should", True
+        return f"{welcome.kind} board {welcome.uid} runs {found}, not {_named(image)}", False
+    wrong = flasher.differs()
+    if not wrong:
+        return f"the board waits at its prompt; its files are {_named(image)}", True
+    return f"the board waits at its prompt; {len(wrong)} of its files differ: {wrong[0]} …", False
+
+
+def _named(image: Image) -> str:
+    version = ".".join(map(str, images.FIRMWARE_VERSION))
+    return f"{version} ({image.hash})"
+
+
+def _released(image: Image, kind: Board, key: Path | None) -> str:
+    """Return what a release says of this firmware. Raises LineError where it is another's."""
+    folder = own_folder()
+    path = folder / MANIFEST
+    if not path.exists():
+        if key is not None:
+            raise LineError(f"{path}: is not there: this program is of no release, leave --key out")
+        return "of no release: a program out of a checkout"
+    try:
+        manifest = read_manifest(path) if key is None else read_signed(path, read_key(key))
+    except BadRelease as wrong:
+        raise LineError(f"{path}: {wrong}") from None
+    there = firmware_in(folder)[kind]
+    if manifest.firmware.get(kind) != there or there.hash != image.hash:
+        raise LineError(f"{path}: the firmware of this program is not the released one: reinstall")
+    signed = "signed by that key" if key else "its signature was not checked: --key"
+    return f"of release {manifest.version} (serial {manifest.serial}), {signed}"

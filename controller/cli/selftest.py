@@ -1,0 +1,199 @@
+"""`dealtable selftest`: is this machine fit to deal, measured on its boards."""
+
+import asyncio
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from controller import release
+from controller.acceptance import rounds
+from controller.acceptance.figures import Figures
+from controller.acceptance.limits import parts
+from controller.acceptance.report import Report, page, report_of, shown
+from controller.acceptance.selftest import selftest
+from controller.acceptance.session import Session
+from controller.cli import LineError
+from controller.cli.installed import digests, own_folder
+from controller.cli.program_files import MANIFEST
+from controller.cli.quantities import Whole
+from controller.cli.release_files import read_manifest
+from controller.cli.technician import (
+    Interrupted,
+    at_bench,
+    card_set_of,
+    interrupted,
+    no_machine,
+    run,
+)
+from controller.cli.wall import wall
+from controller.config import TableConfig, load_table
+from controller.messages import Release
+from controller.tomlwords import printable
+from controller.whole_files import put_over
+
+FOLDER: Final = "selftests"
+_LEAST, _MOST = 27, 5400
+EPILOG: Final = """\b
+Examples:
+  dealtable selftest table.toml
+  dealtable selftest table.toml --out . --json
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), help="Where the report goes."
+)
+@click.option(
+    "--cards",
+    type=Whole(_LEAST, _MOST),
+    default=rounds.CARDS,
+    show_default=True,
+    help="So many cards are looked at, at least.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+@click.option("--history", is_flag=True, help="Test nothing: list the reports that are there.")
+@click.option(
+    "--control", type=click.Path(path_type=Path), help="A simulated table's control socket."
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    config: Path,
+    out: Path | None,
+    cards: int,
+    as_json: bool,
+    history: bool,
+    control: Path | None,
+) -> None:
+    """Test the whole machine that CONFIG names, and write a report.
+
+    No machine may run: the test takes both ports. People are asked to open the lid, press the
+    emergency stop, hold a card, and carry cards back; at a simulated table nobody needs to.
+    Every figure has its limit; what it comes to is pass, warn or fail, with the part named and
+    what to do. The report is two files, JSON and Markdown, in the state directory's
+    `selftests` unless --out says where. No face is shown or written anywhere.
+
+    Exit 0: fit, perhaps with warnings; 1: not fit; 2: the test could not be done.
+    """
+    table = load_table(config)
+    folder = out or table.table.state_dir / FOLDER
+    if history:
+        click.echo("\n".join(map(told_of, reports(folder))) or f"no report lies in {folder}")
+        return
+    console = Console(stderr=True)
+    with (
+        no_machine(table),
+        Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        ) as bar,
+    ):
+        try:
+            report = run(lambda: _tested(table, control, cards, bar))
+        except Interrupted:
+            bar.stop()
+            raise LineError(interrupted().replace("\n", " ")) from None
+    files = _written(report, folder)
+    click.echo(msgspec.json.encode(report).decode() if as_json else _summary(report, files))
+    context.exit(1 if report.verdict == "fail" else 0)
+
+
+async def _tested(table: TableConfig, control: Path | None, cards: int, bar: Progress) -> Report:
+    loop = asyncio.get_running_loop()
+    began, since_s = wall(), loop.time()
+    task = bar.add_task("opening the boards", total=1)
+
+    def told(what: str, done: int, of: int) -> None:
+        bar.update(task, description=what, completed=done, total=of)
+
+    async with at_bench(table, control) as (bench, hands):
+        figures = Figures(asked=bench.asked)
+        await selftest(
+            Session(bench, hands, figures, card_set_of(table), table.reader.look_s, told), cards
+        )
+        return report_of(
+            figures.all(),
+            bench.welcomes,
+            table=table.table.id,
+            simulated=table.table.backend == "sim",
+            time=began,
+            seconds=loop.time() - since_s,
+            program=version("dealtable"),
+            release=_release(),
+        )
+
+
+def _release() -> Release | None:
+    """Return which release this program says it is; None for one out of a checkout."""
+    folder = own_folder()
+    if not (folder / MANIFEST).exists():
+        return None
+    manifest = read_manifest(folder / MANIFEST)
+    found = release.program_hash(digests(folder))
+    return Release(version=manifest.version, serial=manifest.serial, hash=found)
+
+
+def _written(report: Report, folder: Path) -> tuple[Path, Path]:
+    """Write both files of a report; return their paths. Raises LineError."""
+    moment = datetime.fromisoformat(report.time).strftime("%Y%m%dT%H%M%SZ")
+    name = f"selftest-{report.table}-{moment}"
+    files: dict[Path, bytes] = {
+        folder / f"{name}.json": msgspec.json.format(msgspec.json.encode(report)) + b"\n",
+        folder / f"{name}.md": page(report).encode(),
+    }
+    try:
+        for path, data in files.items():
+            put_over(path, data, 0o644)
+    except OSError as error:
+        raise LineError(
+            f"{folder}: {error.strerror}: say with --out where the report goes"
+        ) from None
+    first, second = files
+    return first, second
+
+
+def reports(folder: Path) -> list[Report]:
+    """Return the reports in a folder, the newest first; a file that is none is passed over."""
+    found = []
+    for path in folder.glob("*.json"):
+        try:
+            found.append(msgspec.json.decode(path.read_bytes(), type=Report))
+        except (OSError, ValueError):
+            continue
+    return sorted(found, key=lambda report: report.time, reverse=True)
+
+
+def told_of(report: Report) -> str:
+    """Return a report in one line."""
+    named = ", ".join(report.failed or report.warned)
+    line = f"self-test {report.time[:16]}: {report.verdict}" + (f": {named}" if named else "")
+    return printable(line)
+
+
+def _summary(report: Report, files: tuple[Path, ...]) -> str:
+    lines: list[Any] = []
+    for figure in report.figures:
+        if figure.verdict in ("fail", "warn"):
+            part, limit = parts()[figure.part], figure.limit
+            lines.append(
+                f"{figure.verdict.upper():4} {part.en}: {limit.en}: {shown(figure)}"
+                + (f" ({figure.note})" if figure.note else "")
+            )
+            lines.append(f"     {limit.do_en}")
+    left = sum(figure.verdict == "not measured" for figure in report.figures)
+    if left:
+        lines.append(f"not measured: {left} of {len(report.figures)} figures")
+    lines.append(f"table {report.table}: {report.verdict}; the report: {files[1]}")
+    return "\n".join(lines)

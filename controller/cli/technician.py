@@ -1,0 +1,222 @@
+"""A table's boards in a technician's hands, while no machine runs: opened, and people asked."""
+
+import asyncio
+import os
+import secrets
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from controller.acceptance.bench import Bench, pinned
+from controller.acceptance.limits import parts
+from controller.acceptance.session import CardSet
+from controller.acceptance.steps import Hands, Name, SimulatedHands, step
+from controller.cli import LineError
+from controller.cli.ending import ending_signals
+from controller.cli.rulebook import profile_of
+from controller.config import TableConfig
+from controller.faults import fault, fault_name
+from controller.journal.chain import Break, follow
+from controller.journal.errors import JournalError
+from controller.journal.fold import Progress, attempts
+from controller.journal.store import STORE_NAME, kept_shut, read_rows
+from drivers.errors import DriverError, PortBusy
+from drivers.events import Back
+from drivers.link.port import SerialPort
+
+T = TypeVar("T")
+
+_PINS: Final = "unix:"
+_BACKS: Final = {"A": Back.A, "B": Back.B}
+_HOW: Final = "   Enter: 完成 done   skip: 做不了 cannot be done\n"
+STOP_S: Final = 0.05
+"""Until a STOP is on the line, before the port is closed."""
+
+
+class Interrupted(Exception):
+    """Somebody ended it; all motion was stopped."""
+
+
+def run(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run until it is done or a signal ends it. Raises Interrupted."""
+    try:
+        return asyncio.run(_until_signal(work))
+    except asyncio.CancelledError:
+        raise Interrupted from None
+
+
+async def _until_signal(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    loop = asyncio.get_running_loop()
+    task = asyncio.ensure_future(work())
+    for number in ending_signals():
+        loop.add_signal_handler(number, task.cancel)
+    return await task
+
+
+def interrupted() -> str:
+    """Return what people are told behind a test that was ended."""
+    known = fault("PATH_NOT_CLEAR")
+    return (
+        "已中断，机器已停。机内可能有牌：打开机盖，清空牌槽、复核盘和牌道。\n"
+        f"Interrupted; all motion was stopped. Cards may stand in the machine: {known.action()}"
+    )
+
+
+@contextmanager
+def no_machine(config: TableConfig) -> Iterator[None]:
+    """Keep the machine of a table away for the block. Raises LineError, one line.
+
+    It is refused where a machine runs, and where a deal is not over: its cards are evidence.
+    """
+    state_dir = config.table.state_dir
+    try:
+        with kept_shut(state_dir):
+            if (state_dir / STORE_NAME).exists():
+                _refuse_open_attempt(state_dir / STORE_NAME)
+            yield
+    except JournalError as error:
+        raise LineError(f"{error}") from None
+
+
+def _refuse_open_attempt(path: Path) -> None:
+    with read_rows(path) as rows:
+        known = attempts(one.entry for one in follow(rows) if not isinstance(one, Break))
+    for progress in list(known.values())[-2:]:
+        if _is_open(progress):
+            raise LineError(
+                f"attempt {progress.attempt} of deal {progress.deal} is not over, and its cards "
+                "lie in the machine: start the table (`dealtable run`) and end that deal first"
+            )
+
+
+def _is_open(progress: Progress) -> bool:
+    steps = progress.steps
+    if progress.outcome is None:
+        return "begun" in steps
+    return (
+        "held" in steps
+        and not {"released", "withdrawn"} & set(steps)
+        and (progress.outcome.value == "ok")
+    )
+
+
+@asynccontextmanager
+async def at_bench(
+    config: TableConfig, control: Path | None, *, settings: bool = True
+) -> AsyncIterator[tuple[Bench, Hands]]:
+    """Open a table's boards for the block; give them and whoever has hands there.
+
+    Not `settings`: whatever is set on them. `control` is the socket of a simulated table.
+    Leaves no motion behind. Raises LineError.
+    """
+    ports = {
+        "dealer": SerialPort(config.dealer.port, config.dealer.baud),
+        "reader": SerialPort(config.reader.port, config.reader.baud),
+    }
+    who = pinned(config, settings=settings)
+    bench = Bench(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
+    try:
+        await bench.open()
+        async with _hands(config, control) as hands:
+            yield bench, hands
+    except PortBusy as error:
+        raise LineError(f"{error}: stop the table first") from None
+    except DriverError as error:
+        known = fault(fault_name(error))
+        raise LineError(f"{known.code} {known.name}: {error}: {known.action()}") from None
+    finally:
+        bench.halt()
+        await asyncio.sleep(STOP_S)
+        bench.close()
+
+
+def card_set_of(config: TableConfig) -> CardSet:
+    """Return the set that lies in a table's machine, as its rulebook and configuration have it."""
+    profile = profile_of(config)
+    deck = profile.deck
+    back = _BACKS[config.card_sets[0].back]
+    return CardSet(deck.cards, profile.hand, tuple(deck.composition()), int(back))
+
+
+class TerminalHands:
+    """People who are asked at the terminal; without one nobody is there."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    async def do(self, name: Name, part: str = "") -> bool:
+        """See Hands."""
+        asked, of = step(name), parts().get(part)
+        zh, en = ("", "") if of is None else (of.zh, of.en)
+        return await self._asked(asked.zh.replace("{part}", zh), asked.en.replace("{part}", en))
+
+    async def ready(self, name: Name) -> bool:
+        """See Hands."""
+        asked = step(name)
+        return await self._asked(
+            f"听到信号后立即：{asked.zh}。准备好后按 Enter",
+            f"At the signal, at once: {asked.en}. Press Enter when you are ready",
+        )
+
+    async def now(self, name: Name) -> None:
+        """See Hands."""
+        asked = step(name)
+        click.echo(f"\a\n   现在！NOW! {asked.zh} {asked.en}\n", err=True)
+
+    async def _asked(self, zh: str, en: str) -> bool:
+        if not sys.stdin.isatty():
+            return False
+        click.echo(f"\n=> {zh}\n   {en}\n{_HOW}", err=True, nl=False)
+        return (await self._line()) not in ("skip", "s", "跳过")
+
+    async def _line(self) -> str:
+        """Return the next line that is typed; boards are heard meanwhile."""
+        loop, typed = asyncio.get_running_loop(), asyncio.Event()
+        number = sys.stdin.fileno()
+
+        def take() -> None:
+            got = os.read(number, 1024)
+            self._rest += got or b"skip\n"  # nobody is there any more
+            typed.set()
+
+        loop.add_reader(number, take)
+        try:
+            while b"\n" not in self._rest:
+                await typed.wait()
+                typed.clear()
+        finally:
+            loop.remove_reader(number)
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode(errors="replace").strip().lower()
+
+
+@asynccontextmanager
+async def _hands(config: TableConfig, control: Path | None) -> AsyncIterator[Hands]:
+    """Give people at the terminal, or those of a simulated table. Raises LineError."""
+    if control is None and config.panel.pins.startswith(_PINS):
+        control = Path(config.panel.pins.removeprefix(_PINS)).with_name("control")
+    if control is None or config.table.backend != "sim":
+        yield TerminalHands()
+        return
+    try:
+        from controller.trials.hall import Control, HallError
+    except ImportError:
+        raise LineError(
+            "a simulated table needs the simulator: install dealtable-sim beside dealtable"
+        ) from None
+    people = Control(str(control))
+    attended = False
+    try:
+        attended = (await people.do("info")).get("attendant", False)
+        await people.do("attendant", on=False)  # two people at one machine are one too many
+        yield SimulatedHands(people.do)
+    except HallError as error:
+        raise LineError(f"{control}: {error}: name its socket with --control") from None
+    finally:
+        if attended:
+            with suppress(HallError):
+                await people.do("attendant", on=True)

@@ -1,0 +1,191 @@
+"""All that is known of a table and its computer, as values. None: it cannot be known here."""
+
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from drivers.events import Board
+from drivers.identity import Welcome
+
+
+class Python(msgspec.Struct, frozen=True, gc=False):
+    """The interpreter: its version, the bits of an address, the kind of computer."""
+
+    version: tuple[int, int, int]
+    bits: int
+    computer: str
+
+
+class Part(msgspec.Struct, frozen=True, gc=False):
+    """A library as it is imported: its version, or why it cannot be. `curve`: ZeroMQ's."""
+
+    name: str
+    version: str = ""
+    trouble: str = ""
+    curve: bool | None = None
+
+
+class Released(msgspec.Struct, frozen=True, gc=False):
+    """The manifest beside the program. `signed`: by the key that was named; None: none was."""
+
+    version: str
+    serial: int
+    date: str
+    signed: bool | None = None
+
+
+class Program(msgspec.Struct, frozen=True):
+    """What is installed. `release`: None for a checkout. `unlike`: a line for each file that is
+    not as released, or an older release than the table has seen. `firmware`: the hash of boards
+    that carry what is shipped. `trouble`: why the release cannot be told."""
+
+    version: str
+    firmware: str
+    release: Released | None = None
+    unlike: tuple[str, ...] = ()
+    trouble: str = ""
+
+
+class Holder(msgspec.Struct, frozen=True, gc=False):
+    """A process that has a port open. `locks`: nobody else can open it, who asks for the lock."""
+
+    pid: int
+    name: str
+    locks: bool = False
+
+
+class Port(msgspec.Struct, frozen=True, gc=False):
+    """A serial port. `device`: where its path leads in the end, "" where it is not there.
+
+    `terminal`: it is a character device. `usable`: the machine's user may read and write it;
+    `open_to_all`: so may everybody. `holders`: as far as this user sees; `blind`: it does not see
+    all. `latency_ms`: the timer of an adapter that has one.
+    """
+
+    path: str
+    device: str = ""
+    terminal: bool = True
+    usable: bool = True
+    open_to_all: bool = False
+    holders: tuple[Holder, ...] = ()
+    blind: bool = False
+    latency_ms: int | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What a board answered to HELLO. `fault`: the catalogue's name of what is wrong, with its
+    words in `cause` and `action`; "" for the right board. `unasked`: why nobody asked it."""
+
+    welcome: Welcome | None = None
+    fault: str = ""
+    cause: str = ""
+    action: str = ""
+    unasked: str = ""
+
+
+class Pins(msgspec.Struct, frozen=True, gc=False):
+    """The panel's way out. `model`: what the computer says it is. `chips`: those of its GPIO that
+    are there, and whether the machine's user may use them. `socket`: that of a simulated panel is
+    there. `lg_wd`: lgpio's folder is set for the machine; None: nobody knows how it starts."""
+
+    model: str | None = None
+    chips: tuple[tuple[str, bool], ...] = ()
+    socket: bool = False
+    lg_wd: bool | None = None
+
+
+class Clock(msgspec.Struct, frozen=True, gc=False):
+    """The wall's clock. `synchronized`: the kernel's word."""
+
+    now: datetime
+    synchronized: bool | None = None
+
+
+class Disk(msgspec.Struct, frozen=True, gc=False):
+    """Where state_dir lies. `there`: it exists; else all is said of the folder that it will be
+    made in. `writable`: for the machine's user."""
+
+    free_bytes: int
+    there: bool = True
+    writable: bool = True
+    read_only: bool = False
+
+
+class Memory(msgspec.Struct, frozen=True, gc=False):
+    """What may bring secrets to a disk. `runtime_on`: the kind of file system under runtime_dir.
+
+    `swaps`: what is swapped to, but for memory that is only packed. `core_pattern`: where the
+    kernel writes what a process left that crashed; `core_limit`: of the running machine."""
+
+    runtime_on: str | None = None
+    swaps: tuple[str, ...] | None = None
+    core_pattern: str | None = None
+    core_limit: str | None = None
+
+
+class Supply(msgspec.Struct, frozen=True, gc=False):
+    """A Pi's power. `throttled`: the bits of get_throttled; `alarm`: its voltage is low now."""
+
+    throttled: int | None = None
+    alarm: bool | None = None
+    celsius: float | None = None
+
+
+class Service(msgspec.Struct, frozen=True, gc=False):
+    """A unit as systemd has it: LoadState, ActiveState, UnitFileState."""
+
+    name: str
+    load: str
+    active: str
+    enabled: str
+
+
+class Keys(msgspec.Struct, frozen=True, gc=False):
+    """Keys and who is admitted. `trouble`: the first thing that is wrong; `closed`: this user may
+    not look; `missing`: there are none yet."""
+
+    chiefs: int = 0
+    clients: int = 0
+    expiring: tuple[str, ...] = ()
+    expired: tuple[str, ...] = ()
+    trouble: str = ""
+    closed: str = ""
+    missing: bool = False
+
+
+class Feed(msgspec.Struct, frozen=True, gc=False):
+    """What a gateway serves. `address`: None where none runs. `heard`: a state of the table came
+    through CURVE, and what it said; `trouble`: why not; `no_key`: nobody here is admitted.
+    `taken`: addresses of the configuration at which somebody else listens."""
+
+    address: str | None = None
+    heard: str = ""
+    alerts: tuple[str, ...] = ()
+    trouble: str = ""
+    no_key: bool = False
+    taken: tuple[str, ...] = ()
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """All of it. `machine`: the process that runs the table, if one does; `closed`: this user may
+    not look, so that one may run all the same. `users`: what is wrong
+    with the two users, "" for nothing. `services`: None where there is no systemd."""
+
+    config_file: Path
+    python: Python
+    parts: tuple[Part, ...]
+    program: Program
+    machine: int | None
+    closed: bool = False
+    ports: dict[Board, Port]
+    answers: dict[Board, Answer]
+    pins: Pins
+    clock: Clock
+    disk: Disk
+    memory: Memory
+    supply: Supply
+    keys: Keys
+    users: str
+    services: tuple[Service, ...] | None
+    feed: Feed

@@ -1,0 +1,227 @@
+"""The facts of a computer and of its ports. Opens no port and changes nothing."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from controller.config import TableConfig
+from controller.doctor.computer import Computer, lock_name
+from controller.doctor.facts import Disk, Holder, Memory, Pins, Port, Service, Supply
+from controller.users import READ, WRITE, User, may
+from drivers.latency import latency_ms
+
+UNITS: Final = ("dealtable-machine", "dealtable-gateway")
+_THROTTLED: Final = "/sys/devices/platform/soc/soc:firmware/get_throttled"
+_UNIT_FOLDERS: Final = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
+_LG_WD: Final = "LG_WD"
+_LISTENS: Final = "0A"
+
+
+def locker(computer: Computer, file: Path) -> int | None:
+    """Return the process that has a file locked; None: nobody has, or it is not there."""
+    try:
+        name = lock_name(file.stat())
+    except OSError:
+        return None
+    return next((pid for pid, locked in computer.locks() if locked == name), None)
+
+
+def port(computer: Computer, path: str, user: User) -> Port:
+    """Return what is known of a serial port, without opening it; `user` is the machine's."""
+    place = Path(path)
+    latency = latency_ms(path, computer.at("/sys"))
+    try:
+        status = place.stat()
+    except OSError:
+        return Port(path=path, latency_ms=latency)
+    holders, blind = _holders(computer, os.path.realpath(place), status)
+    return Port(
+        path=path,
+        device=os.path.realpath(place),
+        terminal=stat.S_ISCHR(status.st_mode),
+        usable=all(may(user, status, bits) for bits in (READ, WRITE)),
+        open_to_all=bool(stat.S_IMODE(status.st_mode) & 0o006),
+        holders=holders,
+        blind=blind,
+        latency_ms=latency,
+    )
+
+
+def _holders(
+    computer: Computer, device: str, status: os.stat_result
+) -> tuple[tuple[Holder, ...], bool]:
+    """Return who has a device open, and whether some processes would not say."""
+    name = lock_name(status)
+    locks = {pid for pid, locked in computer.locks() if locked == name}
+    having, blind = set(locks), False
+    for folder in computer.at("/proc").glob("[0-9]*"):
+        try:
+            handles = list((folder / "fd").iterdir())
+        except FileNotFoundError:
+            continue  # it has ended meanwhile
+        except OSError:
+            blind = True
+            continue
+        for handle in handles:
+            with suppress(OSError):
+                if os.readlink(handle) == device:
+                    having.add(int(folder.name))
+    having.discard(os.getpid())
+    held = (Holder(pid, computer.name_of(pid), pid in locks) for pid in sorted(having))
+    return tuple(held), blind
+
+
+def pins(computer: Computer, config: TableConfig, user: User) -> Pins:
+    """Return what the panel's pins need, as far as it is there."""
+    chips = []
+    for path in computer.found("/dev/gpiochip*"):
+        status = computer.at(path).stat()
+        chips.append((path, all(may(user, status, bits) for bits in (READ, WRITE))))
+    socket = config.panel.pins.removeprefix("unix:")
+    return Pins(
+        model=computer.text("/proc/device-tree/model"),
+        chips=tuple(chips),
+        socket=Path(socket).is_socket(),
+        lg_wd=_lg_wd(computer),
+    )
+
+
+def _lg_wd(computer: Computer) -> bool | None:
+    """Tell whether lgpio's folder is set where the machine is started from."""
+    if _LG_WD in os.environ:
+        return True
+    for folder in _UNIT_FOLDERS:
+        unit = computer.text(f"{folder}/{UNITS[0]}@.service")
+        if unit is not None:
+            return any(
+                line.startswith("Environment=") and f"{_LG_WD}=" in line
+                for line in unit.splitlines()
+            )
+    return None
+
+
+def disk(folder: Path, user: User) -> Disk:
+    """Return what is known of the disk under a folder that may not be there yet."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    room = os.statvfs(there)
+    return Disk(
+        free_bytes=room.f_bavail * room.f_frsize,
+        there=there == folder,
+        writable=may(user, there.stat(), WRITE),
+        read_only=bool(room.f_flag & os.ST_RDONLY),
+    )
+
+
+def memory(computer: Computer, runtime_dir: Path, machine: int | None) -> Memory:
+    """Return what may bring secrets out of memory; `machine` is the running one's process."""
+    return Memory(
+        runtime_on=_mounted(computer, runtime_dir),
+        swaps=_swaps(computer),
+        core_pattern=computer.text("/proc/sys/kernel/core_pattern"),
+        core_limit=None if machine is None else _core_limit(computer, machine),
+    )
+
+
+def _mounted(computer: Computer, folder: Path) -> str | None:
+    """Return the kind of file system that a folder lies on, or will lie on."""
+    place = Path(os.path.realpath(folder))
+    kind, depth = None, 0
+    for line in (computer.text("/proc/self/mounts") or "").splitlines():
+        _, where, found, *_ = line.split()
+        if place.is_relative_to(where) and len(where) >= depth:  # a later one covers an earlier
+            kind, depth = found, len(where)
+    return kind
+
+
+def _swaps(computer: Computer) -> tuple[str, ...] | None:
+    said = computer.text("/proc/swaps")
+    if said is None:
+        return None
+    devices = [line.split()[0] for line in said.splitlines()[1:] if line.strip()]
+    return tuple(device for device in devices if not _stays_in_memory(computer, device))
+
+
+def _stays_in_memory(computer: Computer, device: str) -> bool:
+    """Tell whether a swap is memory that is packed (zram), and never written behind."""
+    name = Path(device).name
+    behind = computer.text(f"/sys/block/{name}/backing_dev")
+    return name.startswith("zram") and behind in (None, "none")
+
+
+def _core_limit(computer: Computer, pid: int) -> str | None:
+    for line in (computer.text(f"/proc/{pid}/limits") or "").splitlines():
+        if line.startswith("Max core file size"):
+            return " ".join(line.split()[4:6])
+    return None
+
+
+def supply(computer: Computer) -> Supply:
+    """Return what a Pi says of its power, and any computer of its heat."""
+    heats = [computer.number(path) for path in computer.found("/sys/class/thermal/*/temp")]
+    hottest = max((heat for heat in heats if heat is not None), default=None)
+    return Supply(
+        throttled=_throttled(computer),
+        alarm=_alarm(computer),
+        celsius=None if hottest is None else hottest / 1000,
+    )
+
+
+def _throttled(computer: Computer) -> int | None:
+    bits = computer.number(_THROTTLED, 16)
+    if bits is not None:
+        return bits
+    said = computer.run(("vcgencmd", "get_throttled")) or ""
+    try:
+        return int(said.partition("=")[2].strip(), 16)
+    except ValueError:
+        return None
+
+
+def _alarm(computer: Computer) -> bool | None:
+    for path in computer.found("/sys/class/hwmon/*/name"):
+        if computer.text(path) == "rpi_volt":
+            alarm = computer.number(path.replace("/name", "/in0_lcrit_alarm"))
+            return None if alarm is None else bool(alarm)
+    return None
+
+
+def services(computer: Computer, table: str) -> tuple[Service, ...] | None:
+    """Return a table's two services; None where systemd does not run this computer."""
+    if not computer.at("/run/systemd/system").is_dir():
+        return None
+    found = []
+    for unit in UNITS:
+        name = f"{unit}@{table}.service"
+        words = ("systemctl", "show", "-p", "LoadState,ActiveState,UnitFileState", name)
+        said = dict(_pairs(computer.run(words) or ""))
+        states = (said.get(key, "") for key in ("LoadState", "ActiveState", "UnitFileState"))
+        found.append(Service(name, *states))
+    return tuple(found)
+
+
+def _pairs(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        yield key, value
+
+
+def listening(computer: Computer) -> frozenset[int]:
+    """Return the TCP ports of this computer at which somebody listens."""
+    found = set()
+    for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in (computer.text(path) or "").splitlines()[1:]:
+            words = line.split()
+            if len(words) > 3 and words[3] == _LISTENS:
+                found.add(int(words[1].rpartition(":")[2], 16))
+    return frozenset(found)
+
+
+def taken(computer: Computer, addresses: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the addresses whose port somebody has already."""
+    there = listening(computer)
+    return tuple(one for one in addresses if one.rpartition(":")[2] in map(str, there))

@@ -1,0 +1,139 @@
+"""Ports and who holds them, the boards behind them, their adapters, and the panel's pins."""
+
+from pathlib import Path
+from typing import Final
+
+from controller.config import Board as BoardConfig
+from controller.config import TableConfig
+from controller.doctor.facts import Answer, Facts, Pins, Port
+from controller.doctor.finding import Findings, amber, green, red, unknown
+from drivers.events import Board
+from drivers.identity import Welcome
+from drivers.latency import LATENCY_MS
+
+BOARDS: Final[tuple[Board, ...]] = ("dealer", "reader")
+_KERNELS: Final = ("/dev/tty", "/dev/serial")
+
+
+def ports(config: TableConfig, facts: Facts) -> Findings:
+    """Each port is there, by a name of its own, the machine's alone, and held by nobody else."""
+    for board in BOARDS:
+        yield from _port(f"{board} port", config, facts.ports[board], facts)
+
+
+def _port(check: str, config: TableConfig, port: Port, facts: Facts) -> Findings:
+    machine = facts.machine
+    user = config.table.user or "this user"
+    where = port.path if port.device in ("", port.path) else f"{port.path} ({port.device})"
+    others = [f"{one.name} ({one.pid})" for one in port.holders if one.pid != machine]
+    if not port.device:
+        do = "plug the board in, or correct its port; `dealtable deploy udev` makes the port's name"
+        yield red(check, f"{port.path} is not there", do)
+    elif not port.terminal:
+        yield red(check, f"{where} is no serial port", "correct its port in the configuration")
+    elif not port.usable:
+        do = f"`dealtable deploy udev` gives it to {user}'s group; then plug the board in again"
+        yield red(check, f"{where}: {user} may not read and write it", do)
+    elif port.open_to_all:
+        do = "chmod o-rw it; `dealtable deploy udev` makes it so for good"
+        yield red(check, f"{where}: every user here could listen to the cards", do)
+    elif others and facts.closed:
+        what = f"whether {', '.join(others)}, which holds {where}, is the table's machine"
+        yield unknown(check, what, "ask as root")
+    elif others:
+        yield red(check, f"{where} is held by {', '.join(others)}", "end that program")
+    elif port.path.startswith(_KERNELS) and config.table.backend == "serial":
+        do = "name it by its board's USB serial number: `dealtable deploy udev`"
+        yield amber(check, f"{port.path} is the kernel's name, which changes", do)
+    elif machine is not None and any(one.pid == machine for one in port.holders):
+        yield green(check, f"{where}, held by the machine ({machine})")
+    elif port.blind:
+        yield unknown(check, f"who holds {where}, beside those who lock it", "ask as root")
+    else:
+        yield green(check, f"{where}, held by nobody")
+
+
+def latency(config: TableConfig, facts: Facts) -> Findings:
+    """An adapter hands over what it has at once."""
+    late = False
+    for board in BOARDS:
+        port = facts.ports[board]
+        if port.latency_ms is not None and port.latency_ms > LATENCY_MS:
+            late = True
+            what = f"{port.path} holds bytes back for {port.latency_ms} ms"
+            do = "`dealtable deploy udev` sets 1 ms; then plug the adapter in again"
+            yield red("latency", f"{what}: more than a card's whole time", do)
+    away = [facts.ports[board].path for board in BOARDS if not facts.ports[board].device]
+    if away and not late:
+        what = f"the adapter of {' and '.join(away)}, which is not there"
+        yield unknown("latency", what, "plug it in")
+    elif not late:
+        yield green("latency", f"no adapter holds bytes back for longer than {LATENCY_MS} ms")
+
+
+def boards(config: TableConfig, facts: Facts) -> Findings:
+    """Each board is the one that the configuration names, and runs what is shipped."""
+    of: dict[Board, BoardConfig] = {"dealer": config.dealer, "reader": config.reader}
+    for board in BOARDS:
+        if facts.ports[board].device:
+            yield from _board(board, of[board], facts.answers[board], facts.program.firmware)
+        else:
+            yield unknown(f"{board} board", "its port is not there", "see its port above")
+
+
+def _board(board: Board, named: BoardConfig, answer: Answer, shipped: str) -> Findings:
+    check, welcome = f"{board} board", answer.welcome
+    if answer.unasked:
+        yield unknown(check, answer.unasked, "ask again when that is over")
+    elif answer.fault:
+        yield red(check, f"{answer.fault}: {answer.cause}", answer.action)
+    elif welcome is not None and welcome.firmware_hash != shipped:
+        do = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
+        what = f"{_named(welcome)}: its firmware is {welcome.firmware_hash}, shipped is {shipped}"
+        yield red(check, what, do)
+    elif welcome is not None and welcome.hal == "adapter":
+        do = "read what no adapter can promise: deploy/THREATS.md"
+        yield amber(check, f"{_named(welcome)}: a bought part with an adapter before it", do)
+    elif welcome is not None:
+        yield green(check, f"{_named(welcome)}, as shipped, settings {welcome.settings_crc:08x}")
+
+
+def _named(welcome: Welcome) -> str:
+    return f"{welcome.uid}, firmware {welcome.firmware}"
+
+
+def pins(config: TableConfig, facts: Facts) -> Findings:
+    """Buttons, lid and emergency stop are seen through the pins that the file names."""
+    wanted, known = config.panel.pins, facts.pins
+    if wanted == "lgpio":
+        yield from _lgpio(known, config.table.user or "this user")
+    elif config.table.backend == "serial":
+        what = f'panel.pins = "{wanted}": no button, lid or emergency stop of this table is seen'
+        yield red("pins", what, 'set panel.pins = "lgpio"')
+    elif wanted == "mock":
+        yield green("pins", "mock, as the file says: nobody is at the panel")
+    elif known.socket:
+        yield green("pins", f"{wanted}: the simulated panel is there")
+    else:
+        what = f"{wanted}: no simulated panel is there"
+        yield red("pins", what, "start its simulator: dealtable sim")
+
+
+def _lgpio(known: Pins, user: str) -> Findings:
+    chips = [Path(path).name for path, usable in known.chips if usable]
+    if "Raspberry Pi" not in (known.model or ""):
+        what = f'panel.pins = "lgpio", and this is no Raspberry Pi ({known.model or "unnamed"})'
+        yield red("pins", what, "run the table on a Raspberry Pi, which has its pins")
+    elif not known.chips:
+        yield red("pins", "no /dev/gpiochip is there", "load the kernel's gpio module: reinstall")
+    elif not chips:
+        do = "`dealtable deploy udev` gives them to its group; then restart the computer"
+        yield red("pins", f"{user} may not use {known.chips[0][0]}", do)
+    elif known.lg_wd is False:
+        do = "take the unit of deploy/units, which sets it"
+        yield red("pins", "LG_WD is not set for the machine: lgpio finds no folder", do)
+    elif known.lg_wd is None:
+        do = "set LG_WD to runtime_dir where you start it, as the unit of deploy/units does"
+        yield amber("pins", "LG_WD is not set here, and no unit is installed that sets it", do)
+    else:
+        yield green("pins", f"lgpio on {known.model}, {', '.join(chips)}")

@@ -1,0 +1,116 @@
+"""The table itself: its keys, its users, its services, its feed."""
+
+from typing import Final
+
+from controller.config import TableConfig
+from controller.doctor.facts import Facts, Service
+from controller.doctor.finding import Findings, amber, green, red, unknown
+
+_LOCAL: Final = ("tcp://127.", "tcp://localhost:", "tcp://[::1]:")
+
+
+def keys(config: TableConfig, facts: Facts) -> Findings:
+    """The table has its keys, and a chief is admitted whom deals can be sealed to."""
+    known, place = facts.keys, config.gateway_dir
+    if known.closed:
+        yield unknown(
+            "keys", f"what {known.closed} holds, which is closed to this user", "ask as root"
+        )
+        return
+    if known.missing:
+        do = f"dealtable keys create --config {facts.config_file}"
+        yield amber("keys", "none yet: the first start makes them, and a chief's with them", do)
+        return
+    if known.trouble:
+        yield red("keys", known.trouble, "dealtable keys create mends what is missing")
+        return
+    if not known.chiefs:
+        what = f"{place / 'admitted'}: no chief to whom a deal can be sealed: the table won't start"
+        yield red("keys", what, f"dealtable keys admit {place} CHIEF.key")
+    for name in known.expired:
+        do = f"dealtable keys rotate {place} {name}, or `keys revoke`"
+        yield amber("keys", f"the key of {name} is over", do)
+    for name in known.expiring:
+        do = f"dealtable keys rotate {place} {name}"
+        yield amber("keys", f"the key of {name} ends within a week", do)
+    if known.chiefs and not known.expired and not known.expiring:
+        yield green("keys", f"{known.clients} admitted, {known.chiefs} of them a chief")
+
+
+def users(config: TableConfig, facts: Facts) -> Findings:
+    """Machine and gateway are two users, and neither can reach what is the other's."""
+    if facts.users:
+        yield red("users", facts.users, "do that, or start `dealtable run` once as root")
+    elif config.gateway.user is None:
+        do = "name two: table.user and gateway.user; deploy/install.sh makes them"
+        yield amber("users", "machine and gateway are one user: who has one has the other", do)
+    else:
+        yield green("users", f"machine {config.table.user}, gateway {config.gateway.user}, apart")
+
+
+def services(config: TableConfig, facts: Facts) -> Findings:
+    """Both processes are kept running, and start again with the computer."""
+    if facts.services is None:
+        yield unknown("services", "systemd does not run it", "see that something starts the table")
+        return
+    for service in facts.services:
+        yield from _service(service)
+
+
+def _service(service: Service) -> Findings:
+    name = service.name
+    if service.load != "loaded":
+        yield amber("services", f"{name} is not installed", "deploy/install.sh installs it")
+    elif service.active == "failed":
+        yield red("services", f"{name} has failed", f"journalctl -u {name} says why")
+    elif service.active not in ("active", "reloading"):
+        yield amber(
+            "services", f"{name} does not run ({service.active})", f"systemctl start {name}"
+        )
+    elif service.enabled != "enabled":
+        do = f"systemctl enable {name}"
+        yield amber("services", f"{name} runs, and not again after the next start", do)
+    else:
+        yield green("services", f"{name} runs")
+
+
+def feed(config: TableConfig, facts: Facts) -> Findings:
+    """A gateway serves the table, and its feed is heard as consoles hear it."""
+    known = facts.feed
+    if known.address is None:
+        yield from _not_served(config, facts)
+    elif known.trouble:
+        do = "see that the gateway runs: systemctl status, or the log of `dealtable run`"
+        yield red("feed", f"{known.address}: {known.trouble}", do)
+    elif known.no_key:
+        what = f"whether {known.address}, which is open, speaks with whom it should"
+        yield unknown("feed", what, "ask as root, or dealtable watch with an admitted key")
+    elif known.alerts:
+        do = "do what the table asks for: dealtable watch"
+        yield amber("feed", f"{known.heard}, and calls: {', '.join(known.alerts)}", do)
+    else:
+        yield green("feed", f"{known.heard}, at {known.address}")
+    if known.address is not None:
+        yield unknown(
+            "firewall",
+            "whether other computers come through to the feed",
+            f"on the console's computer: dealtable watch tcp://THIS:{_port(known.address)}",
+        )
+
+
+def _not_served(config: TableConfig, facts: Facts) -> Findings:
+    local = [
+        one for one in (config.gateway.feed, config.gateway.commands) if one.startswith(_LOCAL)
+    ]
+    for address in facts.feed.taken:
+        do = "end that program, or give the gateway another port"
+        yield red("feed", f"another program listens at the port of {address}", do)
+    if local and config.table.backend == "serial":
+        do = 'write gateway.feed = "tcp://*:5556", and commands likewise'
+        yield amber("feed", f"{', '.join(local)}: no console on another computer reaches it", do)
+    if not facts.feed.taken:
+        yield unknown("feed", "no gateway of this table runs", "start the table, and ask again")
+
+
+def _port(address: str) -> str:
+    return address.rpartition(":")[2]

@@ -1,0 +1,57 @@
+"""The page of a table's doctor: for people, and as JSON."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from controller.doctor.finding import Finding, Light
+
+SIGNS: Final[Mapping[Light, str]] = {
+    Light.GREEN: "ok ",
+    Light.AMBER: "?  ",
+    Light.RED: "!! ",
+    Light.UNKNOWN: "-  ",
+}
+"""Said without colours, too."""
+_WIDE: Final = 13
+
+
+class Examination(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found at a table; the JSON. `verdict` is the worst light."""
+
+    table: str
+    simulated: bool
+    time: str
+    verdict: Light
+    findings: dict[str, tuple[Finding, ...]]
+
+    def count(self, light: Light) -> int:
+        """Return how many findings have a light."""
+        return sum(one.light is light for part in self.findings.values() for one in part)
+
+
+def lines(examination: Examination) -> Iterator[tuple[str, Light | None]]:
+    """Yield the page's lines, each with its light; None for those that are none."""
+    kind = "simulated table" if examination.simulated else "table"
+    yield f"{kind} {examination.table}, {examination.time}", None
+    for part, findings in examination.findings.items():
+        yield f"{part}", None
+        for one in findings:
+            yield f"  {SIGNS[one.light]}{one.check:<{_WIDE}} {one.text}", one.light
+            if one.do:
+                yield f"{'':{_WIDE + 6}}-> {one.do}", one.light
+    yield summary(examination), examination.verdict
+
+
+def summary(examination: Examination) -> str:
+    """Return the last line: what it comes to."""
+    reds, ambers, unknowns = map(examination.count, (Light.RED, Light.AMBER, Light.UNKNOWN))
+    if reds:
+        noun = "thing" if reds == 1 else "things"
+        said = f"{reds} {noun} to mend before it deals: from the first !! on"
+    elif ambers:
+        said = "nothing keeps it from dealing"
+    else:
+        said = "all well"
+    return f"{said} ({ambers} to see to, {unknowns} not known here)"

@@ -1,0 +1,73 @@
+"""How well a reader reads: looks go in, counts come out, and never a face."""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NoReturn
+
+import msgspec
+
+from controller.cards import FACES
+from controller.deal.sightings import Look
+from controller.vault.looks import Read, Reading, decide, face_of, flaw, read_of
+
+
+class Counted(msgspec.Struct, frozen=True, gc=False):
+    """What the looks at some cards come to.
+
+    `unreadable`: the first look saw no face, or not surely; `unread`: nor did two more.
+    `misread`: faces that came more often than a right set has them. `wrong`: cards that lay
+    face up or have another back.
+    """
+
+    cards: int = 0
+    unreadable: int = 0
+    unread: int = 0
+    misread: int = 0
+    wrong: int = 0
+
+
+class Readings:
+    """What the reader saw of the cards of one attempt, by feed index; for counts alone.
+
+    `composition` says how many of each of the 54 faces the set has, `back` its back as the
+    reader board numbers it.
+    """
+
+    def __init__(self, composition: Sequence[int], back: int) -> None:
+        """Take what a right set looks like."""
+        if len(composition) != FACES:
+            raise ValueError(f"a composition has {FACES} numbers, not {len(composition)}")
+        self._composition, self._back = tuple(composition), back
+        self._reads: dict[int, list[Read]] = {}
+
+    def __repr__(self) -> str:
+        """Say how much it holds, never what."""
+        return f"Readings(cards={len(self._reads)})"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse to be copied or pickled."""
+        raise TypeError("looks at cards are not copied")
+
+    def read(self, event: Reading) -> Look:
+        """Take in a READ; return whether its card wants another look."""
+        reads = self._reads.setdefault(event.index, [])
+        reads.append(read_of(event))
+        return decide(reads, self._back).look
+
+    def counted(self, indices: Collection[int]) -> Counted:
+        """Count the looks at these cards; one that was never looked at is unread."""
+        looks = [self._reads.get(index, []) for index in indices]
+        flaws = [flaw(reads[0], self._back) if reads else "UNREADABLE" for reads in looks]
+        ends = [decide(reads, self._back).why if reads else "UNREADABLE" for reads in looks]
+        faces = Counter(face_of(reads, self._back) for reads in looks)
+        return Counted(
+            cards=len(looks),
+            unreadable=flaws.count("UNREADABLE"),
+            unread=ends.count("UNREADABLE"),
+            misread=sum(max(0, faces[face] - due) for face, due in enumerate(self._composition)),
+            wrong=ends.count("FACE_UP") + ends.count("FOREIGN_BACK"),
+        )
+
+    def forget(self) -> None:
+        """Forget every face."""
+        self._reads = {}

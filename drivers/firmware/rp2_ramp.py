@@ -1,0 +1,83 @@
+"""How a stepper gets up to speed and down again: a trapezoid of counted steps. Pure.
+
+A move is a row of (steps, cycles): so many steps, each of so many cycles of the PIO.
+The counts of a row are always those that were asked for, whatever the speeds are.
+"""
+
+import array
+import math
+
+CLOCK_HZ = 2_000_000  # of the PIO: half a microsecond a cycle
+# Cycles of the PIO's program around its waiting: a period is this many and the wait.
+OVERHEAD = 12
+# A ramp climbs in at most so many stairs.
+STAIRS = 16
+MOST_STEPS = 0x10000  # of one stair: sixteen bits
+MOST_CYCLES = 0xFFFF + OVERHEAD
+
+
+class Gait:
+    """How a motor may move: speeds in steps a second, `accel` in steps a second, each second.
+
+    It starts and ends at `start_hz`, where it needs no ramp. `most` is the longest
+    move that its mechanics take. Raises ValueError where the PIO cannot step so.
+    """
+
+    def __init__(self, start_hz: int, top_hz: int, accel: int, most: int) -> None:
+        if not 0 < start_hz <= top_hz or accel <= 0 or most <= 0:
+            raise ValueError("speeds, acceleration and most steps are above 0")
+        if CLOCK_HZ // start_hz > MOST_CYCLES or CLOCK_HZ // top_hz <= OVERHEAD:
+            raise ValueError("the PIO cannot step so")
+        self.start_hz = start_hz
+        self.top_hz = top_hz
+        self.accel = accel
+        self.most = most
+
+
+def trapezoid(gait: Gait, steps: int, creep: int = 0) -> "list[tuple[int, int]]":
+    """Return the row for `steps` steps up to speed and down again, then `creep` slow ones.
+
+    A short move turns round before it has reached the top. Raises ValueError for more
+    steps than the gait allows.
+    """
+    if steps < 0 or creep < 0 or steps + creep > gait.most:
+        raise ValueError("more steps than there is way")
+    start, accel = gait.start_hz, gait.accel
+    way = (gait.top_hz * gait.top_hz - start * start) // (2 * accel)
+    up = min(way, steps // 2)
+    top = min(gait.top_hz, _speed(start, accel, up))
+    climb = []
+    for stair in range(STAIRS):
+        begin, end = up * stair // STAIRS, up * (stair + 1) // STAIRS
+        if end > begin:
+            climb.append((end - begin, _cycles(_speed(start, accel, (begin + end) // 2))))
+    row = climb + _level(steps - 2 * up, _cycles(top)) + climb[::-1]
+    return row + _level(creep, _cycles(start))
+
+
+def words(row: "list[tuple[int, int]]") -> "array.array[int]":
+    """Return a row as the PIO's program takes it: a word a stair, steps - 1 in its low half."""
+    return array.array("I", [(cycles - OVERHEAD) << 16 | (steps - 1) for steps, cycles in row])
+
+
+def duration_ms(row: "list[tuple[int, int]]") -> int:
+    """Return how long a row takes, in whole milliseconds, rounded up."""
+    # A word is fetched in two cycles.
+    return sum([steps * cycles + 2 for steps, cycles in row]) // (CLOCK_HZ // 1000) + 1
+
+
+def _speed(start_hz: int, accel: int, steps: int) -> int:
+    return int(math.sqrt(start_hz * start_hz + 2 * accel * steps))
+
+
+def _cycles(hertz: int) -> int:
+    return CLOCK_HZ // hertz
+
+
+def _level(steps: int, cycles: int) -> "list[tuple[int, int]]":
+    row = []
+    while steps:
+        part = min(steps, MOST_STEPS)
+        row.append((part, cycles))
+        steps -= part
+    return row

@@ -1,0 +1,199 @@
+"""Sensors on the chip: fast ones by interrupt into a ring, slow ones on a shift register.
+
+A handler allocates nothing and cannot fail: what the ring has no room for is counted.
+"""
+
+import array
+import time
+
+import machine
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+RING = 64  # edges; a power of two
+RISING = machine.Pin.IRQ_RISING
+BOTH = machine.Pin.IRQ_RISING | machine.Pin.IRQ_FALLING
+NO_EDGES: "list[tuple[int, int, int]]" = []  # always the same one, and nobody adds to it
+REGISTER_HZ = 2_000_000
+SETTLE = 3  # a slow sensor must say the same so many times running
+
+
+class Ring:
+    """Edges written by interrupts and read by the loop, one of each."""
+
+    def __init__(self) -> None:
+        self._ticks: Any = array.array("I", [0] * RING)
+        self._inputs = bytearray(RING)
+        self._values = bytearray(RING)
+        self._head = 0
+        self._tail = 0
+        self._lost = 0  # written by interrupts alone, and only counted up
+        self._told = 0
+
+    def put(self, number: int, value: int) -> None:
+        """Write an edge of input `number`; one that finds the ring full is counted as lost."""
+        head = self._head
+        after = (head + 1) & (RING - 1)
+        if after == self._tail:
+            self._lost = (self._lost + 1) & 0xFFFF
+            return
+        self._ticks[head] = time.ticks_ms()
+        self._inputs[head] = number
+        self._values[head] = value
+        self._head = after
+
+    def lost(self) -> int:
+        """Return how many edges were lost since last asked."""
+        lost = self._lost
+        new, self._told = (lost - self._told) & 0xFFFF, lost
+        return new
+
+    def take(self, now_ms: int) -> "list[tuple[int, int, int]]":
+        """Return (t_ms, number, value) of what was written, by the clock that says `now_ms`."""
+        if self._tail == self._head:
+            return NO_EDGES
+        edges = []
+        now_ticks = time.ticks_ms()
+        while self._tail != self._head:
+            at = self._tail
+            ago = max(0, time.ticks_diff(now_ticks, self._ticks[at]))
+            edges.append((now_ms - ago, self._inputs[at], self._values[at]))
+            self._tail = (at + 1) & (RING - 1)
+        return edges
+
+
+class Watched:
+    """One fast input: each of its edges goes into `ring` as `number`, also while a core is late.
+
+    Two that came while interrupts were shut (the chip writes its flash) are one call of the
+    handler; the pin's flags tell of both.
+    """
+
+    def __init__(self, ring: Ring, number: int, pin: int) -> None:
+        self._ring = ring
+        self._number = number
+        self._pin = machine.Pin(pin, machine.Pin.IN, machine.Pin.PULL_DOWN)
+        self._irq: Any = self._pin.irq(handler=None, trigger=BOTH, hard=True)
+        self._pin.irq(handler=self._note, trigger=BOTH, hard=True)
+
+    def value(self) -> int:
+        """Return its level now."""
+        return self._pin.value()
+
+    def on_rise(self) -> None:
+        """Act at once, within the interrupt; a subclass says what."""
+
+    def _note(self, pin: machine.Pin) -> None:
+        flags = self._irq.flags()
+        if flags & BOTH == BOTH:
+            value = pin.value()
+            self._ring.put(self._number, 1 - value)
+        else:
+            value = 1 if flags & RISING else 0
+        if flags & RISING:
+            self.on_rise()
+        self._ring.put(self._number, value)
+
+
+class Settled:
+    """A slow input: it is believed once it has said the same SETTLE times running."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+        self._seen = value
+        self._agreed = SETTLE
+
+    def look(self, value: int) -> bool:
+        """Take what it says now; return whether what is believed has changed."""
+        if value != self._seen:
+            self._seen = value
+            self._agreed = 0
+        if self._agreed < SETTLE:
+            self._agreed += 1
+            if self._agreed == SETTLE and value != self.value:
+                self.value = value
+                return True
+        return False
+
+    def calm(self) -> bool:
+        """Return whether it has said for long what is believed."""
+        return self._agreed == SETTLE and self._seen == self.value
+
+
+class Slow:
+    """A word of slow inputs, each settled by itself; `bits` is what is believed."""
+
+    def __init__(self, bits: int, count: int) -> None:
+        self.bits = bits
+        self._seen = bits
+        self._inputs = [Settled(bits >> bit & 1) for bit in range(count)]
+        self._calm = True  # every input has said for long what is believed of it
+
+    def look(self, bits: int) -> bool:
+        """Take what they say now; return whether anything that is believed has changed."""
+        if self._calm and bits == self._seen:
+            return False
+        self._seen = bits
+        believed = self.bits
+        self._calm = True
+        for bit in range(len(self._inputs)):
+            one = self._inputs[bit]
+            if one.look(bits >> bit & 1):
+                self.bits ^= 1 << bit
+            if not one.calm():
+                self._calm = False
+        return self.bits != believed
+
+
+class Register:
+    """Sixteen inputs on two shift registers in a row, read by an SPI.
+
+    `pins`: clock, latch, data; the latch may lie where the SPI has an output that nobody
+    needs. What is shifted out last is bit 0. A cable that is off reads as all ones.
+    """
+
+    def __init__(self, spi: int, pins: "tuple[int, int, int]") -> None:
+        clock, latch, data = pins
+        machine.Pin(data, machine.Pin.IN, machine.Pin.PULL_UP)
+        self._spi = machine.SPI(
+            spi,
+            baudrate=REGISTER_HZ,
+            sck=machine.Pin(clock),
+            mosi=machine.Pin(latch),
+            miso=machine.Pin(data),
+        )
+        self._latch = machine.Pin(latch, machine.Pin.OUT, value=0)
+        self._word = bytearray(2)
+
+    def read(self) -> int:
+        """Return all inputs as bits."""
+        self._latch.value(1)
+        self._spi.readinto(self._word)
+        self._latch.value(0)
+        return self._word[0] << 8 | self._word[1]
+
+
+class Supply:
+    """The motors' supply on an ADC pin, behind a divider: 1 while its voltage is too low.
+
+    Once low it counts as right again only above `right`, so that it does not flutter.
+    Both are readings, 0…65535.
+    """
+
+    def __init__(self, pin: int, low: int, right: int) -> None:
+        self._adc = machine.ADC(machine.Pin(pin))
+        self._low = low
+        self._right = right
+        self._state = Settled(1 if self._adc.read_u16() < low else 0)
+
+    def value(self) -> int:
+        """Return what is believed now."""
+        return self._state.value
+
+    def look(self) -> bool:
+        """Measure once; return whether what is believed has changed."""
+        reading = self._adc.read_u16()
+        limit = self._right if self._state.value else self._low
+        return self._state.look(1 if reading < limit else 0)

@@ -1,0 +1,104 @@
+"""Steppers on the chip's PIO: a move is a row of words that the DMA hands to a state machine.
+
+Once begun a move needs the processor no more, and ends by itself after the steps that
+were counted into it. There is no other way to make a step.
+"""
+
+import machine
+import rp2
+
+from .rp2_ramp import CLOCK_HZ, Gait, duration_ms, trapezoid, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import array
+
+    from rp2.asm_pio import jmp, label, mov, out, pull, set, wrap, wrap_target
+
+_WORD = 2  # the DMA's size of a transfer: four bytes
+
+
+@rp2.asm_pio(set_init=rp2.PIO.OUT_LOW, out_shiftdir=rp2.PIO.SHIFT_RIGHT)
+def _steps() -> None:
+    """Take a word: steps - 1 in its low half, cycles to wait at each in its high half."""
+    wrap_target()
+    pull(block)  # type: ignore[name-defined]  # noqa: F821 - a word of the assembler's
+    out(x, 16)  # type: ignore[name-defined]  # noqa: F821
+    label("step")
+    set(pins, 1)[7]  # type: ignore[name-defined]  # noqa: F821
+    set(pins, 0)  # type: ignore[name-defined]  # noqa: F821
+    mov(y, osr)  # type: ignore[name-defined]  # noqa: F821
+    label("wait")
+    jmp(y_dec, "wait")  # type: ignore[name-defined]  # noqa: F821
+    jmp(x_dec, "step")  # type: ignore[name-defined]  # noqa: F821
+    wrap()
+
+
+@rp2.asm_pio(set_init=rp2.PIO.OUT_LOW)
+def _pulse() -> None:
+    """Take a number: stay high for so many cycles and two more."""
+    wrap_target()
+    pull(block)  # type: ignore[name-defined]  # noqa: F821
+    mov(x, osr)  # type: ignore[name-defined]  # noqa: F821
+    set(pins, 1)  # type: ignore[name-defined]  # noqa: F821
+    label("high")
+    jmp(x_dec, "high")  # type: ignore[name-defined]  # noqa: F821
+    set(pins, 0)  # type: ignore[name-defined]  # noqa: F821
+    wrap()
+
+
+class Move:
+    """So many steps one way, ready to be made: its words, and how long it takes."""
+
+    def __init__(self, gait: Gait, steps: int, back: int = 0, creep: int = 0) -> None:
+        """Make `steps` and `creep` slow ones ready; `back`: 1 for the other way."""
+        row = trapezoid(gait, steps, creep)
+        self.back = back
+        self.words: array.array[int] = words(row)
+        self.count = len(row)
+        self.ms = duration_ms(row)
+
+
+class Stepper:
+    """One stepper on state machine `number` (0…3) of the first PIO; pins: step, direction."""
+
+    def __init__(self, number: int, pins: "tuple[int, int]") -> None:
+        self._step = machine.Pin(pins[0], machine.Pin.OUT, value=0)
+        self._way = machine.Pin(pins[1], machine.Pin.OUT, value=0)
+        self._machine = rp2.StateMachine(number, _steps, freq=CLOCK_HZ, set_base=self._step)
+        self._dma = rp2.DMA()
+        # A word for each that the state machine has room for (requests 0…3: the first PIO's).
+        self._ctrl = self._dma.pack_ctrl(size=_WORD, inc_write=False, treq_sel=number)
+
+    def begin(self, move: Move) -> None:
+        """Make this move from now, and no other any more."""
+        self.stop()
+        self._way.value(move.back)
+        self._dma.config(
+            read=move.words, write=self._machine, count=move.count, ctrl=self._ctrl, trigger=True
+        )
+        self._machine.active(1)
+
+    def stop(self) -> None:
+        """Make no further step, and forget what was left of the move."""
+        self._machine.active(0)
+        self._dma.active(0)
+        self._machine.init(_steps, freq=CLOCK_HZ, set_base=self._step)
+
+    def cut(self) -> None:
+        """Make no further step; for interrupts, it allocates nothing."""
+        self._machine.active(0)
+
+
+class Pulser:
+    """Pulses of one length on a pin, on state machine `number`; nobody waits for their end."""
+
+    def __init__(self, number: int, pin: int, length_us: int) -> None:
+        self._cycles = length_us * (CLOCK_HZ // 1_000_000) - 2
+        out_pin = machine.Pin(pin, machine.Pin.OUT, value=0)
+        self._machine = rp2.StateMachine(number, _pulse, freq=CLOCK_HZ, set_base=out_pin)
+        self._machine.active(1)
+
+    def pulse(self) -> None:
+        """Begin one pulse."""
+        self._machine.put(self._cycles)

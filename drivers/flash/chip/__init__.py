@@ -1,0 +1,1 @@
+"""What lies at the root of a chip."""

@@ -1,0 +1,99 @@
+"""A board's firmware, asked on its serial port who it is, and for the chip itself.
+
+The link of a table (drivers/link/link.py) does much more; this one waits, says one thing at
+a time, and speaks to firmware of any version.
+"""
+
+import contextlib
+import errno
+import termios
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+import serial
+
+from drivers.errors import PortBusy, PortMissing, Result
+from drivers.events import Board
+from drivers.firmware import codec, wire
+from drivers.flash.errors import FlashError
+from drivers.identity import Welcome
+from drivers.link import frames
+from drivers.link.frames import BoardFrame, Command, Reply
+
+READ_S = 0.05
+AGAIN_S = 0.3
+"""Until a word that nobody answered is said again."""
+ANSWER_S = 2.0
+"""How long a firmware that runs may take to answer."""
+
+
+class Greeting:
+    """The line to a board's firmware; a context. Raises PortMissing or PortBusy.
+
+    `clock` returns seconds that only grow; `session` is one that nobody used.
+    """
+
+    def __init__(
+        self, path: str, baud: int, kind: Board, *, clock: Callable[[], float], session: int
+    ) -> None:
+        self._path, self._baud, self._kind = path, baud, kind
+        self._clock, self._session = clock, session
+        self._number = 0
+        self._decoder = codec.Decoder()
+        self._serial: serial.Serial
+
+    def __enter__(self) -> Self:
+        """Open the port, exclusively."""
+        try:
+            self._serial = serial.Serial(
+                self._path, self._baud, timeout=READ_S, write_timeout=ANSWER_S, exclusive=True
+            )
+        except (serial.SerialException, OSError, termios.error, ValueError) as error:
+            if getattr(error, "errno", None) in (errno.EAGAIN, errno.EBUSY):
+                raise PortBusy(self._path) from error
+            raise PortMissing(self._path, str(error)) from error
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the port."""
+        with contextlib.suppress(serial.SerialException, OSError, termios.error):
+            self._serial.close()
+
+    def hello(self, most_s: float = ANSWER_S) -> Welcome | None:
+        """Say HELLO until a firmware answers; None: none did in `most_s`."""
+        word = b"\0" + frames.encode(wire.HELLO, self._session, 0, 0, 0, None)
+        answer = self._until(word, lambda frame: isinstance(frame, Welcome), most_s)
+        return answer if isinstance(answer, Welcome) else None
+
+    def do(self, command: Command) -> Result:
+        """Say a command and return what the board answered. Raises FlashError where it did not."""
+        self._number += 1
+        word = frames.encode(command.kind, self._session, self._number, 0, 0, command)
+        answer = self._until(word, lambda frame: isinstance(frame, Reply), ANSWER_S)
+        if not isinstance(answer, Reply):
+            raise FlashError(f"port {self._path}: the board does not answer a command")
+        return answer.result
+
+    def _until(
+        self, word: bytes, wanted: Callable[[BoardFrame], bool], most_s: float
+    ) -> BoardFrame | None:
+        until_s = self._clock() + most_s
+        said_s = until_s - most_s - AGAIN_S
+        try:
+            while (now_s := self._clock()) < until_s:
+                if now_s >= said_s + AGAIN_S:
+                    said_s = now_s
+                    self._serial.write(word)
+                for payload in self._decoder.feed(self._serial.read(256)):
+                    decoded = frames.decode(payload, self._kind)
+                    if decoded and decoded[0] == self._session and wanted(decoded[1]):
+                        return decoded[1]
+        except (serial.SerialException, OSError, termios.error):
+            return None  # the board went, as one that restarts does
+        return None

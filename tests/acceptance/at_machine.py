@@ -1,0 +1,113 @@
+"""Simulated machines in process, and somebody who tests them."""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from inspect import isawaitable
+from itertools import count
+from typing import Any, TypeVar
+
+import msgspec
+
+from controller.acceptance.bench import Bench
+from controller.acceptance.figures import Figures
+from controller.acceptance.selftest import selftest
+from controller.acceptance.session import CardSet, Session
+from controller.acceptance.steps import SimulatedHands
+from controller.rules.rulebooks import load_profile
+from drivers.events import Board
+from drivers.identity import Pinned
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, InprocTable
+from sim.mechanics.faults import Fault
+from sim.mechanics.settings import Settings
+from sim.virtual import VirtualLoop
+
+LOOK_S = 0.3
+_SESSIONS = count(1)
+"""Of all benches: two at one board must never have the same."""
+
+
+def hands(table: InprocTable, broken: tuple[Fault, ...] = ()) -> SimulatedHands:
+    """Hands at a simulated machine; what is `broken` is so again behind whatever they do."""
+    world = table.world
+    deeds: dict[str, Callable[..., Any]] = {
+        "collect": world.people.collect,
+        "take_hands": world.people.take_hands,
+        "load": world.people.load,
+        "lid": lambda open: world.set_lid(open),
+        "estop": lambda pressed: world.set_estop(pressed),
+        "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
+    }
+
+    async def request(deed: str, **words: Any) -> None:
+        done = deeds[deed](**words)
+        if isawaitable(done):
+            await done
+        if deed == "collect":  # it mends what it finds
+            for fault in broken:
+                world.add_fault(fault)
+
+    return SimulatedHands(request)
+
+
+def pins() -> dict[Board, Pinned]:
+    """Who must be at the ports of a simulated table."""
+    return {
+        "dealer": Pinned("dealer", DEALER_ID, True),
+        "reader": Pinned("reader", READER_ID, True),
+    }
+
+
+def card_set() -> CardSet:
+    """The set that lies in a simulated machine."""
+    deck = load_profile("international-000").deck
+    return CardSet(deck.cards, deck.cards // 4, tuple(deck.composition()), 0)
+
+
+@contextmanager
+def table_of(settings: Settings, seed: int = 1) -> Iterator[InprocTable]:
+    """Give a simulated table with its boards."""
+    table = InprocTable(settings, random.Random(seed), boots=iter(range(1, 99)).__next__)
+    try:
+        yield table
+    finally:
+        table.close()
+
+
+@contextmanager
+def bench_at(table: InprocTable, *others: Pinned) -> Iterator[Bench]:
+    """Give a bench at a table's ports; it is not open yet. `others` must be there instead."""
+    who = pins() | {one.kind: one for one in others}
+    bench = Bench({board: table.port(board) for board in BOARDS}, who, _SESSIONS.__next__)
+    try:
+        yield bench
+    finally:
+        bench.close()
+
+
+def session_at(table: InprocTable, bench: Bench, broken: tuple[Fault, ...] = ()) -> Session:
+    """Begin a self-test; what is `broken` stays so whatever people do."""
+    return Session(bench, hands(table, broken), Figures(asked=bench.asked), card_set(), LOOK_S)
+
+
+async def machine_tested(
+    settings: Settings, broken: tuple[Fault, ...] = (), *, seed: int = 1, cards: int = 500
+) -> Figures:
+    """Test a machine and return what came of it."""
+    with table_of(settings, seed) as table, bench_at(table) as bench:
+        for fault in broken:
+            table.world.add_fault(fault)
+        await bench.open()
+        of = session_at(table, bench, broken)
+        await selftest(of, cards)
+        return of.figures
+
+
+T = TypeVar("T")
+
+
+def in_virtual_time(work: Coroutine[Any, Any, T]) -> T:
+    """Do something on a loop whose time is nobody's."""
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(work)

@@ -1,0 +1,64 @@
+"""The page of limits: every figure of a self-test and every sign of wear, out of their tables."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from controller.acceptance import health, limits
+from controller.acceptance.limits import Limit
+
+PAGE = Path(health.__file__).with_name("SELFTEST.md")
+WRITE = "DEALTABLE_WRITE_SELFTEST"
+_HEAD = f"""\
+# What a self-test measures, and what wear is told by
+
+Generated from `limits.toml` and `health.toml` beside this page (`{WRITE}=1 pytest
+tests/acceptance/test_page.py` writes it again). Beyond *warn* people are warned, beyond *fail* the
+machine is not used. In (brackets): a reader without a trigger wire. *Fault*: what a deal would end
+with. Clockwise is a smaller gap, more light, a more sensitive sensor.
+
+## `dealtable selftest CONFIG` 整机自检
+"""
+_WEAR = """\
+
+## `dealtable health STATE_DIR` 设备状况
+
+*per 1000*: of a thousand cards, over the last 100 attempts. *since*: what was counted since the
+part was cleaned or replaced, which `--cleaned PART` and `--replaced PART` note.
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    return "\n".join([_HEAD, *_figures(), _WEAR, *_signs()]) + "\n"
+
+
+def _figures() -> Iterator[str]:
+    yield "| figure | part | what | warn | fail | fault | what to do | why |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name, row in limits.limits().items():
+        parts = "<br>".join(
+            f"{limits.parts()[part].zh} {limits.parts()[part].en}" for part in row.parts
+        )
+        yield (
+            f"| `{name}` | {parts} | {row.zh}<br>{row.en} | {_bound(row, 'warn')} "
+            f"| {_bound(row, 'fail')} | {row.fault} | {row.do_zh}<br>{row.do_en} | {row.reason} |"
+        )
+
+
+def _bound(row: Limit, which: str) -> str:
+    sign = "≤" if row.sense == "most" else "≥"
+    asked = "" if row.asked is None else f" ({getattr(row.asked, which):g})"
+    return f"{sign} {getattr(row, which):g}{asked} {row.unit}"
+
+
+def _signs() -> Iterator[str]:
+    yield "| sign | part | what | soon | now | what to do | why |"
+    yield "|---|---|---|---|---|---|---|"
+    for name, row in health.signs().items():
+        words = health.parts().get(row.part)
+        part = "牌套 each set" if words is None else f"{words.zh} {words.en}"
+        per = "per 1000" if row.per == "1000" else f"since {row.since}"
+        yield (
+            f"| `{name}` | {part} | {row.zh}<br>{row.en} | {row.soon:g} {per} | {row.now:g} {per} "
+            f"| {row.do_zh}<br>{row.do_en} | {row.reason} |"
+        )

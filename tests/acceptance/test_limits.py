@@ -1,0 +1,72 @@
+"""The table of limits, the figures judged by it, and the steps that people are asked for."""
+
+import pytest
+
+from controller.acceptance.figures import Figures, worst
+from controller.acceptance.limits import limits, parts
+from controller.acceptance.steps import _steps
+from controller.faults import catalogue
+from sim.mechanics.faults import fault_of
+
+
+@pytest.mark.parametrize("name", limits())
+def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(name: str) -> None:
+    limit = limits()[name]
+    assert set(limit.parts) <= set(parts())
+    assert limit.fault in catalogue()
+    for asked in (False, True):
+        bounds = limit.bounds(asked=asked)
+        assert bounds.warn <= bounds.fail if limit.sense == "most" else bounds.warn >= bounds.fail
+    assert all((limit.en, limit.zh, limit.do_en, limit.do_zh, limit.reason))
+
+
+def test_every_part_is_in_a_figure() -> None:
+    named = {part for limit in limits().values() for part in limit.parts}
+    assert named == set(parts())
+
+
+def test_a_number_at_its_limit_will_do_and_one_beyond_it_will_not() -> None:
+    figures = Figures()
+    assert figures.take("feed_time", 110).verdict == "pass"
+    assert figures.take("feed_time", 110.5).verdict == "warn"
+    assert figures.take("feed_time", 301).verdict == "fail"
+    assert Figures().take("cards_per_s", 7.5).verdict == "pass"
+    assert Figures().take("cards_per_s", 3.9).verdict == "fail"
+
+
+def test_the_worst_of_a_figure_stands() -> None:
+    figures = Figures()
+    figures.take("lift_up", 3500)
+    figures.take("lift_up", 1500)
+    figures.fail("lift_up", note="stuck")
+    figures.take("lift_up", 1400)
+    [lift] = [one for one in figures.all() if one.name == "lift_up"]
+    assert (lift.verdict, lift.value, lift.note) == ("fail", None, "stuck")
+    assert figures.failed("lift_up", "lift")
+    assert not figures.failed("lift_down")
+
+
+def test_an_asked_reader_has_limits_of_its_own() -> None:
+    assert Figures(asked=False).take("cards_per_s", 1.6).verdict == "fail"
+    assert Figures(asked=True).take("cards_per_s", 1.6).verdict == "pass"
+
+
+def test_nothing_measured_is_a_warning() -> None:
+    figures = Figures()
+    assert worst(figures.all()) == "warn"
+    assert {one.verdict for one in figures.all()} == {"not measured"}
+
+
+def test_a_figure_of_no_such_part_is_refused() -> None:
+    with pytest.raises(LookupError):
+        Figures().take("landing", 0, "lid")
+
+
+def test_every_fault_that_simulated_hands_provoke_is_on_the_menu() -> None:
+    provoked = [
+        {key: value for key, value in deed.items() if key != "do"}
+        for step in _steps().values()
+        for deed in step.does
+        if deed["do"] == "fault"
+    ]
+    assert [fault_of(fields).name for fields in provoked] == ["jam", "double_feed"]

@@ -1,0 +1,85 @@
+"""People at a terminal: asked, answering, and not there."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from controller.acceptance.figures import Figures
+from controller.acceptance.session import Session
+from controller.cli.technician import TerminalHands
+from drivers.identity import Pinned
+from sim.inproc import DEALER_ID, READER_ID
+from sim.mechanics.settings import Settings
+from tests.acceptance.at_machine import (
+    LOOK_S,
+    bench_at,
+    card_set,
+    hands,
+    in_virtual_time,
+    table_of,
+)
+from tests.acceptance.test_selftest import selftest_of
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A terminal that stands where this program's input is; what is written there is typed."""
+    typing, seen = os.openpty()
+    try:
+        with closing(os.fdopen(seen, closefd=False)) as stdin:
+            monkeypatch.setattr(sys, "stdin", stdin)
+            yield typing
+    finally:
+        os.close(typing)
+        os.close(seen)
+
+
+@pytest.mark.parametrize(("typed", "done"), [("\n", True), ("skip\n", False), ("跳过\n", False)])
+def test_somebody_is_asked_in_both_languages_and_answers(
+    terminal: int, capsys: pytest.CaptureFixture[str], typed: str, done: bool
+) -> None:
+    os.write(terminal, typed.encode())
+    assert asyncio.run(TerminalHands().do("cover", "pocket_N")) is done
+    said = capsys.readouterr().err
+    assert "放一张牌挡住：北家牌槽传感器" in said
+    assert "Lay one card before the pocket sensor, north" in said
+
+
+def test_the_signal_rings_and_waits_for_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    asyncio.run(TerminalHands().now("press_estop"))
+    said = capsys.readouterr().err
+    assert "\a" in said
+    assert "NOW! 送牌过程中按下急停 Press the emergency stop" in said
+
+
+def test_without_a_terminal_nobody_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open(os.devnull) as nowhere:
+        monkeypatch.setattr(sys, "stdin", nowhere)
+        assert asyncio.run(TerminalHands().do("open_lid")) is False
+        assert asyncio.run(TerminalHands().ready("press_estop")) is False
+
+
+def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None:
+    async def asked() -> Figures:
+        with table_of(Settings()) as table:
+            with bench_at(table) as bench:
+                await bench.open()
+                await bench.reader.configure("asked", 1)
+            pinned = Pinned("reader", READER_ID, True, asked=True)
+            with bench_at(table, pinned, Pinned("dealer", DEALER_ID, True)) as bench:
+                await bench.open()
+                assert bench.asked
+                figures = Figures(asked=bench.asked)
+                of = Session(bench, hands(table), figures, card_set(), LOOK_S)
+                await selftest_of(of)
+                return figures
+
+    figures = in_virtual_time(asked())
+    short = {one.name for one in figures.all() if one.verdict != "pass"}
+    assert short <= {"line_trouble"}  # a second session at a board says two events again
+    [pace] = [one for one in figures.all() if one.name == "cards_per_s"]
+    assert pace.warn == 1.5

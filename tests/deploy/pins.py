@@ -1,0 +1,171 @@
+"""The pins of both boards and of the panel, from the firmware's own tables and the configuration's.
+
+`hal_rp2.py` runs on the chip alone, so that its tables are read and not imported.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from controller.config import Panel
+from drivers.firmware import wire
+
+ROOT: Final = Path(__file__).parents[2]
+PAGE: Final = ROOT / "deploy" / "WIRING.md"
+DRAWING: Final = ROOT / "deploy" / "wiring.svg"
+_HAL: Final = ROOT / "drivers" / "firmware" / "hal_rp2.py"
+_OUTLETS: Final = ("N", "W", "S", "E", "tray")
+
+
+class Pin(NamedTuple):
+    """One wire of a board: what the chip's side is called, its name, which way, and what it is."""
+
+    at: str
+    name: str
+    way: str
+    about: str
+
+
+@cache
+def tables() -> dict[str, Any]:
+    """Return every constant of hal_rp2.py that can be read without running it."""
+    found: dict[str, Any] = {}
+    for node in ast.parse(_HAL.read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                found[node.targets[0].id] = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+    return found
+
+
+def named_in_hal() -> set[str]:
+    """Return the names of all constants there that hold pins."""
+    return {name for name in tables() if re.search(r"(_PINS?|^FAST|^REGISTER|^ENGINE)$", name)} - {
+        "GATE_BITS"
+    }
+
+
+USED: Final = (
+    *("FAST", "REGISTER", "FEED_PINS", "PASS_PINS", "GATE_PINS", "SHUFFLE_PIN", "LIFT_PINS"),
+    *("SOURCE_PIN", "TRIGGER_PIN", "ENABLE_PIN", "SUPPLY_PIN", "PULSE_PIN", "ENGINE"),
+)
+"""The constants that the pages below are made of."""
+_FAST: Final = {
+    "window": "a card stands before the reader",
+    "exit": "a card is behind the gate",
+    "double": "more than one card's thickness",
+    "hopper": "cards lie in the hopper",
+    "tray_feed": "a card lies at the tray's feeder",
+    **{f"land_{n}": f"landing beam, {outlet}" for n, outlet in enumerate(_OUTLETS)},
+}
+_SLOW: Final = {
+    **{f"pocket_{n}": f"cards lie in it: {outlet}" for n, outlet in enumerate(_OUTLETS)},
+    "lid": "the lid is open",
+    "estop": "the e-stop is pressed",
+    "lift": "the lift is fully up",
+    "lift_down": "the lift is fully down",
+    "shuffler": "cards are in the shuffler",
+    "shuffled": "a pass is done: once each pass",
+}
+
+
+def dealer() -> list[Pin]:
+    """Return the dealer board's pins, by their numbers."""
+    told = tables()
+    feed, pass_, gate, lift = (told[f"{name}_PINS"] for name in ("FEED", "PASS", "GATE", "LIFT"))
+    pins = [Pin(_gp(at), name, "in", _FAST[name]) for name, at in told["FAST"]]
+    clock, latch, data = told["REGISTER"]
+    pins += [
+        Pin(_gp(clock), "register clock", "out", "shift registers: clock"),
+        Pin(_gp(latch), "register latch", "out", "shift registers: load while low"),
+        Pin(_gp(data), "register data", "in", "shift registers: last one's output"),
+        Pin(_gp(told["SHUFFLE_PIN"]), "shuffle", "out", "shuffler's motor, PWM 20 kHz"),
+        Pin(_gp(lift[0]), "lift up", "out", "lift's bridge; both low: it stays"),
+        Pin(_gp(lift[1]), "lift down", "out", "lift's bridge"),
+        Pin(_gp(told["SOURCE_PIN"]), "source", "out", "low: from the hopper, high: from the tray"),
+        Pin(_gp(told["TRIGGER_PIN"]), "trigger", "out", "to the reader board's `pulse`"),
+        Pin(_gp(told["ENABLE_PIN"]), "enable", "out", "all drives; low: off"),
+        Pin(_gp(told["SUPPLY_PIN"]), "supply", "analog", "24 V over 100 kΩ and 10 kΩ"),
+    ]
+    for name, (step, way) in (("feed", feed), ("pass", pass_), ("gate", gate)):
+        pins.append(Pin(_gp(step), f"{name} step", "out", f"{name} stepper's drive"))
+        pins.append(Pin(_gp(way), f"{name} direction", "out", f"{name} stepper's drive"))
+    return sorted(pins, key=lambda pin: int(pin.at.removeprefix("GP")))
+
+
+def register() -> list[Pin]:
+    """Return the inputs of the shift registers, bit 0 (shifted out last) first."""
+    pins = [Pin(f"bit {bit}", name, "in", _SLOW[name]) for bit, name in enumerate(tables()["SLOW"])]
+    first = len(pins)
+    pins += [
+        Pin(f"bit {first + n}", f"gate {outlet}", "in", f"the gate stands at {outlet}")
+        for n, outlet in enumerate(_OUTLETS[: wire.OUTLETS])
+    ]
+    return pins
+
+
+def reader() -> list[Pin]:
+    """Return the reader board's pins, by their numbers."""
+    _, baud, tx, rx = tables()["ENGINE"]
+    pins = [
+        Pin(_gp(tables()["PULSE_PIN"]), "pulse", "in", "from the dealer board's `trigger`"),
+        Pin(_gp(tx), "engine tx", "out", f"reading engine, {baud} baud, 3.3 V"),
+        Pin(_gp(rx), "engine rx", "in", f"reading engine, {baud} baud, 3.3 V"),
+    ]
+    return sorted(pins, key=lambda pin: int(pin.at.removeprefix("GP")))
+
+
+_CONTACTS: Final = {
+    "lid": "contact to ground, closed while the lid is shut",
+    "estop": "contact to ground, closed while it is released",
+}
+
+
+def panel() -> list[Pin]:
+    """Return the panel's pins as they are where table.toml says nothing else."""
+    pins = []
+    for field in msgspec.structs.fields(Panel):
+        if not isinstance(field.default, int):
+            continue
+        out = field.name.startswith("lamp_") or field.name == "buzzer"
+        contact = _CONTACTS.get(field.name, "contact to ground, closed while pressed")
+        about = "high: on, over a transistor" if out else contact
+        pins.append(Pin(f"GPIO{field.default}", field.name, "out" if out else "in", about))
+    return pins
+
+
+TABLES: Final = {"dealer": dealer, "register": register, "reader": reader, "panel": panel}
+_TITLES: Final = {
+    "dealer": "pin",
+    "register": "input",
+    "reader": "pin",
+    "panel": "GPIO",
+}
+_PART: Final = re.compile(r"(?s)(<!-- pins: (\w+) -->\n).*?(<!-- end -->)")
+
+
+def page_with_tables(page: str) -> str:
+    """Return the page with its tables as the firmware and the configuration have them."""
+    return _PART.sub(lambda found: f"{found[1]}{_table(found[2])}\n{found[3]}", page)
+
+
+def _table(name: str) -> str:
+    rows = [f"| {pin.at} | `{pin.name}` | {pin.way} | {pin.about} |" for pin in TABLES[name]()]
+    head = f"| {_TITLES[name]} | name | way | what |"
+    return "\n".join([head, "|---|---|---|---|", *rows])
+
+
+def labels(name: str) -> Iterator[str]:
+    """Yield what the drawing writes at each pin."""
+    for pin in TABLES[name]():
+        yield f"{pin.at} {pin.name}"
+
+
+def _gp(number: int) -> str:
+    return f"GP{number}"

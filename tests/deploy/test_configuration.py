@@ -1,0 +1,184 @@
+"""deploy/CONFIGURATION.md has every key, and the examples have the same ones. To write it anew:
+
+DEALTABLE_WRITE_CONFIGURATION=1 pytest tests/deploy/test_configuration.py
+"""
+
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from msgspec import inspect
+
+from controller.cli.barcode_file import load_barcode
+from controller.config import load_sim, load_table
+from controller.console.config import load as load_console
+from controller.rules import keys as rule_keys
+from controller.rules.profile import rules_of
+from controller.rules.rulebooks import load_profile
+from drivers.adapters.modbus_map import ModbusMap, check
+from drivers.firmware import wire
+from drivers.firmware.settings import Settings
+from tests.deploy.configuration import PAGE, ROOT, SHAPES, Part, meanings, page, parts, takes
+
+WRITES = "DEALTABLE_WRITE_CONFIGURATION" in os.environ
+DEPLOY = ROOT / "deploy"
+WHOLE = ("table.toml", "sim.toml", "console.toml", "barcode.toml")
+"""Examples in which every key stands, switched off or not; modbus.toml names each of them."""
+OTHERWISE = {
+    ("table.toml", "runtime_dir"),  # what it is without being said depends on the table's name
+    ("table.toml", "announce"),  # switched off, as the next two: shown with what it is there for
+    ("console.toml", "store"),
+    ("console.toml", "events"),
+    ("console.toml", "name"),  # a hall has one
+}
+"""What an example shows with another value than the default, at least once."""
+_TABLE = re.compile(r"^(?:# )?(\[+[\w.]+\]+)")
+_KEY = re.compile(r"^(?:# )?(\w+) = (.+)$")
+
+
+class Said(NamedTuple):
+    """One key of an example, switched off or not."""
+
+    table: str
+    key: str
+    value: Any
+    counts: bool = True
+
+
+def said_in(text: str) -> list[Said]:
+    """Return every key of an example: those that count, and those behind a #."""
+    found, table = [], ""
+    for line in text.splitlines():
+        if heading := _TABLE.match(line):
+            table = heading[1]
+        elif key := _KEY.match(line):
+            value = tomllib.loads(f"it = {key[2]}")["it"]
+            found.append(Said(table, key[1], value, not line.startswith("#")))
+    return found
+
+
+def place(kind: type, value: object) -> Path:
+    assert kind is Path
+    return Path(str(value))
+
+
+def test_the_page_is_what_the_types_say() -> None:
+    if WRITES:
+        PAGE.write_text(page(), "utf-8")
+    assert PAGE.read_text("utf-8") == page()
+
+
+@pytest.mark.parametrize("file", SHAPES)
+def test_every_key_has_a_meaning_and_no_other(file: str) -> None:
+    told = {
+        (name, key)
+        for name, keys in meanings()[file].items()
+        if isinstance(keys, dict)
+        for key in keys
+    }
+    assert told == {(part.name, field.encode_name) for part in parts(file) for field in part.values}
+
+
+@pytest.mark.parametrize("file", SHAPES)
+def test_every_key_has_a_row_under_its_table(file: str) -> None:
+    section = PAGE.read_text("utf-8").partition(f"## `{file}`\n")[2].partition("\n## `")[0]
+    for part in parts(file):
+        if part.values:
+            chapter = section.partition(f"### {headings(part)}\n")[2].partition("\n###")[0]
+            rows = re.findall(r"^\| `(\w+)` \|", chapter, re.MULTILINE)
+            assert rows == [field.encode_name for field in part.values]
+
+
+def headings(part: Part) -> str:
+    return ", ".join(f"`{one}`" for one in part.places if one) or "the file itself"
+
+
+def test_every_rule_that_an_event_may_settle_has_its_row() -> None:
+    section = PAGE.read_text("utf-8").partition("## `event.toml`\n")[2]
+    rows = set(re.findall(r"^\| `([\w.]+)` \|", section, re.MULTILINE))
+    assert set(rule_keys.all_keys()) <= rows
+    assert set(rules_of(load_profile("international-000"))) <= rows
+
+
+@pytest.mark.parametrize("file", WHOLE)
+def test_an_example_has_every_key_of_its_type_and_no_other(file: str) -> None:
+    said = {(one.table, one.key) for one in said_in((DEPLOY / file).read_text("utf-8"))}
+    known = {
+        (table, field.encode_name)
+        for part in parts(file)
+        for table in part.places
+        for field in part.values
+        if (file, field.encode_name) != ("sim.toml", "fault")
+    }
+    assert {one for one in said if one[0] != "[[fault]]"} == known
+
+
+@pytest.mark.parametrize("file", WHOLE)
+def test_what_an_example_shows_is_the_default_where_there_is_one(file: str) -> None:
+    for part in parts(file):
+        fields = {field.encode_name: field for field in msgspec.structs.fields(part.shape.cls)}
+        for one in said_in((DEPLOY / file).read_text("utf-8")):
+            otherwise = (file, one.key) in OTHERWISE and (not one.counts or one.key == "name")
+            if one.table not in part.places or otherwise:
+                continue
+            field = fields[one.key]
+            value = msgspec.convert(one.value, field.type, dec_hook=place)
+            if not field.required and field.default not in (None, msgspec.NODEFAULT):
+                assert (one.table, one.key, value) == (one.table, one.key, field.default)
+
+
+def test_the_examples_can_be_used_as_they_are() -> None:
+    load_table(DEPLOY / "table.toml")
+    load_sim(DEPLOY / "sim.toml")
+    load_console(DEPLOY / "console.toml")
+    load_barcode(DEPLOY / "barcode.toml")
+    load_profile("international-000", DEPLOY / "event.toml")
+    raw = tomllib.loads((DEPLOY / "modbus.toml").read_text("utf-8"))
+    check(msgspec.convert(raw, ModbusMap, dec_hook=place))
+
+
+def test_the_example_of_a_modbus_line_names_every_key() -> None:
+    text = (DEPLOY / "modbus.toml").read_text("utf-8")
+    for part in parts("modbus.toml"):
+        for field in part.shape.fields:
+            assert re.search(rf"\b{field.encode_name}\b", text), field.encode_name
+
+
+@pytest.mark.parametrize(
+    ("table", "kind"), [("[dealer]", wire.KIND_DEALER), ("[reader]", wire.KIND_READER)]
+)
+def test_the_settings_of_the_example_are_those_a_board_comes_with(table: str, kind: int) -> None:
+    said = said_in((DEPLOY / "table.toml").read_text("utf-8"))
+    (pinned,) = (one.value for one in said if (one.table, one.key) == (table, "settings_crc"))
+    assert pinned == Settings(kind).crc()
+
+
+def test_a_key_that_is_switched_off_is_seen() -> None:
+    text = '[a]\n# words about it\n# b = 1   # why\nc = "x"\n# [[d]]\n# e = [1]\n'
+    off = Said("[a]", "b", 1, counts=False), Said("[[d]]", "e", [1], counts=False)
+    assert said_in(text) == [off[0], Said("[a]", "c", "x"), off[1]]
+
+
+def test_types_within_types_are_found() -> None:
+    assert {part.name for part in parts("modbus.toml")} >= {"Counter", "Word", "GateAt"}
+    top = inspect.type_info(SHAPES["table.toml"])
+    assert isinstance(top, inspect.StructType)
+    assert {field.encode_name for field in top.fields} <= {
+        place.strip("[]") for part in parts("table.toml") for place in part.places
+    }
+
+
+def test_a_list_says_how_long_it_may_be_and_a_choice_of_types_names_both() -> None:
+    (output,) = (part for part in parts("modbus.toml") if part.name == "Output")
+    (stop,) = (field for field in output.values if field.encode_name == "stop")
+    assert takes(stop.type) == (
+        "a whole number from -32768 to 65535, "
+        "or a list of 1 to 16 values, each a whole number from -32768 to 65535"
+    )
+    (gate,) = (part for part in parts("modbus.toml") if part.name == "Gate")
+    (places,) = (field for field in gate.values if field.encode_name == "positions")
+    assert takes(places.type) == "a list of 5 values, each a number"

@@ -1,0 +1,102 @@
+"""The shell scripts of deploy/ and .ci/: that a shell's own critic has nothing to say, and their
+words. What they do is seen where it is done: .ci/slow, on a computer of the table's own kind."""
+
+import os
+import subprocess
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from controller.cli.machine_process import _status
+from controller.machine.lasting import LastingMachine
+from controller.messages import Phase
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+OWN = ("install.sh", "upgrade.sh", "uninstall.sh", "wheelhouse.sh")
+CI = ("slow", "slow_inside")
+
+
+def run(name: str, *words: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(DEPLOY / name), *map(str, words)], capture_output=True, text=True, cwd="/"
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [*(DEPLOY / name for name in OWN), *(ROOT / ".ci" / n for n in CI)]
+)
+def test_shellcheck_has_nothing_to_say(path: Path) -> None:
+    done = subprocess.run(["shellcheck", "-x", str(path)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_script_explains_itself_and_names_each_option_that_it_takes(name: str) -> None:
+    done = run(name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = (DEPLOY / name).read_text()
+    taken = [line.split(")")[0] for line in text.splitlines() if line.startswith("        --")]
+    options = {word.strip() for line in taken for word in line.split("|")}
+    assert len(options) > 3
+    assert [option for option in options if option not in done.stdout] == []
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_an_unknown_word_is_one_line_and_exit_2(name: str) -> None:
+    done = run(name, "--nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert "--nonsense: unknown" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("install.sh", (), "what for?"),
+        ("install.sh", ("--table",), "which file?"),
+        ("install.sh", ("--table", "/nowhere.toml"), "is not there"),
+        ("uninstall.sh", (), "--keep-journal, or --everything"),
+        ("upgrade.sh", ("--key",), "which file?"),
+        ("wheelhouse.sh", ("--out", "/dev/shm/x"), "are needed"),
+        ("wheelhouse.sh", ("--out", "/", "--version", "1", "--serial", "1"), "is there already"),
+    ],
+)
+def test_what_is_missing_is_said(name: str, words: tuple[str, ...], said: str) -> None:
+    done = run(name, *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert said in done.stderr
+
+
+def test_nobody_but_root_changes_a_computer() -> None:
+    if os.geteuid() != 0:
+        user: int | None = None
+    else:
+        user = 65534
+    for name, words in (("uninstall.sh", ("--everything",)), ("upgrade.sh", ("--unsigned",))):
+        text = (DEPLOY / "lib.sh").read_text() + (DEPLOY / name).read_text().partition('lib.sh"')[2]
+        done = subprocess.run(
+            ["bash", "-eu", "-c", text, name, *words], capture_output=True, text=True, user=user
+        )
+        assert done.returncode == 2
+        assert "only root" in done.stderr
+
+
+def test_an_upgrade_knows_a_deal_under_way_by_what_the_machine_says_of_itself() -> None:
+    text = (DEPLOY / "upgrade.sh").read_text()
+    known = {phase for phase in Phase if f'*": {phase.value},"*' in text}
+    assert known == set(Phase) - {Phase.EMPTY, Phase.RELEASED, Phase.FAULT}
+    state = SimpleNamespace(table="T01", alerts=[], machine=SimpleNamespace(phase=Phase.DEALING))
+    status = _status(cast(LastingMachine, SimpleNamespace(state=lambda: state)))
+    assert ": dealing," in status
+
+
+def test_on_a_computer_without_tables_there_is_nothing_to_uninstall_or_upgrade() -> None:
+    if os.geteuid() != 0 or Path("/opt/dealtable").exists() or Path("/etc/dealtable").exists():
+        pytest.skip("this computer has tables, or the test is not root")
+    done = run("uninstall.sh", "--everything", "--dry-run")
+    assert (done.returncode, done.stdout) == (0, "nothing to change: nothing of it is here\n")
+    done = run("upgrade.sh", "--unsigned")
+    assert (done.returncode, "install.sh comes first" in done.stderr) == (2, True)

@@ -1,0 +1,107 @@
+"""A flash of a chip: MicroPython's unix port at a pty, with the real boot and the real firmware."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from drivers.flash.errors import FellBack, Unwilling, WrongHash
+from drivers.flash.prompt import Prompt
+from tests.flash.conftest import NEWER, OWN, OnPty, patched
+
+MakeChip = Callable[..., OnPty]
+
+
+def test_a_board_of_ours_gets_the_new_firmware_and_loses_the_old_one(chip: MakeChip) -> None:
+    board = chip()
+    welcome = board.flasher(OWN).greet(5)
+    assert welcome is not None
+    assert (welcome.hal, welcome.firmware_hash) == ("rp2", OWN.hash)
+    found = board.flasher(NEWER).flash()
+    assert (found.firmware, found.firmware_hash) == ("0.1.1", NEWER.hash)
+    assert board.text("slot") == "b"
+    assert board.names("b") == set(NEWER.files)
+    assert not (board.flash / "a").exists()
+    assert found.boot > welcome.boot
+    assert board.teller.bytes == NEWER.size
+    assert board.text("service") == ""
+
+
+def test_a_chip_that_was_never_ours_becomes_a_board(chip: MakeChip) -> None:
+    board = chip(None)
+    assert board.flasher(OWN, "reader").greet(0.3) is None
+    assert board.flasher(OWN, "reader").differs() == sorted(OWN.files)
+    found = board.flasher(OWN, "reader").flash()
+    assert (found.kind, found.firmware_hash) == ("reader", OWN.hash)
+    assert (board.text("slot"), board.text("board")) == ("a", "reader")
+
+
+@pytest.mark.parametrize("spoiled", ["b/firmware/wire.py", "b/firmware/tidy.py", "main.py"])
+def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
+    chip: MakeChip, monkeypatch: pytest.MonkeyPatch, spoiled: str
+) -> None:
+    board = chip()
+    main = board.text("main.py")
+    restart = Prompt.restart
+
+    def while_it_restarts(prompt: Prompt) -> None:
+        path = board.flash / spoiled
+        if board.names("b"):
+            content = bytearray(path.read_bytes())
+            content[len(content) // 2] ^= 1
+            path.write_bytes(content)
+        restart(prompt)
+
+    monkeypatch.setattr(Prompt, "restart", while_it_restarts)
+    newer = patched(NEWER, "tidy.py", (b"IDLE_MS = 1000", b"IDLE_MS = 1001"))
+    with pytest.raises(WrongHash, match=Path(spoiled).name) as told:
+        board.flasher(newer).flash()
+    assert "the old one is kept" in str(told.value)
+    assert "\n" not in str(told.value)
+    assert not (board.flash / "b").exists()
+    assert board.text("main.py") == main
+    assert board.flasher(OWN).runs(board.flasher(OWN).greet(5))
+
+
+BROKEN = patched(NEWER, "hal_rp2.py", (b"import machine\n", b"import machine\n1 / 0\n"))
+MUTE = patched(
+    patched(NEWER, "rp2_loop.py", (b"TRIAL_MS = 60_000", b"TRIAL_MS = 1_500")),
+    "board.py",
+    (b"        if not session:\n            return\n", b"        return\n"),
+)
+
+
+@pytest.mark.parametrize("new", [BROKEN, MUTE], ids=["raises", "says nothing"])
+def test_a_firmware_that_does_not_answer_gives_way_to_the_old_one_by_itself(
+    chip: MakeChip, new: object
+) -> None:
+    board = chip()
+    with pytest.raises(FellBack, match=r"went back to 0\.1\.0") as told:
+        board.flasher(new).flash()  # type: ignore[arg-type]
+    assert "\n" not in str(told.value)
+    assert board.text("slot") == "a"
+    assert board.names("a") == set(OWN.files)
+    assert board.flasher(OWN).runs(board.flasher(OWN).greet(5))
+
+
+@pytest.mark.parametrize("at_prompt", [False, True])
+def test_a_board_of_the_other_kind_is_left_alone(chip: MakeChip, at_prompt: bool) -> None:
+    board = chip(kind="reader", at_prompt=at_prompt)
+    with pytest.raises(Unwilling, match="this is a reader board, not dealer"):
+        board.flasher(NEWER).flash()
+    assert board.names("a") == set(OWN.files)
+    assert board.names("b") == set()
+    assert board.flasher(OWN, "reader").runs(board.flasher(OWN, "reader").greet(5))
+
+
+def test_a_board_that_does_not_stand_still_keeps_its_chip(
+    chip: MakeChip, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board = chip(
+        patched(OWN, "board.py", (b"wire.BUSY if self.busy() else wire.DONE", b"wire.BUSY")),
+        "reader",
+    )
+    with pytest.raises(Unwilling, match=r"does not let go now \(BUSY\)"):
+        board.flasher(NEWER, "reader").flash()
+    assert board.names("b") == set()
+    assert board.flasher(OWN, "reader").greet(5) is not None
