@@ -143,7 +143,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
     answer = await chief.accuses("Wu", out_of_turn, by="Sun")
     await expect(chief.remedy).to_contain_text(said.either("牌局继续进行", "Play goes on"))
     await expect(answer.locator(".effects")).to_have_text(
-        said.either("南北加1级，牌局继续", "NS +1; play goes on")
+        said.either("南北升1级，牌局继续", "North-South, one level up; play goes on")
     )
     moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 3})
     await expect(answer.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
@@ -175,7 +175,9 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
         ),
         (
             said.either("记违例", "violation"),
-            said.either("东家停止一圈出牌权或跟牌权", "E neither leads nor follows for one trick"),
+            said.either(
+                "东家停止一圈出牌权或跟牌权", "East neither leads nor follows for one trick"
+            ),
         ),
     ):
         answer = await referee.accuses("Eve", unreported, by="Nan")
@@ -222,7 +224,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     await others.locator("summary").click()
     violation = others.locator('.answer[data-penalty="violation"]')
     loses_a_trick = said.either(
-        "南家停止一圈出牌权或跟牌权", "S neither leads nor follows for one trick"
+        "南家停止一圈出牌权或跟牌权", "South neither leads nor follows for one trick"
     )
     await expect(violation).to_contain_text(loses_a_trick)
     await violation.get_by_role("button", name=said("rulings.propose")).click()
