@@ -192,7 +192,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
     await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
     await expect(answer).to_contain_text(
-        said.either("北家停止出牌权一次", "N does not play this time")
+        said.either("北家停止出牌权一次", "North does not play this time")
     )
     await expect(referee.remedy).to_contain_text(
         said.either("被越过的上家出牌或过牌", "who was passed over plays or passes")
@@ -304,7 +304,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
         await expect(choices.nth(at_choice)).to_contain_text(words, timeout=SOON_MS)
     await choices.nth(1).locator("input").check()
     await desk.presses("adjust")
-    await referee.sees(said("rulings.word-first"))
+    await referee.sees(said("rulings.word-only"))
     await panel.get_by_text(said("rulings.by-word")).click()
     await panel.locator(".by-word input[type=text]").fill("陈")
     await desk.presses("adjust")
@@ -320,7 +320,11 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await expect(panel.locator(".deals li").nth(1)).to_contain_text(said("rulings.does-not-count"))
     void_later = said("rulings.choice.void_later")
     await expect(panel.locator(".corrected")).to_contain_text(
-        said.either(f"（{void_later}），陈：{mistake}", f"({void_later}), 陈: {mistake}")
+        said.either(
+            f"（{void_later}），裁判长陈（口头），李娜（裁判员）录入：{mistake}，待书面确认",
+            f"({void_later}), 陈 (chief, by word), entered by 李娜 (referee): {mistake}, "
+            "not confirmed in writing yet",
+        )
     )
     await playing.play_until(lambda match: match.deal == deal + 2 and match.led)
     at = await before_table(referee, tables[0])

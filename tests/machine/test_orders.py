@@ -36,8 +36,8 @@ async def test_a_refusal_names_the_phase_and_what_to_do(table: Tables) -> None:
         await trial.phase(Phase.EMPTY)
         refused = await trial.order(Role.REFEREE, "release")
         assert refused.error.code == "WRONG_PHASE"
-        assert "empty" in refused.error.message
-        assert "held" in refused.error.action
+        assert "the machine is idle" in refused.error.message
+        assert "the hands are ready" in refused.error.action
 
 
 @pytest.mark.parametrize("n", [0, 5, 103, 108, -1, "40", None, 40.0, True])
