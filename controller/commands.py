@@ -17,7 +17,7 @@ from controller.arguments import Args
 from controller.messages import Failure, Phase, Role
 from controller.tomlwords import LONGEST, in_words, printable, short
 from controller.words import COMMANDS as CALLED
-from controller.words import PHASES, ROLES, named
+from controller.words import PHASES, meanwhile, named, people
 
 Bound = Literal["none", "machine", "match"]
 
@@ -170,7 +170,7 @@ COMMANDS: Final[Mapping[str, Order]] = {
     ),
     "clear_jam": _machines(_REFEREES, _ALWAYS, of.Nothing, "the jammed card is out (卡牌已清)"),
     # The chief alone.
-    "confirm_verbal": _matchs(_CHIEF, of_match.OfRuling, "stands by what he said by word", "none"),
+    "confirm_verbal": _matchs(_CHIEF, of_match.OfWord, "stands by what he said by word", "none"),
     "forfeit": _matchs(_CHIEF, of_match.Forfeiting, "a side loses the match (弃权判负)", "none"),
     "void": _machines(
         _CHIEF, _UNRELEASED, of.WithReason, "gives an attempt up before its release", "machine"
@@ -214,20 +214,22 @@ def refusal(cmd: str, role: Role, phase: Phase) -> Failure | None:
         )
     what = named([cmd], CALLED)
     if role not in order.roles:
-        who, those = named([role], ROLES), named(_of(Role, order.roles), ROLES)
+        who, those = people([role]), people(_of(Role, order.roles))
+        either = " or ".join(people([one]).en for one in _of(Role, order.roles))
         return Failure(
             code="WRONG_ROLE",
-            message=f"{what.en} is not for the role {who.en}",
-            action=f"ask one of: {those.en}",
+            message=f"{what.en} is not for {who.en}",
+            action=f"ask {either}",
             message_zh=f"{who.zh}无权执行{what.zh}",
             action_zh=f"请由以下角色执行：{those.zh}",
         )
     if phase not in order.phases:
         now, then = named([phase], PHASES), named(_of(Phase, order.phases), PHASES)
+        until = meanwhile(_of(Phase, order.phases))
         return Failure(
             code="WRONG_PHASE",
-            message=f"{what.en} is not possible while the machine is {now.en}",
-            action=f"possible while it is: {then.en}",
+            message=f"{what.en} is not possible while {meanwhile([phase])}",
+            action=f"possible while {until}",
             message_zh=f"发牌机处于{now.zh}，不能执行{what.zh}",
             action_zh=f"发牌机处于以下阶段时可执行：{then.zh}",
         )

@@ -40,6 +40,9 @@ Held = Annotated[int, Meta(ge=0, le=108, description="a number of cards from 0 t
 DealNumber = Annotated[
     int, Meta(ge=0, le=9999, description="the number of a deal, 0 before the first", examples=[1])
 ]
+RowNumber = Annotated[
+    int, Meta(ge=1, le=9999, description="the number of a row of the score sheet", examples=[3])
+]
 TableMs = Annotated[
     int,
     Meta(
@@ -287,10 +290,16 @@ class Proposing(Accusing, frozen=True, kw_only=True):
     id: RulingId | None = None
 
 
-class OfRuling(Args, frozen=True, kw_only=True):
-    """One ruling."""
+class OfWord(Args, frozen=True, kw_only=True):
+    """What a referee entered as the chief's word: a ruling, or a correction by its row's number."""
 
-    ruling: RulingId
+    ruling: RulingId | None = None
+    correction: RowNumber | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse neither and both."""
+        if (self.ruling is None) == (self.correction is None):
+            raise ValueError("expected one of ruling and correction")
 
 
 class Approving(ByWord, frozen=True, kw_only=True):

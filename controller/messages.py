@@ -79,19 +79,21 @@ class Machine(Message, frozen=True, kw_only=True):
     """The hardware's side of the public state. While dealing only `fed` runs live.
 
     `deal` and `attempt` are the machine's: with deal-ahead the next deal's, while the match's are
-    still those of the hands that the players hold. `card_set` is the set in the hopper, or to be
-    laid into it; `set_out` the one that the players hold. `cutters` may cut now; empty: nobody, or
-    in practice anybody. `counter`: the number on display while a cut is waited for. `pauses`: why
-    the machine begins nothing, and who stopped it.
+    still those of the hands that the players hold. `attempt` is the table's own number, given once
+    and named by commands and proofs; `of_deal` is what people read: which attempt at this deal.
+    `card_set` is the set in the hopper, or to be laid into it; `set_out` the one that the players
+    hold. `cutters` may cut now; empty: nobody, or in practice anybody. `counter`: the number on
+    display while a cut is waited for. `pauses`: why the machine begins nothing, and who stopped it.
 
-    `ready_in_s`: an estimate while cards are dealt; null: unknown. Of the hands that went out
-    last: `due_to_ready_ms`, how long people waited for them since their deal was due (0: they
-    were ready), and `ready_to_button_ms`, from there to the order to let them out.
+    `ready_in_s`: an estimate while cards are dealt; null: unknown, or nothing moves. Of the hands
+    that went out last: `due_to_ready_ms`, how long people waited for them since their deal was due
+    (0: they were ready), and `ready_to_button_ms`, from there to the order to let them out.
     """
 
     phase: Phase
     deal: int | None = None
     attempt: int | None = None
+    of_deal: int | None = None
     fed: int = 0
     refed: int = 0
     landed: Landed | None = None
@@ -144,6 +146,18 @@ class Clock(Message, frozen=True, kw_only=True):
     left_s: int
     running: bool = False
     deadline_ms: int | None = None
+
+
+class AreaStop(Message, frozen=True, kw_only=True):
+    """The clocks of the whole area are stopped (全区停表), the machines are not.
+
+    `since_ms`: by the table's clock. `reason` and `by` are null where an older program wrote it
+    down.
+    """
+
+    since_ms: int
+    reason: str | None = None
+    by: str | None = None
 
 
 class SeatClock(Message, frozen=True, kw_only=True):
@@ -228,8 +242,9 @@ class Choices(Message, frozen=True, kw_only=True):
 class Ruling(Message, frozen=True, kw_only=True):
     """What is ruled on an offence, or proposed: nothing happens until somebody decides it.
 
-    `by` proposed it, `approved_by` decided it. `verbal`: the chief approved by word, null in
-    `confirmed_by` until he has confirmed that.
+    `by` proposed it at `at_ms` (the table's clock), `approved_by` decided it. `verbal`: the chief
+    approved by word, which `entered_by` entered, null in `confirmed_by` until he has confirmed it;
+    `rejection_entered_by`: who entered the chief's word that it comes to nothing.
     """
 
     id: str
@@ -246,10 +261,26 @@ class Ruling(Message, frozen=True, kw_only=True):
     needs: Literal["referee", "chief"]
     state: Literal["proposed", "decided", "rejected"]
     by: str
+    at_ms: int | None = None
     approved_by: str | None = None
     rejected_by: str | None = None
     verbal: bool = False
+    entered_by: str | None = None
     confirmed_by: str | None = None
+    rejection_entered_by: str | None = None
+
+
+class SpokenCorrection(Message, frozen=True, kw_only=True):
+    """A result of `deal` that was corrected by word of the chief `by`, as `entered_by` entered it.
+
+    `row`: of the score sheet, by which the chief confirms it.
+    """
+
+    row: int
+    deal: int
+    by: str
+    entered_by: str
+    reason: str
 
 
 class Verdict(Message, frozen=True, kw_only=True):
@@ -302,6 +333,7 @@ class Match(Message, frozen=True, kw_only=True):
     `dead`: whose hands are out of play. `confirmed`: sides that confirmed the result.
     `points`: where deals bring any. `left`: Big Two's cards left, entered, not confirmed;
     `totals`: its scores. `rulings`: those that wait for somebody, and the newest others.
+    `spoken`: corrections by the chief's word that he has not confirmed.
     `signers`: who has still to sign the sheet, which is its `version`.
     """
 
@@ -355,10 +387,12 @@ class Match(Message, frozen=True, kw_only=True):
     start_ms: int | None = None
     began_ms: int | None = None
     clock: Clock | None = None
+    area_stop: AreaStop | None = None
     added_time_s: int = 0
     announced: str | None = None
     clocks: list[SeatClock] = []
     rulings: list[Ruling] = []
+    spoken: list[SpokenCorrection] = []
     verdict: Verdict | None = None
     score: Score | None = None
     version: int = 1
@@ -376,11 +410,13 @@ class Reveal(Message, frozen=True, kw_only=True):
 class Fairness(Message, frozen=True, kw_only=True):
     """The proof of one attempt as far as it may be public. Bytes are hex.
 
-    `recalled`: why hands that were out are dealt again.
+    `attempt` is the table's own number, `of_deal` which attempt at its deal it is, from 1 on
+    (null: from a table of an older version). `recalled`: why hands that were out are dealt again.
     """
 
     deal: int
     attempt: int
+    of_deal: int | None = None
     commitment: str
     cut: int | None = None
     uncut: bool = False
@@ -551,7 +587,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class Failure(Message, frozen=True, kw_only=True):
     """Why a command was refused: a name of the fault catalogue, and what to do, in both languages.
 
-    The Chinese is "" from a table of an older version.
+    The Chinese is "" from a table of an older version. `found`: the value that the words name, as
+    data; null where they name none, or more than one value.
     """
 
     code: str
@@ -559,6 +596,7 @@ class Failure(Message, frozen=True, kw_only=True):
     action: str
     message_zh: str = ""
     action_zh: str = ""
+    found: str | None = None
 
 
 class Offer(Message, frozen=True, kw_only=True):

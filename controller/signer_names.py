@@ -3,6 +3,8 @@
 import re
 from typing import Final
 
+from controller.words import ROLES, Words
+
 
 def signed_by(name: str, person: str | None) -> str:
     """Return the name of a key's certificate, behind the person's who said that it is his."""
@@ -19,6 +21,28 @@ def names_in(by: object) -> frozenset[str]:
     both = _BOTH.fullmatch(by)
     told = (by,) if both is None else both.groups()
     return frozenset(" ".join(name.split()).casefold() for name in told)
+
+
+def signed_words(by: object) -> Words:
+    """Return the same for people: "Li Na (referee)" with the role that a key is named after."""
+    both = _BOTH.fullmatch(str(by))
+    if both is None:
+        return _called(by)
+    return Words(str(by), f"{both[1]}（{_called(both[2]).zh}）")
+
+
+def whose(by: object, entered_by: object = None) -> Words:
+    """Return whose word it was; where it came by mouth, also who entered it as the chief's."""
+    if entered_by is None:
+        return signed_words(by)
+    there = signed_words(entered_by)
+    return Words(
+        f"{by} (chief, by word), entered by {there.en}", f"裁判长{by}（口头），{there.zh}录入"
+    )
+
+
+def _called(name: object) -> Words:
+    return ROLES.get(str(name)) or Words(str(name), str(name))
 
 
 _BOTH: Final = re.compile(r"([^()]+) \(([^()]+)\)")

@@ -20,13 +20,24 @@ class Words(msgspec.Struct, frozen=True, gc=False, array_like=True):
 
 
 def named(names: Iterable[str], table: Mapping[str, Words]) -> Words:
-    """Return things of `table` in one line: by their names in English, by their words in Chinese.
+    """Return things of `table` in one line, as their words in quotes; an unknown one as it is."""
+    said = [table.get(name, Words(name, name)) for name in names]
+    return Words(", ".join(f'"{each.en}"' for each in said), _in_chinese(said))
 
-    English people write a command, a phase and a role as it is; Chinese ones read a word.
-    """
-    listed = list(names)
-    said = (table[name].zh if name in table else name for name in listed)
-    return Words(", ".join(listed), "、".join(f"“{each}”" for each in said))
+
+def people(roles: Iterable[str]) -> Words:
+    """Return roles in one line as whom somebody goes to: a referee, the chief referee."""
+    said = [_PEOPLE.get(role, Words(role, role)) for role in roles]
+    return Words(", ".join(each.en for each in said), _in_chinese(said))
+
+
+def meanwhile(phases: Iterable[str]) -> str:
+    """Return phases of the machine as an English sentence goes on behind "while"."""
+    return ", or ".join(_MEANWHILE[phase] for phase in phases)
+
+
+def _in_chinese(said: Iterable[Words]) -> str:
+    return "、".join(f"“{each.zh}”" for each in said)
 
 
 ROLES: Final[Mapping[str, Words]] = {
@@ -35,6 +46,14 @@ ROLES: Final[Mapping[str, Words]] = {
     "referee": Words("referee", "裁判员"),
     "chief": Words("chief referee", "裁判长"),
     "technician": Words("technician", "技术员"),
+}
+
+_PEOPLE: Final[Mapping[str, Words]] = {
+    "observer": Words("an observer", "观摩"),
+    "table": Words("the table's display", "台显"),
+    "referee": Words("a referee", "裁判员"),
+    "chief": Words("the chief referee", "裁判长"),
+    "technician": Words("a technician", "技术员"),
 }
 
 PHASES: Final[Mapping[str, Words]] = {
@@ -48,6 +67,17 @@ PHASES: Final[Mapping[str, Words]] = {
     Phase.RELEASED: Words("hands are out", "已放行"),
 }
 """The machine's phases."""
+
+_MEANWHILE: Final[Mapping[str, str]] = {
+    Phase.FAULT: "the machine has a fault",
+    Phase.EMPTY: "the machine is idle",
+    Phase.COMMITTED: "the cut is waited for",
+    Phase.CUT: "the cut is taken up",
+    Phase.SHUFFLING: "the cards are being shuffled",
+    Phase.DEALING: "the cards are being dealt",
+    Phase.HELD: "the hands are ready, locked in",
+    Phase.RELEASED: "the hands are out",
+}
 
 COMMANDS: Final[Mapping[str, Words]] = {
     "snapshot": Words("Read the state", "读取状态"),
@@ -113,3 +143,27 @@ COMMANDS: Final[Mapping[str, Words]] = {
     "calibrate": Words("Calibrate", "校准"),
 }
 """A button's words, by command."""
+
+REASONS: Final[Mapping[str, Words]] = {
+    "called": Words("the referee was called", "召请裁判"),
+    "count": Words("a count is claimed", "张数不符"),
+    "misdeal": Words("dealt again", "重新发牌"),
+    "transfer": Words("moved to another table", "转台"),
+    "at_table": Words("the referee is at the table", "裁判到台处理"),
+    "referee": Words("stopped by the referee", "裁判员暂停"),
+    "chief": Words("stopped by the chief referee", "裁判长暂停"),
+    "technician": Words("stopped by the technician", "技术员暂停"),
+}
+"""Why something stands still, where no person has written it: told by a key, read in words."""
+
+
+def reason_words(reason: str) -> Words:
+    """Return why something stands still: what a person wrote as it is, keys in the reader's words.
+
+    Of several stops that hold at once the keys stand in one line, with commas between them.
+    """
+    known = [REASONS.get(key) for key in reason.split(", ")]
+    said = [words for words in known if words is not None]
+    if len(said) < len(known):
+        return Words(reason, reason)
+    return Words(", ".join(each.en for each in said), "、".join(each.zh for each in said))

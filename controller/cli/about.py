@@ -9,6 +9,7 @@ import msgspec
 from msgspec import inspect
 
 from controller.commands import COMMANDS, Order, names, usage
+from controller.match_arguments import OfWord
 from controller.messages import Phase, Role
 from controller.tomlwords import expected, short
 
@@ -90,6 +91,8 @@ def _examples(args: Any) -> dict[str, Any]:
     shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # it is one
     due = {field.name: _example(field.type) for field in shape.fields if field.required}
+    if args is OfWord:
+        return {"ruling": "R1"}
     return due | ({"seat": "N"} if "offence" in due and "side" not in due else {})
 
 

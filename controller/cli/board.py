@@ -134,7 +134,7 @@ class Board:
         rows = Table.grid(padding=(0, 2))
         phase = Text(machine.phase.value, style=_COLOURS.get(machine.phase, "bold"))
         rows.add_row("phase", phase)
-        rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.attempt or '–'}")
+        rows.add_row("deal", f"{machine.deal or '–'}, attempt {machine.of_deal or '–'}")
         rows.add_row("fed", ProgressBar(total=108, completed=machine.fed, width=40))
         rows.add_row("pockets", self._counts(state.table))
         if state.fairness:

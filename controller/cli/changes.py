@@ -8,7 +8,7 @@ from controller.client.line import LineState
 from controller.faults import Language
 from controller.messages import Alert, Call, Fairness, Machine, Match, State
 from controller.rules.seat_words import SEATS, SIDES
-from controller.words import PHASES, ROLES
+from controller.words import PHASES, ROLES, reason_words
 
 
 class Line(NamedTuple):
@@ -87,7 +87,9 @@ class Changes:
     ) -> Iterator[Line]:
         for role, by in now.items():
             if before.get(role) != by:
-                why = self.say("why", why=whys[role]) if whys.get(role) else ""
+                said = reason_words(whys.get(role, ""))
+                told = said.zh if self._language == "zh" else said.en
+                why = self.say("why", why=told) if told else ""
                 yield Line(self.say("hold", by=by, role=self._role(role), why=why), CALLS)
         for role, by in before.items():
             if role not in now:
@@ -124,7 +126,7 @@ class Changes:
         phase = PHASES[machine.phase].zh if self._language == "zh" else f"{machine.phase:<10}"
         words = [phase]
         if machine.deal is not None:
-            words.append(self.say("attempt", deal=machine.deal, attempt=machine.attempt))
+            words.append(self._attempt(machine.deal, machine.of_deal))
         if machine.fed or machine.refed:
             words.append(self.say("fed", fed=machine.fed))
         if machine.refed:
@@ -148,7 +150,14 @@ class Changes:
         outcome = proof.outcome
         assert outcome is not None  # only ended attempts are told
         told = OUTCOMES[outcome] if self._language == "zh" else outcome.value
-        return self.say("outcome", attempt=proof.attempt, deal=proof.deal, outcome=told, why=why)
+        which = self._attempt(proof.deal, proof.of_deal)
+        return self.say("outcome", attempt=which, outcome=told, why=why)
+
+    def _attempt(self, deal: int, of_deal: int | None) -> str:
+        """Return which attempt at a deal; a table of an older version does not say."""
+        if of_deal is None:
+            return self.say("deal", deal=deal)
+        return self.say("attempt", deal=deal, attempt=of_deal)
 
 
 def _progress(machine: Machine) -> tuple[object, ...]:

@@ -54,7 +54,11 @@ Examples:
     help="The table's state directory: it says where the table is and holds the keys.",
 )
 @click.option("--deal", type=int, help="The deal meant.  [default: the present one]")
-@click.option("--attempt", type=int, help="The attempt meant.  [default: the present one]")
+@click.option(
+    "--attempt",
+    type=int,
+    help="The attempt meant, by the table's own number.  [default: the present one]",
+)
 @click.option("--person", metavar="NAME", help="Who gives it, where several people have the key.")
 @click.option(
     "--about", "asked", metavar="CMD", help="Say what a command takes and who may give it."

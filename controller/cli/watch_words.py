@@ -24,10 +24,7 @@ SAID: Final[Mapping[str, Words]] = {
     "fed": Words("fed {fed}", "已送{fed}张"),
     "again": Words("again {refed}", "复送{refed}张"),
     "simulated": Words("(simulated)", "（模拟）"),
-    "outcome": Words(
-        "attempt {attempt} of deal {deal}: {outcome}{why}",
-        "第{deal}副 第{attempt}次：{outcome}{why}",
-    ),
+    "outcome": Words("{attempt}: {outcome}{why}", "{attempt}：{outcome}{why}"),
     "reasons": Words(" ({why})", "（{why}）"),
     "since": Words("silent since {time}", "{time}以后无消息"),
     "unheard": Words("nothing heard for {after_s:g} s", "{after_s:g}秒内无消息"),

@@ -181,12 +181,16 @@ class Client:
             return _too_large(command.id, size)  # it has no signature: fields are bounded, too
         if self._identity.seed is None or not _is_signed(cmd):
             return await self.send(command, answer_s)
+        return await self._ask_signed(command, self._identity.seed, answer_s)
+
+    async def _ask_signed(self, command: Command, seed: bytes, answer_s: float) -> Reply:
+        """Send a command, signed for the run of the table that was seen; ask for that first."""
         if self.boot is None:
             seen = await self.send(Command(id=self._ids(), cmd="snapshot"), answer_s)
             if seen.error is not None:
                 return msgspec.structs.replace(seen, id=command.id)
         command = msgspec.structs.replace(command, boot=self.boot)
-        command = signing.sign(command, self._endpoints.server_key, self._identity.seed)
+        command = signing.sign(command, self._endpoints.server_key, seed)
         reply = await self.send(command, answer_s)
         if reply.error is not None and reply.error.code == _OTHER_RUN:
             self.boot = None  # this order is not signed again; before the next it looks anew

@@ -28,6 +28,7 @@ How an order goes out and is seen:
 
 People, and the house around them:
     people.py, sessions.py  who may log in, PINs, invitations; who is logged in
+    leaving.py      who logged out, also while the database is away
     guesses.py, lookers.py  how often somebody may try a PIN; how many pages one person has open
     takes.py        who goes to which table
     routing.py      what a route is given, roles, errors; wrong.py: why something is not done
@@ -35,6 +36,7 @@ People, and the house around them:
     find.py, taking_up.py   tables on the network, taken up while the console runs
     store/          the database: events, heads, orders, people, sheets; two threads beside the loop
     config.py       console.toml, and tables.toml beside it
+    running.py      what runs as long as the console does: where it fails, the console ends
     clock.py        the console's clock: steady, and right once somebody has set the wall's
 
 Imports go one way: view and standing, shown and store, lines, tables, hall and desk, console,

@@ -1,13 +1,12 @@
 """One console, put together: what its routes ask, and what runs while it serves."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import msgspec
-import structlog
 from sqlalchemy import Engine
 
 from controller.console.acts import Acts
@@ -19,6 +18,7 @@ from controller.console.keeping import SheetKeeper
 from controller.console.lookers import Lookers
 from controller.console.one_table import TablePages
 from controller.console.people import People
+from controller.console.running import Running
 from controller.console.seen import Result, Run, Seen, Tables
 from controller.console.sessions import Sessions
 from controller.console.store.acts import KeptActs
@@ -33,7 +33,6 @@ from controller.release import Manifest
 
 MOST_STRANGERS: Final = 2
 """Others wait for their turn: a hall full of telephones keeps no referee waiting."""
-_log = structlog.get_logger("console")
 
 
 class Keeper(Protocol):
@@ -64,7 +63,7 @@ class Console:
     `write` and `read` run what may block, each in its order, `check` what is slow on purpose, as
     the check of a PIN is (None: `read` does); `lines` are clients of the tables.
     `manifest`: of the release that tables should run; `unsigned_heads` says how many signed heads
-    of a table did not fit its key.
+    of a table did not fit its key. `running`: what was begun before, and ends with the console.
     """
 
     def __init__(
@@ -83,7 +82,10 @@ class Console:
         manifest: Manifest | None = None,
         unsigned_heads: Callable[[str], int] = lambda table: 0,
         check: Run | None = None,
+        running: Running | None = None,
     ) -> None:
+        self.running = running or Running()
+        self.begin, self.ending = self.running.begin, self.running.ending
         self.config, self.path = config, path
         self.tables, self.now_ms, self.entropy = tables, now_ms, entropy
         self.write, self.read = write, read
@@ -106,7 +108,7 @@ class Console:
         )
         self.acts = Acts(self.desk, Orders(engine), KeptActs(engine), write)
         self.findings = Findings(
-            tables, self.archive, self.takes.who, read, manifest, unsigned_heads
+            tables, self.archive, self.takes.who, read, manifest, unsigned_heads, self.begin
         )
         self.hall = Hall(tables, self.takes, now_ms, self._parts(), self.begin)
         self.pages = TablePages(tables, self.desk, self.hall, self.archive, self.past, now_ms)
@@ -118,26 +120,6 @@ class Console:
         self.lookers = Lookers()
         self.strangers = asyncio.Semaphore(MOST_STRANGERS)
         """Questions of people without a login, which the database answers: held meanwhile."""
-        self.ending = asyncio.Event()
-        """Set once the console ends: streams end then."""
-        self.failure: BaseException | None = None
-        """Why it ends by itself."""
-
-    def begin(self, running: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
-        """Begin something without which the console would show the past as the present.
-
-        Where it fails, the console ends, and whoever keeps it running starts it anew.
-        """
-        task = asyncio.create_task(running)
-        task.add_done_callback(self._is_over)
-        return task
-
-    def _is_over(self, task: "asyncio.Task[None]") -> None:
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            _log.critical("console failed", exc_info=error)
-            self.failure = error
-            self.ending.set()
 
     def line(self, table: str) -> TableLine:
         """Return what the configuration says of a table. Raises KeyError."""
@@ -183,7 +165,7 @@ class Console:
 
     async def start(self) -> None:
         """Begin to show the tables."""
-        await self.takes.load()
+        await self.takes.load(self.tables.ids)
         await self.acts.load()
         self.pages.start()
         self.hall.start()

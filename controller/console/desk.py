@@ -368,7 +368,7 @@ def _require_his(person: Person, given: Given) -> None:
     if not (may and person.role in (given.role, Role.CHIEF)):
         raise Wrong(
             403,
-            f"this is an order of {given.person} ({given.role.value}): it is his, or the chief's",
+            f"this is an order of {given.person}: it is his, another's of his role, or the chief's",
             f"此命令由{given.person}下达：须由本人、同一角色的人员或裁判长查询",
         )
 

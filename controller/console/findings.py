@@ -14,7 +14,7 @@ import msgspec
 import structlog
 
 from controller.console.late import Moment, moment
-from controller.console.seen import Run, Seen, Tables, Undo
+from controller.console.seen import Begin, Run, Seen, Tables, Undo
 from controller.console.store.archive import Archive, StoreError
 from controller.console.view.chief import ChiefView, chief
 from controller.console.view.noted import Load, Noted, OpenedHand
@@ -56,7 +56,7 @@ class Findings:
     """Notes beside the tables' states, as long as the console runs.
 
     `goes` says who goes to a table now, `unsigned_heads` how many signed heads of a table did not
-    fit its key; `read` runs what may block.
+    fit its key; `read` runs what may block, `begin` begins what runs as long as the console does.
     """
 
     def __init__(
@@ -67,7 +67,9 @@ class Findings:
         read: Run,
         manifest: Manifest | None = None,
         unsigned_heads: Callable[[str], int] = lambda table: 0,
+        begin: Begin = asyncio.create_task,
     ) -> None:
+        self._begin = begin
         self._tables, self._archive, self._goes, self._read = tables, archive, goes, read
         self._manifest, self._unsigned_heads = manifest, unsigned_heads
         self._since: dict[str, int] = {}
@@ -84,7 +86,7 @@ class Findings:
     def start(self) -> None:
         """Hear the tables' events, and look into the archive."""
         self._undo = self._tables.on_event(self.saw)
-        self._looking = asyncio.create_task(self._look())
+        self._looking = self._begin(self._look())
 
     async def close(self) -> None:
         """Hear nothing more."""

@@ -13,6 +13,7 @@ from controller.console.wrong import Wrong
 from controller.messages import Role
 from controller.roster import RosterError, read_certificate
 from controller.roster.certificate import Certificate
+from controller.words import people
 
 
 def secret_file(folder: Path, role: Role) -> Path:
@@ -36,10 +37,9 @@ def identity(folder: Path, role: Role) -> Identity:
     try:
         own = certificate(folder, role)
     except RosterError as missing:
+        who = people([role])
         raise Wrong(
-            409,
-            f"the console has no key for the role {role.value}: {missing}",
-            f"控制台没有{role.value}角色的密钥",
+            409, f"the console has no key of {who.en}: {missing}", f"控制台没有{who.zh}的密钥"
         ) from None
     assert own.curve_secret is not None
     return Identity(own.name, own.curve, own.curve_secret, own.sign)

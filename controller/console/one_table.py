@@ -18,9 +18,11 @@ from controller.console.seen import Run, Seen, Tables
 from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive, StoreError
+from controller.console.view.called import rulebook
 from controller.console.view.told import Told, tell
 from controller.console.wrong import Wrong, no_table
 from controller.messages import Event, Role, State
+from controller.words import Words
 
 _log = structlog.get_logger("console")
 
@@ -36,7 +38,8 @@ MOST: Final = 50
 class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock.
 
-    `skew_ms`: so much that clock is ahead of the table's own, by which its state has its stamps.
+    `rules`: what its rulebook is called, None where nothing was heard. `skew_ms`: so much that
+    clock is ahead of the table's own, by which its state has its stamps.
     """
 
     id: str
@@ -45,6 +48,7 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     since_ms: int
     heard_ms: int | None
     skew_ms: int = 0
+    rules: Words | None = None
 
 
 class _Page:
@@ -176,6 +180,7 @@ class TablePages:
             since_ms=0 if how is Standing.LIVE else since_ms,
             heard_ms=None if how is Standing.LIVE else seen.heard.heard_ms,
             skew_ms=seen.heard.skew_ms,
+            rules=None if seen.state is None else rulebook(seen.state.match.profile),
         )
 
     async def _tick(self, table: str, page: _Page) -> None:

@@ -17,6 +17,7 @@ from controller.console.people import NotAllowed, Person
 from controller.console.store.archive import StoreError
 from controller.console.wrong import Wrong, no_table
 from controller.messages import Role
+from controller.words import people
 
 if TYPE_CHECKING:
     from controller.console.console import Console
@@ -143,13 +144,23 @@ def route(
 
     async def endpoint(request: Request) -> Response:
         console: Console = request.app.state.console
-        person = await console.sessions.whose(request.cookies.get(COOKIE, ""))
+        person = await _who(console, request, needed=roles is not None)
         if roles is not None:
             admit(person, roles)
         answered = await handler(Asked(request, console, person))
         return answered if isinstance(answered, Response) else answer(answered)
 
     return Route(path, _refusing(path, endpoint), methods=list(methods))
+
+
+async def _who(console: "Console", request: Request, *, needed: bool) -> Person | None:
+    """Return who asks; nobody, where he need not be known and the database is away."""
+    try:
+        return await console.sessions.whose(request.cookies.get(COOKIE, ""))
+    except StoreError:
+        if needed:
+            raise
+        return None
 
 
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
@@ -199,9 +210,11 @@ def admit(person: Person | None, roles: Roles) -> Person:
     if person is None:
         raise Wrong(401, "please log in", "请先登录")
     if person.role not in roles:
-        who = ", ".join(role.value for role in Role if role in roles)
+        his, those = people([person.role]), people(role for role in Role if role in roles)
         raise Wrong(
-            403, f"the role {person.role.value} may not; one of: {who}", f"无此权限，限：{who}"
+            403,
+            f"this is not for {his.en}, but for: {those.en}",
+            f"{his.zh}无此权限，限：{those.zh}",
         )
     return person
 

@@ -6,18 +6,22 @@ import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import uvicorn
+from sqlalchemy import Engine
 from starlette.applications import Starlette
 
+from controller.client.client import Identity
 from controller.config import ConfigError
 from controller.console.app import make_app
 from controller.console.clients import Clients
-from controller.console.config import ConsoleConfig, Own
+from controller.console.config import ConsoleConfig, Own, TableLine
 from controller.console.console import Console
 from controller.console.doors import Door, Entrance
 from controller.console.keys import identity
+from controller.console.running import Running
+from controller.console.seen import Run
 from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import Aside
 from controller.console.tables import Tables
@@ -51,20 +55,13 @@ async def opened(
     def ids() -> str:
         return entropy(12).hex()
 
+    def observer(line: TableLine) -> Identity:
+        return identity(console.config.keys_of(line), Role.OBSERVER)
+
     async with AsyncExitStack() as stack:
-        engine = open_engine(config.console.store)
-        stack.callback(engine.dispose)
-        writing, reading, checking = Aside("writing"), Aside("reading"), Aside("checking")
-        for aside in (writing, reading, checking):
-            stack.callback(aside.close)
+        store, running = _store(stack, config.console.store), Running()
         tables = await stack.enter_async_context(
-            Tables(
-                lambda line: identity(console.config.keys_of(line), Role.OBSERVER),
-                Archive(engine),
-                writing.run,
-                now_ms,
-                ids,
-            )
+            Tables(observer, Archive(store.engine), store.write, now_ms, ids, begin=running.begin)
         )
         clients = Clients(
             tables.context,
@@ -76,22 +73,42 @@ async def opened(
         console = Console(
             config,
             tables,
-            engine,
-            writing.run,
-            reading.run,
+            store.engine,
+            store.write,
+            store.read,
             clients.of,
             now_ms=now_ms,
             entropy=entropy,
             path=path,
             manifest=manifest,
             unsigned_heads=lambda table: tables.counts(table).heads,
-            check=checking.run,
+            check=store.check,
+            running=running,
         )
         for line in config.tables:
             tables.add(line)
         stack.push_async_callback(console.close)
         await console.start()
         yield console
+
+
+class _Store(NamedTuple):
+    """The database, and what runs calls on its three threads."""
+
+    engine: Engine
+    write: Run
+    read: Run
+    check: Run
+
+
+def _store(stack: AsyncExitStack, url: str) -> _Store:
+    """Open the database and its threads until the stack is left. Raises StoreError."""
+    engine = open_engine(url)
+    stack.callback(engine.dispose)
+    threads = [Aside(name) for name in ("writing", "reading", "checking")]
+    for thread in threads:
+        stack.callback(thread.close)
+    return _Store(engine, *(thread.run for thread in threads))
 
 
 async def serve(
@@ -124,8 +141,9 @@ async def serve(
             console.ending.set()
             server.should_exit = True
             await serving
-    if console.failure is not None:
-        raise ConsoleFailed("the console failed and ended: see its log above") from console.failure
+    failure = console.running.failure
+    if failure is not None:
+        raise ConsoleFailed("the console failed and ended: see its log above") from failure
 
 
 def address(own: Own, port: int) -> str:

@@ -12,6 +12,7 @@ from typing import Final
 
 import structlog
 
+from controller.console.leaving import Leaving
 from controller.console.people import Listed, NotAllowed, People, Person
 from controller.console.seen import Run
 from controller.console.store.archive import StoreError
@@ -45,10 +46,11 @@ class Sessions:
         self._stepping: set[asyncio.Task[None]] = set()
         self._changes = 0
         self._checking: list[str] = []
+        self._leaving = Leaving(lambda token: self._people.log_out(token), run)
 
     async def whose(self, token: str) -> Person | None:
         """Return whose session a token is; None where it is over, or he may no longer."""
-        if not token or len(token) > _LONGEST:
+        if not token or len(token) > _LONGEST or token in self._leaving:
             return None
         until_ms, known = self._known.get(token, (0, None))
         if known is not None and self._now_ms() < until_ms:
@@ -91,8 +93,9 @@ class Sessions:
         task.add_done_callback(self._stepping.discard)
 
     async def close(self) -> None:
-        """Wait until all are moved with the clock."""
+        """Wait until all are moved with the clock, and who logged out is out."""
         await asyncio.gather(*self._stepping, return_exceptions=True)
+        await self._leaving.close()
 
     async def _step(self, old_ms: int, by_ms: int) -> None:
         try:
@@ -116,13 +119,18 @@ class Sessions:
             self._checking.remove(host)
 
     async def log_out(self, token: str) -> None:
-        """End a session. Who makes a token up keeps nobody waiting."""
-        if await self.whose(token) is None:
-            return
-        await self._run(lambda: self._people.log_out(token))
+        """End a session: here at once, in the database as soon as it is there.
+
+        Who makes a token up keeps nobody waiting.
+        """
+        with suppress(TimeoutError, StoreError):
+            async with asyncio.timeout(LATE_S):
+                if await self.whose(token) is None:
+                    return
         self._changes += 1
         self._known.pop(token, None)
         self._asking.pop(token, None)
+        await self._leaving.put(token)
 
     async def speak(self, name: str, language: Language) -> None:
         """Remember in which language somebody reads."""

@@ -29,7 +29,7 @@ from controller.console.lines.intake import Intake
 from controller.console.lines.signed import signed_head
 from controller.console.lines.taken import NotTaken, taken_event, taken_state
 from controller.console.listeners import Listeners
-from controller.console.seen import Run, Seen, StoreStanding, Undo
+from controller.console.seen import Begin, Run, Seen, StoreStanding, Undo
 from controller.console.standing import Heard, Standing, stepped
 from controller.console.store.archive import Archive, Kept, Written
 from controller.console.store.writer import MOST_EVENTS, Writer
@@ -59,7 +59,8 @@ class Tables:
 
     `identity` returns with which key a table's feed is heard and its events are asked for, the
     observer's. `write` runs what may block on the store's thread. `now_ms` is the console's clock,
-    `ids` names commands. `most_waiting` events wait in memory while the database is away.
+    `ids` names commands. `most_waiting` events wait in memory while the database is away. `begin`
+    begins what runs as long as the console does.
     """
 
     def __init__(
@@ -75,7 +76,9 @@ class Tables:
         audit_s: float = AUDIT_S,
         store_retry_s: float = STORE_RETRY_S,
         most_waiting: int = MOST_EVENTS,
+        begin: Begin = asyncio.create_task,
     ) -> None:
+        self._begin = begin
         self._identity, self._archive, self._write = identity, archive, write
         self._now_ms, self._ids = now_ms, ids
         self._retry_s, self._settle_s, self._audit_s = retry_s, settle_s, audit_s
@@ -98,12 +101,13 @@ class Tables:
             self._store_changed,
             self._store_retry_s,
             self._most_waiting,
+            self._begin,
         )
         self._intake = Intake(self._writer, self._marks, self._happened, self._doubt)
         self._backfill = Backfill(
             self._intake, self._asking, self._head, self._settle_s, self._audit_s
         )
-        self._looking = asyncio.create_task(self._look_on())
+        self._looking = self._begin(self._look_on())
         return self
 
     async def __aexit__(

@@ -1,7 +1,7 @@
 """Who has said that he goes to a table that waits, so that no two go there."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import structlog
 
@@ -23,9 +23,11 @@ class Takes:
         self._writing: set[asyncio.Task[None]] = set()
         self.on_change: Callable[[str], None] = lambda table: None
 
-    async def load(self) -> None:
-        """Take up what was kept."""
+    async def load(self, tables: Collection[str]) -> None:
+        """Take up what was kept, but of a table that is not among these any more."""
         self._by_table = await self._run(self._kept.all)
+        for table in self._by_table.keys() - set(tables):
+            self.put(table, None)
 
     def who(self, table: str) -> str | None:
         """Return who goes to a table."""

@@ -23,7 +23,7 @@ from controller.match.events import Cut, ReleaseOrdered
 from controller.match.phase import BEFORE_RELEASE, called
 from controller.match.refusals import Refusal
 from controller.messages import Failure, Phase, Role
-from controller.words import PHASES, ROLES, Words, named
+from controller.words import PHASES, Words, named, people
 
 STEPS: Final = frozenset({"start_deal", "cut", "release"})
 
@@ -107,7 +107,7 @@ class TableChecks:
     def _veto_start(self, args: Any) -> Failure | None:
         state, loaded = self._record.state, self._deals.loaded
         if state.pauses:
-            return failure("PAUSED", found=named(sorted(state.pauses), ROLES))
+            return failure("PAUSED", found=people(sorted(state.pauses)))
         if state.phase is Phase.COMMITTED and self._table.run is not None:
             return None  # without its cut
         if self._deals.chief is None:
@@ -123,7 +123,7 @@ class TableChecks:
     def _veto_cut(self, args: Cutting) -> Failure | None:
         cutters, pauses = self._deals.cutters(), self._record.state.pauses
         if pauses:
-            return failure("PAUSED", found=named(sorted(pauses), ROLES))
+            return failure("PAUSED", found=people(sorted(pauses)))
         if cutters and args.seat is not None and args.seat not in cutters:
             return failure_of(Refusal("NOT_HIS_DUTY", " / ".join(cutters)))
         return None if self._deals.is_practice else self._refused_cut(args)
@@ -139,7 +139,7 @@ class TableChecks:
     def _veto_release(self, args: Any) -> Failure | None:
         pauses, play = self._record.state.pauses, self._record.play
         if pauses:
-            return failure("PAUSED", found=named(sorted(pauses), ROLES))
+            return failure("PAUSED", found=people(sorted(pauses)))
         if play.match is None or self._deals.is_practice:
             return None
         refused = self._match.refused(ReleaseOrdered(at_ms=self._record.clock()))
@@ -203,7 +203,7 @@ class TableChecks:
         suspended = match is not None and match.suspended is not None
         claimed = match is not None and match.claimed is not None
         if not ended and pauses:
-            raise OrderRefused(failure("NOT_YOUR_PAUSE", found=named(sorted(pauses), ROLES)))
+            raise OrderRefused(failure("NOT_YOUR_PAUSE", found=people(sorted(pauses))))
         if not ended and not suspended:
             raise OrderRefused(failure("NOT_SUSPENDED"))
         # A claimed count is ended by its own recount, whoever else lets the table go on.

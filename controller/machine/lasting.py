@@ -11,14 +11,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-import msgspec
 import structlog
 
 from controller.journal.errors import JournalError, StorageFailed
-from controller.machine.alerts import alert
 from controller.machine.machine import Machine
 from controller.machine.order.desk import failure
-from controller.messages import Command, Phase, Reply, State
+from controller.messages import Command, Reply, State
 
 _log = structlog.get_logger("machine")
 RETRY_S = 1.0
@@ -75,13 +73,7 @@ class LastingMachine:
 
     def state(self) -> State:
         """Return the public state as of now."""
-        state = self.machine.state()
-        if self._failure is None:
-            return state
-        now = msgspec.structs.replace(state.machine, phase=Phase.FAULT)
-        known = [each for each in state.alerts if each.name != "STORAGE_FAILED"]
-        alerts = [*known, alert("STORAGE_FAILED", state.time)]
-        return msgspec.structs.replace(state, machine=now, alerts=alerts)
+        return self.machine.state()
 
     async def leave(self, limit_s: float) -> None:
         """End what is under way as far as it can still be written; the daemon is stopping."""

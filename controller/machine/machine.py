@@ -187,6 +187,7 @@ class Machine:
         self.record.on_play = self._play_changed
         self.meter = given.meter
         self.meter.watch(self._wire_log, self.dealer.link, self.reader.link)
+        self._lasts = True  # what is written: the journal can be written
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         given.journal.on_failed = self._storage_failed
 
@@ -236,10 +237,10 @@ class Machine:
         return await self.desk.submit(command)
 
     def state(self) -> State:
-        """Return the public state as of now, numbered."""
+        """Return the public state as of now, numbered; without a journal it is a fault's."""
         self._seq += 1
         run = self.table.run
-        return public_state(
+        state = public_state(
             self._about,
             self.record.state,
             self.record.shown,
@@ -256,14 +257,17 @@ class Machine:
             cutters=self.deals.cutters(),
             ready_in_s=self._pace.ready_in_s(self._profile.deck.cards),
         )
+        if self._lasts:
+            return state
+        machine = msgspec.structs.replace(state.machine, phase=Phase.FAULT)
+        alerts = [*state.alerts, alert("STORAGE_FAILED", state.time)]
+        return msgspec.structs.replace(state, machine=machine, alerts=alerts)
 
     def _storage_failed(self, failure: StorageFailed) -> None:
-        """Stop all motion, say so once more, and end: nothing can be proved any more."""
+        """Stop all motion, say so from now on, and end: nothing can be proved any more."""
         self.dealer.stop()
-        state = self.state()
-        machine = msgspec.structs.replace(state.machine, phase=Phase.FAULT)
-        alerts = [*state.alerts, alert("STORAGE_FAILED", self._given.wall())]
-        self._given.publish(msgspec.structs.replace(state, machine=machine, alerts=alerts))
+        self._lasts = False
+        self.publish_state()
         if not self._failed.done():
             self._failed.set_exception(failure)
             self._failed.exception()  # seen: `run` may end before it comes to look

@@ -63,7 +63,8 @@ class Played(msgspec.Struct, frozen=True, gc=False):
 class TableState(msgspec.Struct, frozen=True, kw_only=True):
     """Where the table is. `attempts` is the highest number ever given to an attempt.
 
-    `match` is what the present attempt was committed for. `misdeals_in_a_row` counts the
+    `match` is what the present attempt was committed for, `tried` how many attempts at its last
+    deals there were, by deal. `misdeals_in_a_row` counts the
     attempts of the present deal without right hands since its last right ones; hands that were
     out and are dealt again count, too (as the match counts them). `faults` are latched, by name
     and board; `calls` are seats that wait for the referee; `answers` are by signer and id of a
@@ -81,6 +82,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     deal: int | None = None
     attempt: int | None = None
     attempts: int = 0
+    tried: dict[int, int] = {}
     outcome: Outcome | None = None
     misdeals_in_a_row: int = 0
     fed: int = 0
@@ -131,7 +133,13 @@ def _proof(state: TableState, **changes: Any) -> tuple[Fairness, ...]:
 def _committed(state: TableState, entry: Entry) -> TableState:
     assert entry.deal is not None
     assert entry.attempt is not None
-    proof = Fairness(deal=entry.deal, attempt=entry.attempt, commitment=entry.data["commitment"])
+    tried = _tried(state, entry)
+    proof = Fairness(
+        deal=entry.deal,
+        attempt=entry.attempt,
+        of_deal=tried[entry.deal],
+        commitment=entry.data["commitment"],
+    )
     return _with(
         state,
         phase=Phase.COMMITTED,
@@ -139,6 +147,7 @@ def _committed(state: TableState, entry: Entry) -> TableState:
         deal=entry.deal,
         attempt=entry.attempt,
         attempts=entry.attempt,
+        tried=tried,
         outcome=None,
         misdeals_in_a_row=state.misdeals_in_a_row if _same_deal(state, entry) else 0,
         **_attempted(state, entry),
@@ -192,6 +201,13 @@ def _verdict(state: TableState, entry: Entry) -> TableState:
         counters=changed,
         sets=_judged(state, entry),
     )
+
+
+def _tried(state: TableState, entry: Entry) -> dict[int, int]:
+    """Return the attempts at each of the last deals with one more at the entry's, that one last."""
+    deal, before = entry.deal or 0, state.tried if state.match == entry.data["match"] else {}
+    others = {each: n for each, n in before.items() if each != deal}
+    return dict(list({**others, deal: before.get(deal, 0) + 1}.items())[-SHOWN_PROOFS:])
 
 
 def _same_deal(state: TableState, entry: Entry) -> bool:

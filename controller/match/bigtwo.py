@@ -14,6 +14,7 @@ from controller.messages import Seat
 from controller.rules.bigtwo.choices import answered
 from controller.rules.bigtwo.scoring import deal_scores
 from controller.rules.seats import ALL, SIDES
+from controller.rules.words import Words
 
 
 def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
@@ -26,12 +27,15 @@ def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
     return choices_made(changed(match, choices=choices), event.at_ms), ()
 
 
+_LEFT = Words("the cards that each has left", "各家所剩张数")
+
+
 def cards_left(match: BigTwoMatch, event: CardsLeft) -> Stepped:
     """Take how many cards each has left when one is out (seed 002 A10)."""
     try:
         _scores(match, event.left)
     except ValueError as mistake:
-        refuse("NO_FINISH_ORDER", str(mistake))
+        refuse("NO_FINISH_ORDER", str(mistake), _LEFT)
     return changed(match, left=event.left, phase=Phase.RESULT, confirmed=(), led=True), ()
 
 

@@ -3,9 +3,9 @@
 from controller.match.authority import Act, require
 from controller.match.course import Stepped, changed, go_on, next_row, reopened, written
 from controller.match.effects import Effects, Written
-from controller.match.events import Corrected, Signed
+from controller.match.events import Corrected, CorrectionConfirmed, Signed
 from controller.match.phase import Phase
-from controller.match.refusals import refuse
+from controller.match.refusals import no_finish, refuse
 from controller.match.sheet import Choice, CorrectionRow, StoppedRow, deal_row, last_deal, replay
 from controller.match.state import GuandanMatch, Match, Signature
 from controller.rules.result import FinishError, Result, finish
@@ -24,16 +24,27 @@ def corrected(match: GuandanMatch, event: Corrected) -> Stepped:
     try:
         result = finish(event.order)
     except FinishError as mistake:
-        refuse("NO_FINISH_ORDER", str(mistake))
+        no_finish(mistake)
+    if event.entered_by is not None:
+        match = changed(match, spoken=match.spoken | {next_row(match): None})
     return rewritten(
         match,
         event.deal,
         result,
         event.choice,
         by=event.by,
+        entered_by=event.entered_by,
         reason=event.reason,
         at_ms=event.at_ms,
     )
+
+
+def correction_confirmed(match: GuandanMatch, event: CorrectionConfirmed) -> Stepped:
+    """Note that the chief stands by a correction that he gave by word; the sheet stays as it is."""
+    require("late_correction", event.role)
+    if match.spoken.get(event.row, "nobody's") is not None:
+        refuse("NOT_VERBAL", str(event.row))
+    return changed(match, spoken=match.spoken | {event.row: event.by}), ()
 
 
 def _act(match: GuandanMatch, deal: int) -> Act:
@@ -53,6 +64,8 @@ def rewritten(
     by: str,
     reason: str,
     at_ms: int,
+    entered_by: str | None = None,
+    ruling: str | None = None,
 ) -> Stepped:
     """Return the match with another result written for `deal`, and what that changes now.
 
@@ -70,6 +83,8 @@ def rewritten(
         choice=choice,
         by=by,
         reason=reason,
+        entered_by=entered_by,
+        ruling=ruling,
     )
     sheet = (*match.sheet, row)
     match = changed(match, sheet=sheet, standing=replay(match.profile, sheet))

@@ -43,7 +43,7 @@ def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
     if charge.match != match.meeting.match_id or charge.pair != match.meeting.pairs[charge.side].id:
         refuse("OTHER_SIDE", charge.pair)
     _require_legal(match, charge, event.proposal)
-    ruling = propose(event.id, charge, event.proposal, event.by)
+    ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
     return changed(match, rulings=(*match.rulings, ruling)), ()
 
 
@@ -57,7 +57,15 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
         require("signed_sheet", event.role, verbal=event.verbal)
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
-    decided = _allowed(approve(ruling, event.by, event.role, event.verbal, event.proposal))
+    word = approve(
+        ruling,
+        event.by,
+        event.role,
+        event.verbal,
+        event.proposal,
+        entered_by=event.entered_by,
+    )
+    decided = _allowed(word)
     match, effects = _noted(_replaced(match, decided), decided, event.at_ms)
     for consequence in decided.proposal.effects:
         after, more = happens(match, decided, consequence, event.at_ms)
@@ -81,7 +89,8 @@ def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     overturned = ruling.state == "decided"
     if overturned and any(isinstance(effect, FINAL) for effect in ruling.proposal.effects):
         refuse("IT_ENDED_A_DEAL", event.id)
-    match = _replaced(match, _allowed(reject(ruling, event.by, event.role, event.verbal)))
+    word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
+    match = _replaced(match, _allowed(word))
     if not overturned:
         return match, ()
     row = OverturnedRow(row=next_row(match), at_ms=event.at_ms, ruling=event.id)

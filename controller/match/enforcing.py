@@ -20,7 +20,7 @@ from controller.match.course import (
 from controller.match.finishing import place_taken
 from controller.match.judging import lost_by_ruling
 from controller.match.phase import BEFORE_RELEASE, Phase
-from controller.match.refusals import refuse
+from controller.match.refusals import no_finish, refuse
 from controller.match.rows import row_of_deal
 from controller.match.rulings import Ruling
 from controller.match.sheet import ShiftRow, deal_row
@@ -75,7 +75,17 @@ def _rewritten(
     match: GuandanMatch, ruling: Ruling, deal: int, result: Result, at_ms: int
 ) -> Stepped:
     by, reason = ruling.approved_by or ruling.by, offence(ruling.charge.offence).en
-    return rewritten(match, deal, result, "from_now", by=by, reason=reason, at_ms=at_ms)
+    return rewritten(
+        match,
+        deal,
+        result,
+        "from_now",
+        by=by,
+        entered_by=ruling.entered_by,
+        ruling=ruling.id,
+        reason=reason,
+        at_ms=at_ms,
+    )
 
 
 def _shifted(match: GuandanMatch, ruling: Ruling, side: Side, steps: int, at_ms: int) -> Stepped:
@@ -118,7 +128,7 @@ def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) 
     try:
         result = with_dead_hands(was.result.order, (*was.dead, what.seat))
     except FinishError as mistake:
-        refuse("NO_FINISH_ORDER", str(mistake))
+        no_finish(mistake)
     return _rewritten(match, ruling, deal, result, at_ms)
 
 

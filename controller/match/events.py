@@ -109,7 +109,7 @@ class Recounted(Event, frozen=True):
     """The referee counted four hands, after a search; a pair's second claim is the chief's.
 
     `found`: the counts were made right by a card that lay on the floor or in a pocket.
-    `by`: who counted, or decided.
+    `by`: who counted, or decided; `entered_by`: who entered that as the chief's word.
     """
 
     counts: dict[Seat, int]
@@ -117,15 +117,20 @@ class Recounted(Event, frozen=True):
     by: str = "referee"
     role: Role = Role.REFEREE
     verbal: bool = False
+    entered_by: str | None = None
 
 
 class DealVoided(Event, frozen=True):
-    """The chief voids a deal that has begun: it is dealt again (作废，重新发牌)."""
+    """The chief voids a deal that has begun: it is dealt again (作废，重新发牌).
+
+    `entered_by`: who entered it as his word.
+    """
 
     reason: str
     by: str
     role: Role
     verbal: bool = False
+    entered_by: str | None = None
 
 
 class AntiAnswered(Event, frozen=True):
@@ -231,12 +236,13 @@ class LeaderNamed(Event, frozen=True):
 
 
 class ExtraDealOrdered(Event, frozen=True):
-    """The chief ordered an extra deal (加打一副)."""
+    """The chief ordered an extra deal (加打一副); `entered_by`: who entered it as his word."""
 
     reason: str
     by: str
     role: Role
     verbal: bool = False
+    entered_by: str | None = None
 
 
 class DealStopped(Event, frozen=True):
@@ -248,7 +254,10 @@ class DealStopped(Event, frozen=True):
 
 
 class Corrected(Event, frozen=True):
-    """The result of a recorded deal was wrong; later deals stay what they were played as."""
+    """The result of a recorded deal was wrong; later deals stay what they were played as.
+
+    `by`: whose word it is; `entered_by`: who entered it as the chief's.
+    """
 
     deal: int
     order: tuple[Seat, ...]
@@ -257,6 +266,19 @@ class Corrected(Event, frozen=True):
     reason: str
     role: Role
     verbal: bool = False
+    entered_by: str | None = None
+
+
+class CorrectionConfirmed(Event, frozen=True):
+    """The chief confirms in writing the correction of `deal` that he gave by word.
+
+    `row`: of the score sheet.
+    """
+
+    row: int
+    deal: int
+    by: str
+    role: Role
 
 
 class Suspended(Event, frozen=True):
@@ -270,7 +292,10 @@ class Resumed(Event, frozen=True):
 
 
 class AreaPaused(Event, frozen=True):
-    """The clock of the whole area stands still."""
+    """The clock of the whole area stands still: why, and who stopped it, where that is known."""
+
+    reason: str | None = None
+    by: str | None = None
 
 
 class AreaResumed(Event, frozen=True):
@@ -319,22 +344,30 @@ class RulingProposed(Event, frozen=True):
 
 
 class RulingApproved(Event, frozen=True):
-    """A ruling is in force, as proposed or with another legal proposal."""
+    """A ruling is in force, as proposed or with another legal proposal.
+
+    `entered_by`: who entered it as the chief's word.
+    """
 
     id: str
     by: str
     role: Role
     verbal: bool = False
     proposal: Proposal | None = None
+    entered_by: str | None = None
 
 
 class RulingRejected(Event, frozen=True):
-    """A proposed ruling comes to nothing; a decided one is overturned."""
+    """A proposed ruling comes to nothing; a decided one is overturned.
+
+    `entered_by`: who entered that as the chief's word.
+    """
 
     id: str
     by: str
     role: Role
     verbal: bool = False
+    entered_by: str | None = None
 
 
 class VerbalConfirmed(Event, frozen=True):
@@ -386,6 +419,7 @@ MatchEvent = (
     | ExtraDealOrdered
     | DealStopped
     | Corrected
+    | CorrectionConfirmed
     | Suspended
     | Resumed
     | AreaPaused

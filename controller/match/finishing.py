@@ -23,7 +23,7 @@ from controller.match.events import (
     ResultEntered,
 )
 from controller.match.phase import Phase
-from controller.match.refusals import refuse
+from controller.match.refusals import no_finish, refuse
 from controller.match.rows import row_of_deal
 from controller.match.sheet import LeaderRow, StoppedRow, last_deal
 from controller.match.state import GuandanMatch
@@ -53,7 +53,10 @@ def _require_place(match: GuandanMatch, seat: Seat) -> None:
     if seat in match.order:
         refuse("TWICE", seat)
     if seat in match.dead:
-        refuse("NO_FINISH_ORDER", f"the cards of {seat} are dead: he is last")
+        who = SEATS[seat]
+        no_finish(
+            Words(f"the cards of {who.en} are dead: he is last", f"{who.zh}手牌作废，判为下游")
+        )
 
 
 def _without(seats: tuple[Seat, ...], gone: Seat) -> tuple[Seat, ...]:
@@ -68,10 +71,8 @@ def out_withdrawn(match: GuandanMatch, event: OutWithdrawn) -> Stepped:
     if event.seat in match.outs:
         return changed(match, outs=_without(match.outs, event.seat)), ()
     if event.seat not in match.order:
-        refuse(
-            "NO_FINISH_ORDER",
-            Words(f"{event.seat} is not out", f"{SEATS[event.seat].zh}尚未出完"),
-        )
+        who = SEATS[event.seat]
+        no_finish(Words(f"{who.en} is not out", f"{who.zh}尚未出完"))
     return place_taken(changed(match, order=_without(match.order, event.seat)), match.ended_ms)
 
 
@@ -103,7 +104,7 @@ def result_entered(match: GuandanMatch, event: ResultEntered) -> Stepped:
     try:
         _finish(event.order, match.dead)
     except FinishError as mistake:
-        refuse("NO_FINISH_ORDER", str(mistake))
+        no_finish(mistake)
     ended_ms = match.ended_ms if event.ended_ms is None else event.ended_ms
     order = tuple(seat for seat in event.order if seat not in match.dead)
     return place_taken(changed(match, order=order), ended_ms)

@@ -172,7 +172,7 @@ def recounted(match: Match, event: Recounted) -> Stepped:
         refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
     going = changed(match, suspended=None, claimed=None)
     if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
-        return _dealt_again(going, "count", event.by, event.at_ms, claimed=match.claimed)
+        return _dealt_again(going, "count", event, claimed=match.claimed)
     return going, ()
 
 
@@ -202,7 +202,7 @@ def deal_voided(match: Match, event: DealVoided) -> Stepped:
     act: Act = "void_deal" if match.led else "redeal_after_release"
     require(act, event.role, verbal=event.verbal)
     stopped = changed(match, suspended=None, claimed=None)
-    return _dealt_again(stopped, event.reason, event.by, event.at_ms)
+    return _dealt_again(stopped, event.reason, event)
 
 
 def demanded_counts(match: Match) -> dict[Seat, int]:
@@ -225,16 +225,22 @@ def led(match: Match, event: Led) -> Stepped:
 
 
 def _dealt_again(
-    match: Match, reason: str, by: str, at_ms: int, *, claimed: Seat | None = None
+    match: Match, reason: str, event: Recounted | DealVoided, *, claimed: Seat | None = None
 ) -> Stepped:
     """Write on the sheet that hands which were out are dealt again, and begin an attempt."""
     if not isinstance(match, GuandanMatch):
-        return _again(match, at_ms)
+        return _again(match, event.at_ms)
     row = RedealtRow(
-        row=next_row(match), at_ms=at_ms, deal=match.deal, reason=reason, by=by, claimed=claimed
+        row=next_row(match),
+        at_ms=event.at_ms,
+        deal=match.deal,
+        reason=reason,
+        by=event.by,
+        claimed=claimed,
+        entered_by=event.entered_by,
     )
     noted, effects = written(match, row)
-    again, more = _again(noted, at_ms)
+    again, more = _again(noted, event.at_ms)
     return again, (*effects, *more)
 
 

@@ -72,7 +72,7 @@ def _said_by_opponent(match: Match, seat: Seat) -> Seat | None:
 
 def _out(match: Match, seat: Seat, at_ms: int) -> MatchEvent:
     if not isinstance(match, GuandanMatch):
-        refuse("OTHER_RULES", match.profile.title_en)
+        refuse("OTHER_RULES", match.profile.title)
     return OutSaid(at_ms=at_ms, seat=seat)
 
 

@@ -97,7 +97,7 @@ def step(match: Match, event: MatchEvent) -> Stepped:
 def _handled(match: Match, event: MatchEvent) -> Stepped:
     rule = _RULES[type(event)]
     if not isinstance(match, rule.match):
-        refuse("OTHER_RULES", match.profile.title_en)
+        refuse("OTHER_RULES", match.profile.title)
     if match.phase not in rule.phases:
         refuse("WRONG_PHASE", called(match.phase), called(*rule.phases))
     if match.suspended is not None and not rule.suspended:
@@ -169,6 +169,9 @@ _RULES: dict[type[events.Event], Rule] = {
     ),
     events.DealStopped: Rule(finishing.deal_stopped, AT_THE_TABLE, GuandanMatch, suspended=True),
     events.Corrected: Rule(closing.corrected, _WRITTEN, GuandanMatch, suspended=True),
+    events.CorrectionConfirmed: Rule(
+        closing.correction_confirmed, _ALWAYS, GuandanMatch, suspended=True
+    ),
     events.Suspended: Rule(timing.suspended, _ALWAYS - {Phase.SIGNED}),
     events.Resumed: Rule(timing.resumed, _ALWAYS, suspended=True),
     events.AreaPaused: Rule(timing.area_paused, _ALWAYS, suspended=True),

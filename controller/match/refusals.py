@@ -5,6 +5,7 @@ from typing import NoReturn
 import msgspec
 
 from controller.faults import Fault, Language, fault
+from controller.rules.result import FinishError
 from controller.rules.seat_words import SIGNERS
 from controller.words import Words
 
@@ -49,6 +50,17 @@ class RefusedError(Exception):
 def refuse(code: str, what: str | Words = "", legal: str | Words = "") -> NoReturn:
     """Refuse the event at hand. Raises RefusedError."""
     raise RefusedError(Refusal(code, what, legal))
+
+
+def no_finish(why: FinishError | Words) -> NoReturn:
+    """Refuse an order of seats that ends no deal of Guandan. Raises RefusedError."""
+    refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _ORDER)
+
+
+_ORDER = Words(
+    "who went out, first to last: two after a double-down, else three",
+    "按出完先后点座位，双下两家，否则三家",
+)
 
 
 def _words(value: str | Words) -> str | Words:

@@ -21,9 +21,10 @@ from controller.rules.penalties.records import Entry, Incident, Record
 class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is ruled on a charge, or is to be.
 
-    `by` proposed it, `approved_by` decided, `rejected_by` rejected or overturned it.
-    `verbal`: the chief approved by word, which a referee entered; `confirmed_by`: who then
-    confirmed it. `changed_from`: what was proposed first, where another penalty was given.
+    `by` proposed it at `at_ms`, `approved_by` decided, `rejected_by` rejected or overturned it.
+    `verbal`: the chief approved by word, which `entered_by` entered; `confirmed_by`: who then
+    confirmed it; `rejection_entered_by`: who entered the chief's word that it comes to nothing.
+    `changed_from`: what was proposed first, where another penalty was given.
     """
 
     id: str
@@ -34,22 +35,33 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     approved_by: str | None = None
     rejected_by: str | None = None
     verbal: bool = False
+    entered_by: str | None = None
     confirmed_by: str | None = None
+    rejection_entered_by: str | None = None
     changed_from: Proposal | None = None
+    at_ms: int | None = None
 
 
-def propose(ruling_id: str, charge: Charge, proposal: Proposal, by: str) -> Ruling:
-    """Return a ruling that `by` proposes; it is not in force."""
-    return Ruling(id=ruling_id, charge=charge, proposal=proposal, by=by)
+def propose(
+    ruling_id: str, charge: Charge, proposal: Proposal, by: str, at_ms: int | None = None
+) -> Ruling:
+    """Return a ruling that `by` proposes at `at_ms`; it is not in force."""
+    return Ruling(id=ruling_id, charge=charge, proposal=proposal, by=by, at_ms=at_ms)
 
 
 def approve(
-    ruling: Ruling, by: str, role: Role, verbal: bool = False, proposal: Proposal | None = None
+    ruling: Ruling,
+    by: str,
+    role: Role,
+    verbal: bool = False,
+    proposal: Proposal | None = None,
+    *,
+    entered_by: str | None = None,
 ) -> Ruling | Refusal:
     """Return the ruling in force, as proposed or with another legal `proposal` (改判).
 
-    `verbal`: a referee enters the word of the chief, whose name is `by`. Returns why not
-    where `role` may not, or the ruling is not open.
+    `verbal`: `entered_by`, a referee, enters the word of the chief, whose name is `by`. Returns
+    why not where `role` may not, or the ruling is not open.
     """
     if ruling.state != "proposed":
         return Refusal("NOT_OPEN", ruling.id)
@@ -64,20 +76,26 @@ def approve(
         proposal=chosen,
         approved_by=by,
         verbal=chiefs and role is not Role.CHIEF,
+        entered_by=entered_by,
         changed_from=ruling.proposal if chosen != ruling.proposal else None,
     )
 
 
-def reject(ruling: Ruling, by: str, role: Role, verbal: bool = False) -> Ruling | Refusal:
+def reject(
+    ruling: Ruling, by: str, role: Role, verbal: bool = False, *, entered_by: str | None = None
+) -> Ruling | Refusal:
     """Return the ruling rejected (驳回), or overturned by the chief where it was decided.
 
-    Returns why not where `role` may not, or it was rejected before.
+    `entered_by`: who enters that as the chief's word. Returns why not where `role` may not, or it
+    was rejected before.
     """
     if ruling.state == "rejected":
         return Refusal("NOT_OPEN", ruling.id)
     need = "chief" if ruling.state == "decided" else ruling.proposal.needs
     refused = denial(need, role, verbal=verbal)
-    return refused or _with(ruling, state="rejected", rejected_by=by)
+    return refused or _with(
+        ruling, state="rejected", rejected_by=by, rejection_entered_by=entered_by
+    )
 
 
 def confirm_verbal(ruling: Ruling, by: str, role: Role) -> Ruling | Refusal:

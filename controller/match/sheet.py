@@ -106,7 +106,8 @@ class CorrectionRow(Row, frozen=True, tag="correction"):
     """The result of `deal` was written wrongly; `was` stays readable (seed 000 A15.3.8).
 
     `choice`: the new result counts from now on, or it does and the later deals are void,
-    or nothing changes.
+    or nothing changes. `entered_by`: who entered it as the chief's word, which `by` gave.
+    `ruling`: the one that it came of, with whose confirmation that word is confirmed.
     """
 
     deal: int
@@ -115,6 +116,8 @@ class CorrectionRow(Row, frozen=True, tag="correction"):
     choice: Choice
     by: str
     reason: str
+    entered_by: str | None = None
+    ruling: str | None = None
 
 
 class StoppedRow(Row, frozen=True, tag="stopped"):
@@ -132,13 +135,14 @@ class RedealtRow(Row, frozen=True, tag="redealt"):
     """The hands of `deal` were with the players, and it is dealt again; it moves nothing.
 
     `reason`: "count" after a wrong count (seed 000 A5.2), else the chief's words. `by`: whose
-    word it was; `claimed`: who claimed the count.
+    word it was; `entered_by`: who entered that as the chief's; `claimed`: who claimed the count.
     """
 
     deal: int
     reason: str
     by: str
     claimed: Seat | None = None
+    entered_by: str | None = None
 
 
 class EndRow(Row, frozen=True, tag="end"):

@@ -127,12 +127,14 @@ class GuandanMatch(Match, frozen=True, kw_only=True):
 
     `level` and `owner`: what is played in the present deal; `follows`: the result that its
     leader and tribute follow from. All three are facts from the release on, whatever is
-    corrected afterwards.
+    corrected afterwards. `spoken`: the corrections that the chief gave by word, by the number of
+    their row: who has confirmed that in writing, None: he has still to.
     """
 
     profile: GuandanProfile
     standing: Standing
     sheet: Sheet = ()
+    spoken: dict[int, str | None] = {}
     level: Grade = 2
     owner: Side | None = None
     follows: Result | None = None

@@ -154,7 +154,8 @@ def resumed(match: Match, event: Resumed) -> Stepped:
 
 def area_paused(match: Match, event: AreaPaused) -> Stepped:
     """Stop the clocks of the whole area."""
-    return changed(match, clock=match_clock.paused(match.clock, event.at_ms)), ()
+    stop = match_clock.AreaStop(event.reason, event.by)
+    return changed(match, clock=match_clock.paused(match.clock, event.at_ms, stop)), ()
 
 
 def area_resumed(match: Match, event: AreaResumed) -> Stepped:

@@ -4,6 +4,7 @@ A grade is a number, 2…14 as the natural ranks are, and 15 for past A.
 """
 
 from controller.cards import RANKS
+from controller.rules.words import Words
 
 Grade = int
 
@@ -18,6 +19,16 @@ _GRADES = {text: grade for grade, text in _TEXTS.items()}
 def grade_text(grade: Grade) -> str:
     """Return a grade as people write it: "2"…"10", "J", "Q", "K", "A", and "A+" past A."""
     return _TEXTS[grade]
+
+
+def climbed(steps: int) -> Words:
+    """Return so many levels up, or down where it is less than none, in words."""
+    many, way = abs(steps), Words("up", "升") if steps > 0 else Words("down", "降")
+    number = _NUMBERS[many] if many < len(_NUMBERS) else str(many)
+    return Words(f"{number} level{'' if many == 1 else 's'} {way.en}", f"{way.zh}{many}级")
+
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def parse_grade(text: str) -> Grade:

@@ -16,6 +16,7 @@ from controller.messages import Seat
 from controller.rules import tables
 from controller.rules.bigtwo.tables import BigTwo
 from controller.rules.tables import Count
+from controller.rules.words import Words
 
 ABOUT = frozenset(
     (
@@ -92,6 +93,11 @@ class Profile(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True)
             least, most = getattr(self, key)
             if least > most:
                 raise ValueError(f"{key} = [{least}, {most}]: expected least before most")
+
+    @property
+    def title(self) -> Words:
+        """What people call the rulebook, in both languages; `name` is for programs."""
+        return Words(self.title_en, self.title_zh)
 
     def cuts(self) -> range:
         """Return the legal cuts: how many cards the packet taken off may have."""

@@ -10,14 +10,21 @@ from typing import Literal, cast
 import msgspec
 
 from controller.messages import Seat, Side
+from controller.rules.seat_words import SEATS, joined
 from controller.rules.seats import ALL, after, opposite, other_side, side
+from controller.rules.words import Words
 
 ResultClass = Literal["R12", "R13", "R14"]
 """R12: UP and 2ND of one side (双下), R13: UP and 3RD, R14: UP and LAST."""
 
 
 class FinishError(ValueError):
-    """No finish order: its text is one line."""
+    """No finish order: its text is one line, `words` the same in both languages."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Keep both."""
+        super().__init__(en)
+        self.words = Words(en, zh)
 
 
 class Finish(msgspec.Struct, frozen=True, gc=False, tag="played_out"):
@@ -83,18 +90,34 @@ def finish(order: Sequence[str]) -> Finish:
     Raises FinishError where the names are no finish order of one deal.
     """
     if not set(order) <= set(ALL) or len(set(order)) != len(order):
-        raise FinishError(f"{' '.join(order)}: write each seat once, of N, W, S and E")
+        said = " ".join(order)
+        raise FinishError(
+            f"{said}: write each seat once, of N, W, S and E", f"{said}：每家只写一次"
+        )
     if len(order) < 2:
-        raise FinishError("a deal ends with two seats named after a double-down, else three")
+        raise FinishError(
+            "a deal ends with two seats named after a double-down, else three",
+            "双下录入两家，否则三家",
+        )
     up, second, *rest = cast(Sequence[Seat], order)
     if second == opposite(up):
         if rest:
-            raise FinishError(f"{up} and {second} are partners: the deal ended with these two")
+            raise FinishError(
+                f"{_both(up, second).en} are partners: the deal ended with these two",
+                f"{_both(up, second).zh}是搭档：双下只录入这两家",
+            )
         return Finish(up, second)
     if not rest:
-        raise FinishError(f"{up} and {second} are no partners: who went out third?")
+        raise FinishError(
+            f"{_both(up, second).en} are no partners: say who went out third",
+            f"{_both(up, second).zh}不是搭档：还须录入三游",
+        )
     left = next(seat for seat in ALL if seat not in (up, second, rest[0]))
     return Finish(up, second, rest[0], left)
+
+
+def _both(one: Seat, other: Seat) -> Words:
+    return joined((one, other), SEATS.__getitem__, " and ", "与")
 
 
 def with_dead_hands(order: Sequence[str], dead: Collection[str]) -> Finish:

@@ -124,12 +124,12 @@ def judge_return(
 
 _REASONS: dict[str, tuple[State, str | None, str, str]] = {
     "any": ("right", None, "any card may be returned", "可还任意牌"),
-    "ten": ("right", None, "{card} is 10 or less", "{card}为10以下(含10)的牌"),
+    "ten": ("right", None, "{card} is 10 or less", "{card}为10以下（含10）的牌"),
     "smallest": (
         "right",
         "tribute.return_if_none",
         "without a card of 10 or less the smallest goes back: {card}",
-        "手中无10以下(含10)的牌，还最小的牌{card}",
+        "手中无10以下（含10）的牌，还最小的牌{card}",
     ),
     "received": (
         "warn",
@@ -153,13 +153,13 @@ _REASONS: dict[str, tuple[State, str | None, str, str]] = {
         "wrong",
         None,
         "{card} is above 10: 10 or less has to be returned",
-        "还错牌：{card}大于10，须还10以下(含10)的牌",
+        "还错牌：{card}大于10，须还10以下（含10）的牌",
     ),
     "not_smallest": (
         "wrong",
         "tribute.return_if_none",
         "{card} is above 10, and not the smallest card of a hand without 10 or less",
-        "还错牌：手中无10以下(含10)的牌时须还最小的牌，{card}不是最小的牌",
+        "还错牌：手中无10以下（含10）的牌时须还最小的牌，{card}不是最小的牌",
     ),
 }
 """State, key (None: the rule of this return), and the words for it."""

@@ -113,7 +113,11 @@ class BigTwoLine(Part, frozen=True, kw_only=True):
 
 
 class Correction(Part, frozen=True, kw_only=True):
-    """The result of a deal was written wrongly: old and new, whose word it was, and why."""
+    """The result of a deal was written wrongly: old and new, whose word it was, and why.
+
+    `entered_by`: who entered it as the chief's, which `by` gave; `confirmed_by`: who confirmed
+    that in writing, null: he has still to, or it was no word.
+    """
 
     row: int
     at_ms: int
@@ -123,6 +127,8 @@ class Correction(Part, frozen=True, kw_only=True):
     choice: Literal["from_now", "void_later", "stand"]
     by: str
     reason: str
+    entered_by: str | None = None
+    confirmed_by: str | None = None
 
 
 class Note(Part, frozen=True, kw_only=True):

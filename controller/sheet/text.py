@@ -21,13 +21,20 @@ from controller.sheet.form import (
     ScoreSheet,
     Signed,
 )
-from controller.sheet.words import LABELS
+from controller.sheet.words import LABELS, confirmed, rules_words
+from controller.signer_names import whose
 
 WIDTH = 80
 """Cells of the longest line: it fits a terminal and a sheet of paper."""
 
 _INDENT = "    "
 _BLANK = "____________________"
+_NAMED = {
+    "N": Words("North", "北"),
+    "W": Words("West", "西"),
+    "S": Words("South", "南"),
+    "E": Words("East", "东"),
+}
 _SEAT = {"N": Words("N", "北"), "W": Words("W", "西"), "S": Words("S", "南"), "E": Words("E", "东")}
 _HASH = 16
 """Digits of a hash or a journal's head that are printed."""
@@ -70,8 +77,9 @@ class _Page:
     def _seat(self, seat: Seat) -> str:
         return self._in(_SEAT[seat])
 
-    def _seats(self, seats: Sequence[Seat]) -> str:
-        return " ".join(map(self._seat, seats))
+    def _named(self, seats: Sequence[Seat]) -> str:
+        """Seats in running words: a column alone has their letters."""
+        return self._("between_seats").join(self._in(_NAMED[seat]) for seat in seats)
 
     def _pair(self, label: str, value: object) -> str:
         return f"{self._(label)} {value}"
@@ -90,11 +98,8 @@ class _Page:
             ],
             WIDTH,
         )
-        rules = sheet.rules
-        event = Words(rules.event_en or "", rules.event_zh or "")
-        named = f"{self._in(Words(rules.title_en, rules.title_zh))} ({rules.name})"
-        parts = [self._pair("rules", named), self._pair("hash", rules.hash[:_HASH])]
-        yield from packed([*parts, *([self._in(event)] if event.en else [])], WIDTH)
+        rules = self._pair("rules", self._in(rules_words(sheet.rules)))
+        yield from packed([rules, self._pair("hash", sheet.rules.hash[:_HASH])], WIDTH)
         for side in BOTH:
             pair = sheet.pairs[side]
             people = [
@@ -156,13 +161,12 @@ class _Page:
         if line.outcome.forfeited_by is not None:
             told.append(self._outcome(line.outcome))
         if line.leader is not None:
-            told.append(self._pair("leader", self._seat(line.leader)))
+            told.append(self._pair("leader", self._named([line.leader])))
         if line.turned_up is not None:
             told.append(self._pair("turned_up", line.turned_up))
         if line.cut is not None:
-            told.append(
-                self._pair("cut", f"{self._seats([line.cutter] if line.cutter else [])} {line.cut}")
-            )
+            cutter = self._named([line.cutter] if line.cutter else [])
+            told.append(self._pair("cut", f"{cutter} {line.cut}"))
         flags = {
             "uncut": line.uncut,
             "by_hand": line.by_hand,
@@ -173,7 +177,7 @@ class _Page:
         if line.misdeals:
             told.append(self._pair("misdeals", line.misdeals))
         if line.dead:
-            told.append(self._pair("dead", self._seats(line.dead)))
+            told.append(self._pair("dead", self._named(line.dead)))
         if line.written:
             told.append(self._pair("written", f"{line.written['NS']}:{line.written['EW']}"))
         told += [
@@ -195,9 +199,9 @@ class _Page:
         return [str(line.deal), *scores, " ".join(f"{line.totals[seat]:+d}" for seat in ALL)]
 
     def _told(self, line: BigTwoLine) -> str:
-        told = [self._pair("leader", self._seat(line.leader))]
-        told += [self._pair("opened", self._seats(line.opened))] if line.opened else []
-        told += [self._pair("doubled", self._seats(line.doubled))] if line.doubled else []
+        told = [self._pair("leader", self._named([line.leader]))]
+        told += [self._pair("opened", self._named(line.opened))] if line.opened else []
+        told += [self._pair("doubled", self._named(line.doubled))] if line.doubled else []
         told += [self._("uncut")] if line.uncut else []
         told += [self._("by_hand")] if line.by_hand else []
         told += [self._pair("misdeals", line.misdeals)] if line.misdeals else []
@@ -211,9 +215,11 @@ class _Page:
             yield self._("corrections")
         for one in sheet.corrections:
             was, now = self._outcome(one.was), self._outcome(one.now)
+            stands = confirmed(one)
+            by = self._in(whose(one.by, one.entered_by))
             yield from _hanging(
-                f"{self._pair('deal', one.deal)}: {was} → {now}, "
-                f"{self._('choice_' + one.choice)}, {one.by}: {one.reason}"
+                f"{self._pair('deal', one.deal)}: {was} → {now}, {self._('choice_' + one.choice)}, "
+                f"{by}: {one.reason}{'' if stands is None else self._('comma') + self._in(stands)}"
             )
         if sheet.notes:
             yield self._("notes")
@@ -222,7 +228,7 @@ class _Page:
 
     def _outcome(self, outcome: Outcome) -> str:
         if outcome.forfeited_by is None:
-            return self._seats(outcome.order)
+            return self._named(outcome.order)
         return f"{self._in(SIDES[outcome.forfeited_by])}{self._('forfeits')}"
 
     def _result(self) -> Iterator[str]:

@@ -1,6 +1,25 @@
 """The words of a printed score sheet, in English and in Chinese."""
 
 from controller.rules.words import Words
+from controller.sheet.form import Correction, Rules
+from controller.signer_names import signed_words
+
+
+def rules_words(rules: Rules) -> Words:
+    """Return what a rulebook is called, with what its event settles."""
+    en, zh = ((rules.title_en, rules.event_en), (rules.title_zh, rules.event_zh))
+    return Words(" · ".join(filter(None, en)), " · ".join(filter(None, zh)))
+
+
+def confirmed(one: Correction) -> Words | None:
+    """Return whether the chief has confirmed his word, in words; None: it was none by mouth."""
+    if one.confirmed_by is not None:
+        by = signed_words(one.confirmed_by)
+        return Words(f"confirmed by {by.en}", f"{by.zh}已书面确认")
+    if one.entered_by is None:
+        return None
+    return Words("not confirmed in writing yet", "待书面确认")
+
 
 LABELS: dict[str, Words] = {
     "title": Words("Guandan score sheet", "掼蛋记分表"),
@@ -45,6 +64,7 @@ LABELS: dict[str, Words] = {
     "overturned": Words(" (overturned)", "(已改判)"),
     "forfeits": Words(" forfeits", "判负"),
     "list": Words(", ", " "),
+    "between_seats": Words(", ", "、"),
     "before_card": Words(" ", ""),
     "comma": Words(", ", "，"),
     "opened": Words("open:", "明牌"),

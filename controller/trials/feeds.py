@@ -17,7 +17,8 @@ import hashlib
 import re
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -234,43 +235,60 @@ async def serve(
 
     Once it is to be `quiet` nothing more happens but states, and it says what did.
     """
-    let_open_many_files()
-    context = zmq.asyncio.Context()
-    context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
-    state = example_state()
-    feeds = [SimFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
     called: list[Called] = []
+
+    def say(feed: SimFeed) -> None:
+        feed.say(now())
+
+    def grow(feed: SimFeed) -> None:
+        feed.happened(feed.chain.grow(now()))
 
     def call(feed: SimFeed) -> None:
         feed.calls = not feed.calls
         called.append(Called(feed.id, now_ms(), feed.calls))
         feed.say(now())
 
-    def grow(feed: SimFeed) -> None:
-        feed.happened(feed.chain.grow(now()))
-
     loop = asyncio.get_running_loop()
-    tasks = [loop.create_task(feed.answer()) for feed in feeds]
-    try:
+    async with _opened(ids) as feeds:
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
         on_open([feed.at for feed in feeds])
-        tasks.append(loop.create_task(spread(feeds, pace.per_s, lambda feed: feed.say(now()))))
-        growing = loop.create_task(spread(feeds, pace.events_per_s, grow))
-        calling = loop.create_task(spread(feeds[: pace.callers], pace.calls_per_s, call))
-        tasks += growing, calling
-        await quiet.wait()
-        growing.cancel()
-        calling.cancel()
-        states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
-        on_quiet(Said(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called))
-        await asyncio.Event().wait()
+        async with _going(spread(feeds, pace.per_s, say)):
+            growing = spread(feeds, pace.events_per_s, grow)
+            calling = spread(feeds[: pace.callers], pace.calls_per_s, call)
+            async with _going(growing, calling):
+                await quiet.wait()
+            states, passed_s = sum(feed.seq for feed in feeds) - first, loop.time() - began_s
+            on_quiet(Said(passed_s, states, {feed.id: feed.chain.n for feed in feeds}, called))
+            await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def _opened(ids: Iterable[str]) -> AsyncIterator[list[SimFeed]]:
+    """Give a feed for each id, which answers what is asked for, for the block."""
+    let_open_many_files()
+    context = zmq.asyncio.Context()
+    context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
+    state = example_state()
+    feeds = [SimFeed(context, msgspec.structs.replace(state, table=name)) for name in ids]
+    try:
+        async with _going(*(feed.answer() for feed in feeds)):
+            yield feeds
+    finally:
+        for feed in feeds:
+            feed.close()
+        context.destroy(linger=0)
+
+
+@asynccontextmanager
+async def _going(*running: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let these run for the block."""
+    tasks = [asyncio.create_task(one) for one in running]
+    try:
+        yield
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        for feed in feeds:
-            feed.close()
-        context.destroy(linger=0)
 
 
 def _bound(

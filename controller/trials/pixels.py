@@ -151,10 +151,8 @@ async def _opened(url: str, count: int, pin: str) -> AsyncIterator[Pages]:
         playwright = await opened.enter_async_context(async_playwright())
         browser = await _launched(playwright)
         opened.push_async_callback(browser.close)
-        server = await asyncio.start_server(_serve, "127.0.0.1", 0)
-        opened.callback(server.close)
         bare = await (await browser.new_context()).new_page()
-        await bare.goto(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+        await bare.goto(await opened.enter_async_context(_bare_server()))
         pages = Pages(bare)
         for number in range(count):
             context = await browser.new_context()
@@ -190,6 +188,26 @@ async def _launched(playwright: Any) -> Any:
         lines = str(error).splitlines()
         why = next((line for line in lines if "FATAL" in line), lines[0])
         raise HallError(f"{CHROMIUM} does not open: {why.strip()}") from error
+
+
+@asynccontextmanager
+async def _bare_server() -> AsyncIterator[str]:
+    """Serve the bare page at the address that is given; at the end nobody is served any more."""
+    served: set[asyncio.Task[None]] = set()
+
+    def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(_serve(reader, writer))
+        served.add(task)
+        task.add_done_callback(served.discard)
+
+    server = await asyncio.start_server(begin, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    finally:
+        server.close()
+        for task in served:
+            task.cancel()
+        await asyncio.gather(*served, return_exceptions=True)
 
 
 async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -95,7 +95,8 @@ async def test_an_observer_who_sends_redeal_is_refused_logged_counted_and_told(
 
     assert sent.code == 1
     assert sent.err == (
-        "refused, WRONG_ROLE: redeal is not for the role observer. ask one of: referee, chief.\n"
+        'refused, WRONG_ROLE: "Deal again" is not for an observer. '
+        "ask a referee or the chief referee.\n"
     )
     (line,) = logged(table, "order refused")
     assert (line["why"], line["cmd"], line["name"]) == ("WRONG_ROLE", "redeal", "observer")

@@ -216,5 +216,8 @@ class AtDesk:
         row = self.page.locator("table.counters tr").filter(
             has=self.page.get_by_text(name, exact=True)
         )
-        for cell, count in zip(await row.locator("td").all(), sides, strict=True):
-            await expect(cell.locator(".of").first).to_contain_text(count, timeout=SOON_MS)
+        cells = row.locator("td")
+        await expect(cells).to_have_count(len(sides), timeout=SOON_MS)
+        for at, count in enumerate(sides):
+            of = cells.nth(at).locator(".of").first
+            await expect(of).to_contain_text(count, timeout=SOON_MS)

@@ -50,7 +50,14 @@ class Said:
         words = self.either(*pages_words()[key])
         for name, value in values.items():
             words = words.replace(f"{{{name}}}", str(value))
+            how_many = r"\1" if str(value) == "1" else r"\2"
+            words = re.sub(rf"\{{{name}\|([^|{{}}]*)\|([^|{{}}]*)\}}", how_many, words)
         return words
+
+    def act_why(self, act: str, why: str, person: str) -> str:
+        """Return the beginning of the line of what a person ordered of an area, and why."""
+        told = {"act": self(f"area-act.{act}"), "why": why, "person": person}
+        return self("area.act-why", **told, time="").rstrip(" ,")
 
     def either(self, zh: str, en: str) -> str:
         """Return one of two: of what a table, a rulebook or a sentence of several parts says."""

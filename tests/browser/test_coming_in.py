@@ -50,6 +50,25 @@ async def test_a_referee_logs_in_and_sees_the_hall_in_his_language(people: Peopl
         await referee.shot("hall")
 
 
+async def test_the_language_that_somebody_chooses_before_he_logs_in_holds(
+    at_door: People,
+) -> None:
+    """He is known as a reader of Chinese, and his browser is Chinese, too."""
+    at_door.watched.expected |= {401}
+    person = await at_door.comes("Li Na", Role.REFEREE, language="zh")
+    await person.page.context.clear_cookies()
+    await person.opens("/login")
+    await person.page.locator("#language").click()
+    await expect(person.page.locator("#enter")).to_have_text("Log in")
+    await person.page.locator("input[name=pin]").fill(PIN)
+    await person.page.locator("#enter").click()
+    for path in ("/", "/history"):
+        await person.page.wait_for_url(lambda url: "/login" not in url)
+        await expect(person.page.locator(".me")).to_have_text("Li Na · referee")
+        await expect(person.page.locator("html")).to_have_attribute("lang", "en")
+        await person.opens(path)
+
+
 async def test_a_wrong_pin_lets_nobody_in(at_door: People) -> None:
     at_door.watched.expected |= {401, 403}
     stranger = await at_door.stranger()

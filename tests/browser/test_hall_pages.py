@@ -12,7 +12,7 @@ from playwright.async_api import Browser, Page, Route, expect
 
 from controller.console.console import Console
 from controller.console.standing import Contact
-from controller.messages import Call, Pair, Role, Seat
+from controller.messages import AreaStop, Call, Pair, Role, Seat, SeatClock, Tribute
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
 from tests.browser.said import BOTH, Said
@@ -72,6 +72,19 @@ class Hall:
         assert state is not None
         one = Call(seat=seat, reason="button", since=stamp(ago_s), words_en=words, words_zh=words)
         self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
+
+    def stops(self, table: str, why: str) -> None:
+        """Let the order for the whole area hold at a table."""
+        state = self.tables.seen(table).state
+        assert state is not None
+        match = state.match
+        assert match.clock is not None
+        stands = msgspec.structs.replace(
+            match,
+            clock=msgspec.structs.replace(match.clock, running=False, deadline_ms=None),
+            area_stop=AreaStop(since_ms=match.at_ms or 0, reason=why, by="chief"),
+        )
+        self.tables.say(table, msgspec.structs.replace(state, match=stands))
 
     def goes_on(self, table: str, deal: int) -> None:
         """Let a table come to its next deal."""
@@ -377,9 +390,7 @@ async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall
     hall.calls("T08", "北家召请裁判", ago_s=118)
     matter = chief.locator("[data-matter=untaken]")
     await expect(matter).to_contain_text("北家召请裁判", timeout=SOON_MS)
-    await expect(chief.locator(".voice[role=alert]")).to_contain_text(
-        hall.said.either("新事项", "new matters")
-    )
+    await expect(chief.locator(".voice[role=alert]")).to_contain_text(hall.said("chief.new", n=1))
     referee = await hall.page("ref")
     row = referee.locator("li[data-table=T08]")
     await expect(row).to_contain_text(hall.said("row.chiefs"))
@@ -409,6 +420,9 @@ async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall)
     page = await hall.page("chief")
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
     await expect(area).to_contain_text(hall.said("area.runs"), timeout=SOON_MS)
+    resume = area.get_by_role("button", name=hall.said("area.resume"))
+    await expect(resume).to_be_disabled()
+    await expect(area).to_contain_text(hall.said("area.nothing-stopped"))
     pause, reason = hall.said("area.hold"), hall.said("area.reason")
     await area.get_by_role("button", name=pause).click()
     dialog = page.get_by_role("dialog")
@@ -418,10 +432,16 @@ async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall)
     await dialog.get_by_label(reason).fill("火警")
     await dialog.get_by_role("button", name=pause).click()
     told = area.locator(".acts")
-    paused = f"{hall.said('area-act.hold')} · chief"
+    paused = hall.said.act_why("hold", "火警", "chief")
     await expect(told).to_contain_text(paused, timeout=SOON_MS)
     done = hall.said.either(r"已(受理|执行) \d", r"\d (accepted|done)")
     await expect(told).to_contain_text(re.compile(done), timeout=SOON_MS)
+    hall.stops("T02", "火警")
+    in_force = hall.said.either("停表 1/", "Clocks stopped at 1 of")
+    await expect(area.locator(".stop")).to_have_text(re.compile(f"{in_force}.*火警"))
+    row = page.locator('#list [data-table="T02"]')
+    await expect(row).to_contain_text(hall.said("row.stop-why", why="火警"))
+    await expect(resume).to_be_enabled()
     referee = await hall.page("ref")
     await expect(referee.locator(".area").first).to_be_visible()
     await expect(referee.get_by_role("button", name=pause)).to_have_count(0)
@@ -536,3 +556,67 @@ async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     assert re.search(stale, await banner.inner_text())
     await expect(page.locator("body")).to_have_attribute("data-stale", "yes")
     hall.watched.wrong.clear()  # what a browser says of a server that is gone
+
+
+async def test_a_tribute_stands_on_the_display_once(hall: Hall) -> None:
+    page = await hall.page("t01", "/display/T01")
+    state = hall.tables.seen("T01").state
+    assert state is not None
+    owed = Tribute(payers=["E"], returns_shown="open")
+    clock = SeatClock(duty="tribute", seat="E", left_s=12, running=True)
+    match = msgspec.structs.replace(
+        state.match,
+        phase="tribute",
+        next_en="tribute: East lays it face up and confirms",
+        next_zh="请东家亮出贡牌后按确认",
+        tribute=owed,
+        clocks=[clock],
+        waiting_for=["E"],
+    )
+    hall.tables.say("T01", msgspec.structs.replace(state, match=match))
+    body = page.locator(".board .body")
+    pays = hall.said("display.owes", **{"from": hall.said.seat("E")})
+    left = hall.said("display.seconds", s=12)
+    await expect(body).to_have_text(f"{pays} · {left}", timeout=SOON_MS)  # and nothing else
+    await expect(page.locator("#voice")).to_contain_text(hall.said.either("请东家", "East lays"))
+
+
+async def test_whoever_opened_a_proof_finds_the_way_back_and_a_telephone_needs_none(
+    hall: Hall,
+) -> None:
+    page = await hall.page("obs", "/history?round=1")
+    tried = {"attempts": [{"deal": 1, "of_deal": 1, "attempt": 7, "revealed": False}]}
+    await page.route("**/attempts/**", lambda route: route.fulfill(json=tried))
+    await page.locator("#rows button").first.click()
+    box, back = page.locator("dialog[open]"), page.locator("#back")
+    title = await box.locator("h2").inner_text()
+    await box.locator(".attempts a").click()
+    await expect(back).to_have_text(hall.said("proof.back.history"))
+    await page.locator("#large").click()
+    await expect(page.locator("body")).to_have_attribute("data-large", "yes")
+    await back.click()
+    await expect(box.locator("h2")).to_have_text(title)  # the same match is open
+    assert "round=1" in page.url
+
+    for strange in ("?from=https://elsewhere.example/", "?from=//elsewhere.example/", ""):
+        await page.goto(f"{hall.url}/proof/T01/1{strange}")
+        await expect(page.locator("#said")).to_have_text(hall.said("proof.unknown"))
+        await expect(back).to_be_hidden()
+
+
+async def test_an_invitation_is_in_the_language_of_the_page_unless_another_is_chosen(
+    hall: Hall,
+) -> None:
+    page = await hall.page("tech", "/setup")
+    await page.locator("#invite").click()
+    asked = page.locator("dialog[open]")
+    await asked.get_by_label(hall.said("setup.person")).fill("李娜")
+    own, other = hall.said.either("中文", "English"), hall.said.either("English", "中文")
+    await expect(asked.get_by_role("radio", name=own)).to_be_checked()
+    await expect(asked.get_by_role("radio", name=other)).not_to_be_checked()
+    await asked.locator("button[type=submit]").click()
+    await expect(page.locator("dialog[open] .code")).to_be_visible(timeout=SOON_MS)
+    everybody = await (await page.request.get(f"{hall.url}/api/people")).json()
+    assert {one["name"]: one["language"] for one in everybody["people"]}["李娜"] == (
+        hall.said.language
+    )

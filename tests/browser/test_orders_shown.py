@@ -68,7 +68,7 @@ async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_ther
     page = await hall.page("chief")
     await stop_area(page, hall.said, "火警")
     acts = page.locator(".area .acts section").first
-    paused = f"{hall.said('area-act.hold')} · chief"
+    paused = hall.said.act_why("hold", "火警", "chief")
     await expect(acts).to_contain_text(paused, timeout=SOON_MS)
     await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=4)}", timeout=SOON_MS)
     for table, words in (
@@ -273,8 +273,9 @@ async def test_an_order_for_a_run_that_is_over_is_said_so_and_ordered_anew_by_wh
     await expect(order.locator(".fate")).to_contain_text(
         hall.said("order.other-run"), timeout=SOON_MS
     )
-    await asyncio.sleep(0.5)
-    assert len(ids) == 1  # nothing is given again by itself
+    hall.calls("T01", "东家召请裁判：贡牌", seat="E")
+    await expect(page.locator("#wait-list")).to_contain_text("东家召请裁判", timeout=SOON_MS)
+    assert len(ids) == 1  # nothing is given again by itself, also as the table goes on
     await order.get_by_role("button", name=hall.said("order.anew")).click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label(hall.said("table.arg.reason")).fill("清点")

@@ -105,7 +105,15 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await answer.get_by_role("button", name=said("rulings.propose")).click()
     await playing.until(lambda state: bool(state.match.rulings))
     assert playing.match.levels == before  # a proposal does nothing
+    for words in (said("rulings.waits-chief"), "Eve", said.either("记犯规", "foul")):
+        await expect(desk.locator(".charge .proposed")).to_contain_text(words, timeout=SOON_MS)
+    await expect(desk.locator(".answer")).to_have_count(0)
+    await expect(desk.locator('.charge [aria-pressed="true"]', has_text="Eve")).to_have_count(0)
 
+    for path, waiting in (("/", "#list"), (f"/table/{tables[0].id}", "#wait-list")):
+        await chief.person.opens(path)
+        whose = said.either("待裁判长裁定：东家", "waits for the chief referee: East")
+        await expect(chief.page.locator(waiting)).to_contain_text(whose, timeout=SOON_MS)
     await chief.opens("desk")
     case = chief.page.locator(".case").first
     await expect(case.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
@@ -154,13 +162,42 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     assert state.match.levels == {"NS": "5", "EW": "5"}
     assert (state.match.deal, state.match.level) == (3, "8")  # what is played is played
 
+    await referee.opens("correct")
+    await _corrects(referee, said, "E", "W")
+    await referee.page.locator(".choice input").nth(0).check()
+    await referee.presses("adjust")
+    await referee.person.sees(said("rulings.word-only"))
+    word = referee.page.locator("#panel-correct .by-word input")
+    await word.first.check()
+    await word.last.fill("Chen")
+    await referee.presses("adjust")
+    await referee.answers()
+    await playing.until(lambda state: bool(state.match.spoken))
+    entered = said.either(
+        "裁判长Chen（口头），Li Na（裁判员）录入",
+        "Chen (chief, by word), entered by Li Na (referee)",
+    )
+    await expect(referee.page.locator(".corrected")).to_contain_text(entered, timeout=SOON_MS)
+    await chief.opens("desk")
+    waiting = chief.page.locator('.case[data-state="unconfirmed"]')
+    await expect(waiting).to_contain_text(entered, timeout=SOON_MS)
+    await chief.person.shot("spoken")
+    await chief.presses("confirm_verbal", waiting)
+    await playing.until(lambda state: not state.match.spoken)
+    await expect(waiting).to_have_count(0, timeout=SOON_MS)
+
 
 async def _corrects(at: AtDesk, said: Said, *order: str) -> None:
     """Say what the result of the first deal was, and why, up to the last button."""
     panel = at.page.locator("#panel-correct")
     await panel.locator(".deals button").first.click(timeout=SOON_MS)
+    seats = panel.locator("button.pick")
+    for seat in (order[0], "N" if order[0] in "EW" else "E"):  # they end no deal: nothing is asked
+        await seats.filter(has_text=said.seat(seat)).click()
+    await expect(panel.locator(".outlook")).to_have_count(0)
+    await seats.filter(has_text=said.seat(order[0])).click()  # taken back
     for seat in order:
-        await panel.locator("button.pick", has_text=said.seat(seat)).click()
+        await seats.filter(has_text=said.seat(seat)).click()
     await panel.get_by_role("button", name=said("rulings.reason.entered")).click()
     if await panel.locator(".choice").count() == 1:
         await at.presses("adjust")

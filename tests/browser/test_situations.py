@@ -143,7 +143,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
     answer = await chief.accuses("Wu", out_of_turn, by="Sun")
     await expect(chief.remedy).to_contain_text(said.either("牌局继续进行", "Play goes on"))
     await expect(answer.locator(".effects")).to_have_text(
-        said.either("南北加1级，牌局继续", "NS +1; play goes on")
+        said.either("南北升1级，牌局继续", "North-South, one level up; play goes on")
     )
     moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 3})
     await expect(answer.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
@@ -175,7 +175,9 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
         ),
         (
             said.either("记违例", "violation"),
-            said.either("东家停止一圈出牌权或跟牌权", "E neither leads nor follows for one trick"),
+            said.either(
+                "东家停止一圈出牌权或跟牌权", "East neither leads nor follows for one trick"
+            ),
         ),
     ):
         answer = await referee.accuses("Eve", unreported, by="Nan")
@@ -190,7 +192,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
     await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
     await expect(answer).to_contain_text(
-        said.either("北家停止出牌权一次", "N does not play this time")
+        said.either("北家停止出牌权一次", "North does not play this time")
     )
     await expect(referee.remedy).to_contain_text(
         said.either("被越过的上家出牌或过牌", "who was passed over plays or passes")
@@ -222,7 +224,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     await others.locator("summary").click()
     violation = others.locator('.answer[data-penalty="violation"]')
     loses_a_trick = said.either(
-        "南家停止一圈出牌权或跟牌权", "S neither leads nor follows for one trick"
+        "南家停止一圈出牌权或跟牌权", "South neither leads nor follows for one trick"
     )
     await expect(violation).to_contain_text(loses_a_trick)
     await violation.get_by_role("button", name=said("rulings.propose")).click()
@@ -302,7 +304,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
         await expect(choices.nth(at_choice)).to_contain_text(words, timeout=SOON_MS)
     await choices.nth(1).locator("input").check()
     await desk.presses("adjust")
-    await referee.sees(said("rulings.word-first"))
+    await referee.sees(said("rulings.word-only"))
     await panel.get_by_text(said("rulings.by-word")).click()
     await panel.locator(".by-word input[type=text]").fill("陈")
     await desk.presses("adjust")
@@ -318,7 +320,11 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await expect(panel.locator(".deals li").nth(1)).to_contain_text(said("rulings.does-not-count"))
     void_later = said("rulings.choice.void_later")
     await expect(panel.locator(".corrected")).to_contain_text(
-        said.either(f"（{void_later}），陈：{mistake}", f"({void_later}), 陈: {mistake}")
+        said.either(
+            f"（{void_later}），裁判长陈（口头），李娜（裁判员）录入：{mistake}，待书面确认",
+            f"({void_later}), 陈 (chief, by word), entered by 李娜 (referee): {mistake}, "
+            "not confirmed in writing yet",
+        )
     )
     await playing.play_until(lambda match: match.deal == deal + 2 and match.led)
     at = await before_table(referee, tables[0])

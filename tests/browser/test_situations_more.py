@@ -6,6 +6,7 @@ Slow players and the end of time, pairs that are late or sit wrongly, a machine 
 import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,18 @@ from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import TWO_TABLES
-from tests.browser.pages import AtDesk, because, before_table, card, choice, places, seat, yes
-from tests.browser.people import PHONE, SOON_MS, People
+from tests.browser.pages import (
+    AtDesk,
+    AtPage,
+    because,
+    before_table,
+    card,
+    choice,
+    places,
+    seat,
+    yes,
+)
+from tests.browser.people import PHONE, SOON_MS, People, Person
 from tests.browser.said import Said
 from tests.browser.situations import happened
 from tests.match.table import INTL, N
@@ -190,122 +201,170 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
 ) -> None:
     here, there = tables
     referee = await people.comes("Li Na", Role.REFEREE)
-    await playing.play_until(lambda match: match.phase == "cut")
-    await playing.table.fault("jam:at=30,place=gate")
-    await playing.play_until(lambda match: any(a.name == "JAM" for a in playing.state.alerts))
+    broken = _Broken(playing, here, said, referee)
+    await broken.jams_and_goes_on_after_a_while()
+    await broken.gets_the_time_back_that_it_lost()
     at = await before_table(referee, here)
-    await at.says("wait-list", said.either("卡牌（分牌门）", "A card is jammed at the gate"))
-    await referee.shot("jam")
-    await at.orders("hold", yes)
-    await playing.until(lambda state: state.match.suspended is not None)
-    await asyncio.sleep(LOST_S)
-    await at.goes_on("resume")
-    await playing.until(lambda state: state.match.suspended is None)
-    desk = AtDesk(referee, tables[0])
-    await desk.opens("clock")
-    lost = desk.page.locator("#panel-clock")
-    proposed = said("rulings.time-proposed", time="")
-    await expect(lost).to_contain_text(proposed, timeout=SOON_MS)
-    await lost.get_by_role("button", name=said("rulings.give-proposed")).click()
-    await playing.until(lambda state: state.match.added_time_s > 0)
-    (added,) = happened(playing, "TimeAdded")
-    assert added["seconds"] == playing.match.added_time_s >= 2
+    await broken.is_drawn_by_hand(at)
+    await broken.is_played_to_a_double_down(at)
+    await broken.has_two_equal_tributes(at)
+    await broken.has_its_returns(at)
+    await broken.has_an_anti_tribute(at)
+    await broken.moves(await people.comes("Chen", Role.CHIEF), there)
 
-    at = await before_table(referee, tables[0])
-    await at.orders("dealt_by_hand", because("the gate is jammed"))
-    await playing.until(lambda state: state.match.by_hand)
-    await at.says("head", said("table.by-hand"))
-    await referee.shot("by-hand")
-    await at.goes_on("shuffled", seat("N"))
-    await playing.until(lambda state: state.match.phase == "cut")
 
-    async def cut(asked: Locator) -> None:
-        await asked.locator(".pick-round .seat:enabled").first.click()
-        await asked.locator("input[type=number]").fill("40")
+@dataclass
+class _Broken:
+    """A table whose machine stops, and the referee who does without it."""
 
-    await at.goes_on("cut_by_hand", cut)
-    await playing.until(lambda state: state.match.phase == "turnup")
-    await at.goes_on("turned_up", card("♠K"))
-    await playing.until(lambda state: state.match.phase == "dealing")
-    await at.goes_on("hands_dealt", seat("E"))
-    await playing.until(lambda state: state.match.phase == "count_check")
-    for each in ALL:
-        await playing.table.press(each)
-    await playing.until(lambda state: state.match.phase == "play")
-    by_hand = said.either("本副人工发牌", "this deal is dealt by hand")
-    await at.says("journal", re.compile(f"{by_hand}(：|: )the gate is jammed"))
-    await at.says("journal", said.either("翻牌：♠K", "turned up: ♠K"))
-    await playing.table.press("E")
-    await playing.until(lambda state: state.match.led)
-    await at.goes_on("result", places("NS"))
-    await at.says("now", said("table.green.result"))
-    await at.goes_on("confirm", yes)
-    await playing.until(lambda state: state.match.deal == 2)
+    playing: Players
+    here: RunningTable
+    said: Said
+    referee: Person
 
-    await _drawn_by_hand(playing)
-    await at.goes_on("anti", choice(said("table.pick.no")))
-    await playing.until(lambda state: state.match.phase == "tribute")
-    await playing.table.press("E")
-    await playing.table.press("W")
-    await at.says("tribute", said.either("东家进贡 · 已贡", "East pays tribute · laid"))
+    async def jams_and_goes_on_after_a_while(self) -> None:
+        """A card jams; the referee stops the table, looks at it, and lets it go on."""
+        playing = self.playing
+        await playing.play_until(lambda match: match.phase == "cut")
+        await playing.table.fault("jam:at=30,place=gate")
+        await playing.play_until(lambda match: any(a.name == "JAM" for a in playing.state.alerts))
+        at = await before_table(self.referee, self.here)
+        jam = self.said.either("卡牌（分牌门）", "A card is jammed at the gate")
+        await at.says("wait-list", jam)
+        await self.referee.shot("jam")
+        await at.orders("hold", yes)
+        await playing.until(lambda state: state.match.suspended is not None)
+        await asyncio.sleep(LOST_S)
+        await at.goes_on("resume")
+        await playing.until(lambda state: state.match.suspended is None)
 
-    async def both_aces(asked: Locator) -> None:
-        await seat("E")(asked)
-        await card("♠A")(asked)
-        await card("♦A", field=1)(asked)
+    async def gets_the_time_back_that_it_lost(self) -> None:
+        """The desk proposes how long the table stood; the referee gives that."""
+        desk = AtDesk(self.referee, self.here)
+        await desk.opens("clock")
+        lost = desk.page.locator("#panel-clock")
+        proposed = self.said("rulings.time-proposed", time="")
+        await expect(lost).to_contain_text(proposed, timeout=SOON_MS)
+        await lost.get_by_role("button", name=self.said("rulings.give-proposed")).click()
+        await self.playing.until(lambda state: state.match.added_time_s > 0)
+        (added,) = happened(self.playing, "TimeAdded")
+        assert added["seconds"] == self.playing.match.added_time_s >= 2
 
-    await at.orders("tribute", both_aces)
-    await at.page.locator("dialog[open] footer button").click()
-    state = await playing.until(lambda state: state.match.phase == "return")
-    assert state.match.tribute is not None
-    assert state.match.tribute.equal
-    for payer, to in ("WN", "ES"):
-        pays = said("table.tribute.to", giver=said.seat(payer), to=said.seat(to))
-        due = said("table.tribute.required", card="A")
-        await at.says("tribute", f"{pays} · {due} · {said('table.tribute.laid')}")
-    await at.says("tribute", said("table.tribute.equal"))
-    for giver in playing.match.waiting_for:
-        await at.goes_on("return", _returned(giver))
-        await expect(at.page.locator("dialog[open]")).to_contain_text(
-            said("table.said.entered"), timeout=SOON_MS
-        )
+    async def is_drawn_by_hand(self, at: AtPage) -> None:
+        """The first deal is shuffled, cut, turned up and drawn by people."""
+        playing, said = self.playing, self.said
+        await at.orders("dealt_by_hand", because("the gate is jammed"))
+        await playing.until(lambda state: state.match.by_hand)
+        await at.says("head", said("table.by-hand"))
+        await self.referee.shot("by-hand")
+        await at.goes_on("shuffled", seat("N"))
+        await playing.until(lambda state: state.match.phase == "cut")
+        await at.goes_on("cut_by_hand", _cut)
+        await playing.until(lambda state: state.match.phase == "turnup")
+        await at.goes_on("turned_up", card("♠K"))
+        await playing.until(lambda state: state.match.phase == "dealing")
+        await at.goes_on("hands_dealt", seat("E"))
+        await playing.until(lambda state: state.match.phase == "count_check")
+        by_hand = said.either("本副人工发牌", "this deal is dealt by hand")
+        await at.says("journal", re.compile(f"{by_hand}(：|: )the gate is jammed"))
+        await at.says("journal", said.either("翻牌：♠K", "turned up: ♠K"))
+
+    async def is_played_to_a_double_down(self, at: AtPage) -> None:
+        """Four count, East leads, and the referee enters that North and South are out."""
+        playing = self.playing
+        for each in ALL:
+            await playing.table.press(each)
+        await playing.until(lambda state: state.match.phase == "play")
+        await playing.table.press("E")
+        await playing.until(lambda state: state.match.led)
+        await at.goes_on("result", places("NS"))
+        await at.says("now", self.said("table.green.result"))
+        await at.goes_on("confirm", yes)
+        await playing.until(lambda state: state.match.deal == 2)
+
+    async def has_two_equal_tributes(self, at: AtPage) -> None:
+        """Both losers pay an ace; each pays his next."""
+        playing, said = self.playing, self.said
+        await _drawn_by_hand(playing)
+        await at.goes_on("anti", choice(said("table.pick.no")))
+        await playing.until(lambda state: state.match.phase == "tribute")
+        await playing.table.press("E")
+        await playing.table.press("W")
+        await at.says("tribute", said.either("东家进贡 · 已贡", "East pays tribute · laid"))
+        await at.orders("tribute", _both_aces)
         await at.page.locator("dialog[open] footer button").click()
-    await playing.until(lambda state: state.match.phase == "play")
-    returns = said("table.tribute.returns", giver=said.seat("N"), to=said.seat("W"))
-    await at.says("tribute", f"{returns} · 3 · {said('table.tribute.given')}")
-    await at.person.shot("tie")
-    assert playing.match.leader is not None
-    await playing.table.press(playing.match.leader)
-    await playing.until(lambda state: state.match.led)
-    await playing.order(Role.REFEREE, "result", order=["N", "S"])
-    await playing.order(Role.REFEREE, "confirm")
+        state = await playing.until(lambda state: state.match.phase == "return")
+        assert state.match.tribute is not None
+        assert state.match.tribute.equal
+        for payer, to in ("WN", "ES"):
+            pays = said("table.tribute.to", giver=said.seat(payer), to=said.seat(to))
+            due = said("table.tribute.required", card="A")
+            await at.says("tribute", f"{pays} · {due} · {said('table.tribute.laid')}")
+        await at.says("tribute", said("table.tribute.equal"))
 
-    await _drawn_by_hand(playing)
-    await at.goes_on("anti", choice(said("table.pick.yes")))
-    await playing.until(lambda state: state.match.phase == "play")
-    await at.says("tribute", said("table.tribute.anti"))
-    assert playing.match.tribute is not None
-    assert (playing.match.tribute.anti, playing.match.tribute.laid) == (True, [])
-    assert happened(playing, "AntiAnswered")[-1]["stands"] is True
+    async def has_its_returns(self, at: AtPage) -> None:
+        """Both winners give a three back, and the deal is played."""
+        playing, said = self.playing, self.said
+        for giver in playing.match.waiting_for:
+            await at.goes_on("return", _returned(giver))
+            await expect(at.page.locator("dialog[open]")).to_contain_text(
+                said("table.said.entered"), timeout=SOON_MS
+            )
+            await at.page.locator("dialog[open] footer button").click()
+        await playing.until(lambda state: state.match.phase == "play")
+        returns = said("table.tribute.returns", giver=said.seat("N"), to=said.seat("W"))
+        await at.says("tribute", f"{returns} · 3 · {said('table.tribute.given')}")
+        await at.person.shot("tie")
+        assert playing.match.leader is not None
+        await playing.table.press(playing.match.leader)
+        await playing.until(lambda state: state.match.led)
+        await playing.order(Role.REFEREE, "result", order=["N", "S"])
+        await playing.order(Role.REFEREE, "confirm")
 
-    chief = await before_table(await people.comes("Chen", Role.CHIEF), here)
-    await chief.opens_groups()
-    await chief.button("transfer").locator("> button").first.click()
-    await chief.answers(choice(there.id))
-    told = chief.page.locator("dialog[open] .said")
-    done = said("table.carry.done", match="M1", to=there.id)
-    await expect(told).to_have_text(done, timeout=SOON_MS)
-    await chief.person.shot("moved")
-    async with AtHall(there) as at_other:
-        gone_on = Players(at_other, playing.script)
-        state = await gone_on.until(lambda state: state.match.match == "M1")
-        assert (state.match.deal, state.match.phase, state.match.by_hand) == (3, "play", True)
-        assert state.match.added_time_s >= 2
-        assert state.match.levels == {"NS": "8", "EW": "2"}
-        other = await before_table(referee, there)
-        await other.says(
-            "journal", said.either(f"M1由{here.id}台转来", f"match M1 came from {here.id}")
-        )
+    async def has_an_anti_tribute(self, at: AtPage) -> None:
+        """The payers hold both big jokers: nobody pays in the third deal."""
+        playing, said = self.playing, self.said
+        await _drawn_by_hand(playing)
+        await at.goes_on("anti", choice(said("table.pick.yes")))
+        await playing.until(lambda state: state.match.phase == "play")
+        await at.says("tribute", said("table.tribute.anti"))
+        assert playing.match.tribute is not None
+        assert (playing.match.tribute.anti, playing.match.tribute.laid) == (True, [])
+        assert happened(playing, "AntiAnswered")[-1]["stands"] is True
+
+    async def moves(self, person: Person, there: RunningTable) -> None:
+        """The chief moves the match to another table, where it goes on as it stood."""
+        said, here = self.said, self.here
+        chief = await before_table(person, here)
+        await chief.opens_groups()
+        await chief.button("transfer").locator("> button").first.click()
+        await chief.answers(choice(there.id))
+        told = chief.page.locator("dialog[open] .said")
+        done = said("table.carry.done", match="M1", to=there.id)
+        await expect(told).to_have_text(done, timeout=SOON_MS)
+        await chief.person.shot("moved")
+        async with AtHall(there) as at_other:
+            gone_on = Players(at_other, self.playing.script)
+            state = await gone_on.until(lambda state: state.match.match == "M1")
+            assert (state.match.deal, state.match.phase, state.match.by_hand) == (3, "play", True)
+            assert state.match.added_time_s >= 2
+            assert state.match.levels == {"NS": "8", "EW": "2"}
+            other = await before_table(self.referee, there)
+            came = said.either(f"M1由{here.id}台转来", f"match M1 came from {here.id}")
+            await other.says("journal", came)
+
+
+async def _cut(asked: Locator) -> None:
+    """Answer who cut, the first who may, and at how many cards."""
+    await asked.locator(".pick-round .seat:enabled").first.click()
+    await asked.locator("input[type=number]").fill("40")
+
+
+async def _both_aces(asked: Locator) -> None:
+    """Answer which cards both payers laid."""
+    await seat("E")(asked)
+    await card("♠A")(asked)
+    await card("♦A", field=1)(asked)
 
 
 def _returned(giver: Seat) -> Callable[[Locator], Awaitable[None]]:

@@ -145,6 +145,15 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
         await at.says("waits", said.either("南家 · 召请裁判", "South · the referee is called"))
         await hall.table.control.do("release", name="south_red")
         await person.shot("called")
+        await person.opens(f"/table/{tables[0].id}/rulings")
+        call = person.page.locator("#calls")
+        words = said.either("南：召请裁判 · 已等", "South: the referee is called · ")
+        await expect(call).to_contain_text(words, timeout=SOON_MS)
+        await expect(call).to_contain_text(said("rulings.call-free"))
+        await call.get_by_role("button", name=said("rulings.i-go")).click()
+        taken = said("rulings.call-taken", who="Li Na")
+        await expect(call).to_contain_text(taken, timeout=SOON_MS)
+        at = await before_table(person, tables[0])
         attend = at.page.locator('#wait-list .order[data-cmd="attend"] > button').first
         await attend.click()
         await until(hall, lambda state: not state.calls)
@@ -184,6 +193,10 @@ async def test_a_role_that_may_not_sees_why(
     for name, role in (("Gu Yi", Role.OBSERVER), ("Xu Min", Role.TECHNICIAN)):
         at = await before_table(await people.comes(name, role), tables[0])
         await at.opens_groups()
+        all_of_them = await at.page.locator("#groups .group").count()
+        await at.page.reload()  # as another language does
+        opened = at.page.locator("#groups details.group[open]")
+        await expect(opened).to_have_count(all_of_them, timeout=SOON_MS)
         for cmd in ("start_deal", "hold", "set_match"):
             await expect(at.button(cmd).locator("> button").first).to_be_disabled(timeout=SOON_MS)
             await expect(at.button(cmd).locator(".why")).to_have_text(referees)

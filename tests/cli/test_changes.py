@@ -46,7 +46,7 @@ STATE = State(
     time="2026-03-01T12:00:00.000Z",
     simulated=False,
     mode="play",
-    machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3),
+    machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3, of_deal=1),
     match=MATCH,
     fairness=[],
     head="00" * 32,
@@ -79,7 +79,7 @@ def test_who_is_waited_for_now_is_a_new_line_and_nothing_else_is() -> None:
 
 
 def test_without_a_match_there_is_no_line_of_one() -> None:
-    assert told(None, match=Match(profile="international-000")) == ["released    deal 2 attempt 3"]
+    assert told(None, match=Match(profile="international-000")) == ["released    deal 2 attempt 1"]
 
 
 def test_a_call_for_the_referee_is_told_once_with_its_words() -> None:
@@ -104,7 +104,7 @@ def test_a_match_without_levels_says_none() -> None:
 def test_in_chinese_a_match_is_one_line_of_chinese() -> None:
     assert told(None, "zh") == [
         "台号7  打牌中  南北 5 : 东西 2  第2副 打5  请北家出牌",
-        "已放行  第2副 第3次",
+        "已放行  第2副 第1次",
     ]
 
 
@@ -116,6 +116,14 @@ def test_a_hold_is_told_with_who_and_why_and_so_is_its_end() -> None:
     assert told(held, machine=stopped) == []
     assert told(held) == ["the stop by Anna (referee) is over"]
     assert told(held, "zh") == ["Anna（裁判员）的暂停已解除"]
+
+
+def test_a_reason_that_has_a_key_is_told_in_the_language_that_was_asked_for() -> None:
+    stopped = msgspec.structs.replace(STATE.machine, pauses={"referee": "Anna"})
+    now, whys = msgspec.structs.replace(STATE, machine=stopped), {"referee": "at_table"}
+    (zh, *_), (en, *_) = (Changes(one).of(STATE, now, whys) for one in ("zh", "en"))
+    assert zh.text == "暂停  Anna（裁判员）：裁判到台处理"
+    assert en.text == "STOPPED by Anna (referee): the referee is at the table"
 
 
 def test_a_hold_whose_reason_was_not_heard_is_told_without_it() -> None:
@@ -137,9 +145,16 @@ def test_an_alert_and_an_outcome_are_told_in_the_language_that_was_asked_for() -
     assert told(STATE, "zh", alerts=[jam]) == ["JAM (301)：卡牌。处理：取出"]
     before = msgspec.structs.replace(STATE, alerts=[jam])
     assert told(before, "zh") == ["JAM 已解除"]
-    void = Fairness(deal=2, attempt=3, commitment="", outcome=Outcome.VOID, reasons=["JAM"])
-    assert told(STATE, fairness=[void]) == ["attempt 3 of deal 2: void (JAM)"]
-    assert told(STATE, "zh", fairness=[void]) == ["第2副 第3次：作废（JAM）"]
+    void = Fairness(
+        deal=2, attempt=3, of_deal=1, commitment="", outcome=Outcome.VOID, reasons=["JAM"]
+    )
+    assert told(STATE, fairness=[void]) == ["deal 2 attempt 1: void (JAM)"]
+    assert told(STATE, "zh", fairness=[void]) == ["第2副 第1次：作废（JAM）"]
+
+
+def test_an_attempt_of_an_older_table_is_told_by_its_deal_alone() -> None:
+    older = Machine(phase=Phase.RELEASED, deal=2, attempt=3)
+    assert told(None, machine=older)[-1] == "released    deal 2"
 
 
 def test_every_phase_outcome_role_and_way_has_its_chinese() -> None:

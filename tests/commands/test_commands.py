@@ -81,12 +81,25 @@ def test_a_refusal_names_the_roles_and_the_phases() -> None:
     phase = refusal("release", Role.CHIEF, Phase.DEALING)
     unknown = refusal("sing", Role.CHIEF, Phase.HELD)
     assert role is not None
-    assert (role.code, role.action) == ("WRONG_ROLE", "ask one of: referee, chief")
+    assert role.code == "WRONG_ROLE"
+    assert role.action == "ask a referee or the chief referee"
     assert phase is not None
-    assert (phase.code, phase.action) == ("WRONG_PHASE", "possible while it is: held")
+    assert phase.code == "WRONG_PHASE"
+    assert phase.action == "possible while the hands are ready, locked in"
     assert unknown is not None
     assert unknown.code == "UNKNOWN_COMMAND"
     assert refusal("release", Role.CHIEF, Phase.HELD) is None
+
+
+def test_a_refusal_is_in_words_and_not_in_the_names_of_programs() -> None:
+    refused = refusal("start_deal", Role.CHIEF, Phase.DEALING)
+    assert refused is not None
+    assert refused.message == ('"Start the deal" is not possible while the cards are being dealt')
+    assert refused.action == (
+        "possible while the machine is idle, or the cut is waited for, or the hands are out"
+    )
+    assert refused.message_zh == "发牌机处于“发牌中”，不能执行“开始发牌”"
+    assert refused.action_zh == "发牌机处于以下阶段时可执行：“空闲”、“待切牌”、“已放行”"
 
 
 def test_a_usage_shows_what_may_be_left_out() -> None:
@@ -194,6 +207,8 @@ def test_the_examples_of_every_command_are_taken(cmd: str) -> None:
     said = example(cmd)
     if cmd == "rulings" or cmd == "propose":
         said["seat"] = "N"
+    if cmd == "confirm_verbal":
+        said["ruling"] = "R1"
     assert isinstance(parse_args(cmd, said), COMMANDS[cmd].args)
 
 

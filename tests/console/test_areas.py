@@ -163,3 +163,48 @@ def test_an_area_is_the_same_whatever_the_order_of_its_tables() -> None:
         alike = ("running", "ends_ms", "left_s", "announced", "playing")
         assert [getattr(one, name) for name in alike] == [getattr(other, name) for name in alike]
         assert set(one.differs) == set(other.differs)
+
+
+STOPPED: dict[str, Any] = {"since_ms": 400, "reason": "fire alarm", "by": "Zhang Hui (chief)"}
+
+
+def test_a_stop_of_an_area_says_since_when_why_and_by_whom_and_where_it_holds() -> None:
+    found = area(standing_still(area_stop=STOPPED), standing_still(area_stop=STOPPED), running())
+    assert found.held == ("T1", "T2")
+    assert found.stop is not None
+    assert found.stop.since_ms == pytest.approx(NOW_MS - 600, abs=1000)
+    assert (found.stop.why_en, found.stop.by_en) == ("fire alarm", "Zhang Hui (chief)")
+    assert found.stop.by_zh == "Zhang Hui（裁判长）"
+
+
+def test_nothing_is_stopped_where_all_clocks_run_nor_before_a_start() -> None:
+    for found in (area(running(), running()), area(standing_still(started=False))):
+        assert (found.stop, found.held) == (None, ())
+
+
+def test_a_match_that_no_time_ends_is_stopped_as_well() -> None:
+    untimed = state(match={"clock": None, "at_ms": 1000, "area_stop": STOPPED})
+    assert area(untimed).held == ("T1",)
+
+
+def test_an_older_table_that_stands_is_stopped_and_says_no_more() -> None:
+    found = area(standing_still(area_stop=None))
+    assert found.held == ("T1",)
+    assert found.stop is not None
+    assert (found.stop.since_ms, found.stop.why_en, found.stop.by_en) == (None, "", "")
+
+
+def test_of_two_orders_the_one_that_most_tables_tell_of_is_the_areas() -> None:
+    other = {"since_ms": 1, "reason": "lunch", "by": "chief"}
+    found = area(*(standing_still(area_stop=one) for one in (STOPPED, other, STOPPED)))
+    assert found.stop is not None
+    assert found.stop.why_en == "fire alarm"
+
+
+def test_a_reason_that_has_a_key_is_told_in_both_languages() -> None:
+    found = area(standing_still(area_stop=STOPPED | {"reason": "at_table"}))
+    assert found.stop is not None
+    assert (found.stop.why_en, found.stop.why_zh) == (
+        "the referee is at the table",
+        "裁判到台处理",
+    )

@@ -4,6 +4,7 @@ import itertools
 import random
 from typing import Any
 
+import msgspec
 import pytest
 
 from controller.console.view.case_words import case_views
@@ -14,12 +15,14 @@ from controller.machine.play import Play
 from controller.machine.public.match import public_match
 from controller.machine.public.ruling import told
 from controller.match import events
+from controller.match.desk import legal_proposals
 from controller.match.events import MatchEvent, data_of
 from controller.match.reducer import match_of, step
 from controller.match.state import GuandanMatch
 from controller.messages import Event, Match, Role
 from controller.rules.penalties.records import Entry, Incident
 from controller.rules.rulebooks import load_guandan
+from controller.words import Words
 from tests.match.people import People, charge_of, meeting
 from tests.match.table import GUANDAN, INTL, N, Table
 
@@ -100,7 +103,7 @@ def test_a_ruling_says_what_it_does_and_who_pointed_it_out() -> None:
     table = Table().started().in_play().charged("W", "foul")
     (view,) = case_views(table.rules, docket(entries(table)), shown(table).rulings)
     assert view.answer is not None
-    assert "EW loses this deal" in view.answer.effects[0].en
+    assert "East-West loses this deal" in view.answer.effects[0].en
     assert view.pointed_out_by in ("N", "S")
     assert view.charge is not None
     assert view.charge["offence"] == "other"
@@ -173,3 +176,40 @@ def test_a_word_of_the_chief_waits_for_him() -> None:
     assert (case.verbal, case.confirmed_by) == (True, None)
     table.does(events.VerbalConfirmed, id="R1", by="Chen", role=Role.CHIEF)
     assert docket(entries(table)).cases[0].confirmed_by == "Chen"
+
+
+def test_a_word_of_the_chief_is_shown_with_his_name_and_with_who_entered_it() -> None:
+    table = Table(INTL).started().in_play().charged("W", "foul")
+    word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
+    table.does(events.RulingApproved, id="R1", **word)
+    for heard in (docket(entries(table)), docket(())):  # by entries, or by the state alone
+        (view,) = case_views(table.rules, heard, shown(table).rulings)
+        assert view.decided == Words(
+            "陈明 (chief, by word), entered by 李娜 (referee)",
+            "裁判长陈明（口头），李娜（裁判员）录入",
+        )
+        assert (view.entered_by, view.rejected) == ("李娜 (referee)", None)
+    table.charged("E", "foul", name="R2").does(events.RulingRejected, id="R2", **word)
+    view = case_views(table.rules, docket(entries(table)), shown(table).rulings)[-1]
+    assert (view.rejection_entered_by, view.decided) == ("李娜 (referee)", None)
+    assert view.rejected is not None
+    assert view.rejected.zh == "裁判长陈明（口头），李娜（裁判员）录入"
+
+
+@pytest.mark.parametrize(
+    ("by", "when", "said"),
+    [
+        ("N", "at_once", []),
+        ("referee", "at_once", ["系裁判员自行指出，并无运动员指出"]),
+        ("N", "later_deal", ["下圈或下副才指出"]),
+        ("referee", "later_trick", ["无运动员指出，或下圈、下副才指出"]),
+        ("outsider", "at_once", ["无运动员指出", "由领队、教练、其他选手或观众率先指出"]),
+    ],
+)
+def test_why_a_claim_may_have_lapsed_is_said_as_it_was(by: Any, when: Any, said: list[str]) -> None:
+    table = Table(INTL).started().in_play()
+    charge = charge_of(table.state, "W", "no_report")
+    charge = msgspec.structs.replace(charge, pointed_out_by=by, pointed_out_when=when)
+    table.proposed(charge, legal_proposals(table.match, charge)[0])
+    (view,) = case_views(table.rules, docket(entries(table)), shown(table).rulings)
+    assert [each.zh for each in view.lapses] == said

@@ -14,6 +14,7 @@ from controller.console.view.waits import since_epoch_ms
 from controller.heads import Disagreement, KeptHead
 from controller.messages import Boards, Firmware, State
 from controller.release import Manifest
+from controller.words import Words
 from tests.console.states import state
 
 BEGUN = "2027-01-01T00:20:00.000+00:00"
@@ -77,6 +78,34 @@ def test_what_he_said_by_word_waits_until_he_stands_by_it() -> None:
     assert [one.verbal for one in view.approvals] == [True]
     confirmed = calm(rulings=[ruling(**by_word, confirmed_by="Chen")])
     assert not seen_by_chief(confirmed).approvals
+
+
+def test_a_correction_by_his_word_waits_until_he_stands_by_it() -> None:
+    word = {"row": 3, "deal": 1, "by": "陈明", "entered_by": "李娜 (referee)", "reason": "misread"}
+    waiting = calm(spoken=[word])
+    (name,) = open_matters("T1", waiting)
+    (told,) = seen_by_chief(waiting, noted=Noted(since={name: 1000})).spoken
+    assert (told.table, told.correction.row, told.since_ms) == ("T1", 3, 1000)
+    assert told.by == Words(
+        "陈明 (chief, by word), entered by 李娜 (referee)",
+        "裁判长陈明（口头），李娜（裁判员）录入",
+    )
+
+
+def test_who_waits_for_him_is_named_and_of_his_word_who_entered_it() -> None:
+    said = {
+        "state": "decided",
+        "verbal": True,
+        "approved_by": "陈明",
+        "entered_by": "李娜 (referee)",
+    }
+    view = seen_by_chief(
+        calm(rulings=[ruling(by="李娜 (referee)")]), calm(rulings=[ruling(**said)])
+    )
+    assert [one.by.zh for one in view.approvals] == [
+        "李娜（裁判员）",
+        "裁判长陈明（口头），李娜（裁判员）录入",
+    ]
 
 
 def test_who_waits_longest_for_his_word_comes_first() -> None:

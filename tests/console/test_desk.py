@@ -264,7 +264,7 @@ async def test_a_role_without_a_key_is_told_so_and_nothing_is_kept(
     desk: Desk, tmp_path: Path
 ) -> None:
     (tmp_path / "clients" / "referee.key_secret").unlink()
-    with pytest.raises(Wrong, match="no key for the role referee"):
+    with pytest.raises(Wrong, match="no key of a referee"):
         await desk.do(LI, "T01", HOLD)
     assert await desk.orders("T01") == []
 

@@ -66,6 +66,7 @@ def scenes() -> Iterator[State]:
         "left": {"N": 1, "W": 2, "S": 3, "E": 4},
         "clock": {"left_s": 90, "running": True, "deadline_ms": 90_000},
         "clocks": [{"duty": "play", "seat": "E", "side": None} | CLOCK],
+        "area_stop": {"since_ms": 1, "reason": "x", "by": "x"},
         "announced": "last_deal",
         "signed": [{"signer": "NS", "person": "Nan"}],
         "cutters": ["N"],
@@ -76,6 +77,7 @@ def scenes() -> Iterator[State]:
         "hand_duties": {"shufflers": ["N"], "shuffles": [1, 3], "turnup": True},
         "verdict": {"winner": "NS", "how": "x", "how_en": "x", "how_zh": "x"},
         "score": {"total": {"NS": 1, "EW": 2}},
+        "spoken": [{"row": 1, "deal": 2, "by": "Chen", "entered_by": "Li Na", "reason": "x"}],
     }
     dealing = {"phase": "dealing", "ready_in_s": 3.5, "cutters": ["N"], "refed": 2, "fed": 50}
     tables: tuple[tuple[dict[str, Any], Stage, dict[str, Any]], ...] = (
@@ -346,3 +348,55 @@ def test_of_two_who_give_back_only_up_chooses_between_equal_tributes() -> None:
     seats = display(state(match=match), Standing.LIVE, 0).seats
     offered = {at.seat: [one.args for one in at.buttons if one.cmd == "choose"] for at in seats}
     assert offered == {"N": [{"payer": "W"}, {"payer": "E"}], "W": [], "S": [], "E": []}
+
+
+def exchanging(phase: str, **tribute: Any) -> DisplayView:
+    """The display of a table at which East owes North a card, or North owes one back."""
+    clocks = [
+        {"duty": phase, "seat": {"tribute": "E", "return": "N"}[phase], "side": None} | CLOCK,
+        {"duty": "late", "seat": None, "side": "NS"} | CLOCK,
+    ]
+    owed = TRIBUTE | {"equal": False, "choice_open": False} | tribute
+    match = {"phase": phase, "waiting_for": ["E"], "clocks": clocks, "tribute": owed, "led": False}
+    return display(state(match=match), Standing.LIVE, 0)
+
+
+def test_a_tribute_that_is_waited_for_is_said_once_with_its_clock() -> None:
+    shown = exchanging("tribute", laid=[], payments=[], returns=[], given=[])
+    assert shown.exchange is not None
+    (owed,) = shown.exchange.pays
+    assert (owed.giver, owed.laid, shown.exchange.said) == ("E", False, True)
+    assert owed.clock is not None
+    assert owed.clock.duty == "tribute"
+    assert [one.duty for one in shown.countdowns] == ["late"]
+
+
+def test_a_return_that_is_waited_for_is_said_once_with_its_clock() -> None:
+    shown = exchanging("return", given=[])
+    assert shown.exchange is not None
+    (owed,) = shown.exchange.gives
+    assert shown.exchange.said
+    assert owed.clock is not None
+    assert [one.duty for one in shown.countdowns] == ["late"]
+    assert [one.clock for one in shown.exchange.pays] == [None]
+
+
+@pytest.mark.parametrize(
+    ("phase", "tribute"),
+    [("tribute", {"returns": []}), ("return", {"choice_open": True, "given": []})],
+)
+def test_what_no_line_of_an_exchange_says_is_said_beside_it(
+    phase: str, tribute: dict[str, Any]
+) -> None:
+    """That the laid cards are compared, or that UP may choose, stands in the words alone."""
+    shown = exchanging(phase, **tribute)
+    assert shown.exchange is not None
+    assert not shown.exchange.said
+
+
+@pytest.mark.parametrize("phase", sorted(set(Stage) - {Stage.TRIBUTE, Stage.RETURN}))
+def test_no_tribute_is_shown_but_while_it_is_exchanged(phase: str) -> None:
+    assert (
+        display(state(match={"phase": phase, "tribute": TRIBUTE}), Standing.LIVE, 0).exchange
+        is None
+    )

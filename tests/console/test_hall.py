@@ -64,7 +64,7 @@ async def takes(tmp_path: Path) -> AsyncIterator[Takes]:
     """Nobody goes anywhere."""
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     takes = Takes(KeptTakes(engine), now, clock_ms)
-    await takes.load()
+    await takes.load(())
     yield takes
     await takes.close()
     engine.dispose()
@@ -155,8 +155,23 @@ async def test_who_goes_is_known_after_a_restart(takes: Takes, tmp_path: Path) -
     await takes.close()
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     again = Takes(KeptTakes(engine), now, clock_ms)
-    await again.load()
+    await again.load(("T01", "T02"))
     assert (again.who("T01"), again.who("T02")) == ("Li Na", None)
+    engine.dispose()
+
+
+async def test_nobody_goes_to_a_table_that_was_let_go_while_the_console_was_down(
+    takes: Takes, tmp_path: Path
+) -> None:
+    takes.put("T01", "Li Na")
+    takes.put("T02", "Wu Jun")
+    await takes.close()
+    engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
+    again = Takes(KeptTakes(engine), now, clock_ms)
+    await again.load(("T02", "T03"))
+    await again.close()
+    assert (again.who("T01"), again.who("T02")) == (None, "Wu Jun")
+    assert KeptTakes(engine).all() == {"T02": "Wu Jun"}
     engine.dispose()
 
 

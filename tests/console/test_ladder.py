@@ -74,7 +74,7 @@ def test_a_rulebook_counts_what_it_counts() -> None:
 
 def test_what_a_foul_does_is_said_for_each_rulebook() -> None:
     assert any("loses this deal" in one.en for one in ladder(load_guandan(INTL)).fouls)
-    assert any("EW +1" in one.en for one in ladder(load_guandan(N)).fouls)
+    assert any("East-West, one level up" in one.en for one in ladder(load_guandan(N)).fouls)
 
 
 def test_the_four_reasons_of_a_lapse_have_their_articles_where_the_text_has_them() -> None:

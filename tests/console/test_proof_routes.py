@@ -279,8 +279,8 @@ async def test_a_browser_checks_a_whole_match_from_its_record(
     assert report["findings"] == report["missing"] == []
     assert [(one["grade"], one["findings"]) for one in report["attempts"]] == [("hands", [])] * 2
     assert listed == [
-        {"deal": 1, "attempt": 1, "revealed": True},
-        {"deal": 2, "attempt": 2, "revealed": True},
+        {"deal": 1, "of_deal": 1, "attempt": 1, "revealed": True},
+        {"deal": 2, "of_deal": 1, "attempt": 2, "revealed": True},
     ]
 
 

@@ -83,3 +83,18 @@ def test_a_table_whose_wall_clock_is_wrong_ends_when_its_time_is_up() -> None:
     heard_ms = since_epoch_ms(said.time) + 3_600_000
     ends_ms = row("T01", "A", said, LIVE, None, heard_ms=heard_ms).ends_ms
     assert ends_ms == pytest.approx(heard_ms + 2_999_000, abs=1000)
+
+
+def test_a_stop_of_the_area_stands_in_the_rows_that_it_holds_for_and_is_no_news() -> None:
+    stop = {"since_ms": 400, "reason": "fire alarm", "by": "chief"}
+    clock = {"left_s": 77, "running": False, "deadline_ms": None}
+    rows = {
+        msgspec.json.encode(_row(_running(second, clock=clock, area_stop=stop)))
+        for second in range(1, 60)
+    }
+    assert len(rows) == 1
+    held = _row(_running(1, clock=clock, area_stop=stop)).stop
+    assert held is not None
+    assert (held.why_en, held.by_zh) == ("fire alarm", "裁判长")
+    assert _row(_running(1)).stop is None
+    assert _row(_running(1, clock=clock, started=False)).stop is None

@@ -118,7 +118,7 @@ async def test_a_charge_is_answered_by_the_table_that_has_the_record(at_desk: De
     assert [one["penalty"] for one in found["choices"]][:3] == ["warning", "violation", "foul"]
     foul = found["choices"][2]
     assert (foul["needs"], foul["article"]) == ("chief", "A15.3.3①")
-    assert "EW loses this deal" in foul["effects"][0][0]
+    assert "East-West loses this deal" in foul["effects"][0][0]
 
 
 async def test_a_charge_in_words_of_a_query_is_taken_as_it_is_meant(at_desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import UTC, timedelta, timezone
 from pathlib import Path
 
 import msgspec
@@ -12,10 +13,13 @@ from hypothesis import strategies as st
 from controller.console.view.sheet import file_name, plain, sheet_csv, timed, view
 from controller.faults import Language
 from controller.match import events
+from controller.messages import Role
+from controller.words import Words
 from tests.console.papers import a_sheet, played, shown_as
 from tests.match.table import BIG_TWO, B, Table, from_level
 
 GOLDEN = Path(__file__).parent / "golden"
+CHINA = timezone(timedelta(hours=8))
 LEFT = {"N": 0, "W": 3, "S": 7, "E": 1}
 
 
@@ -31,7 +35,37 @@ def cells(text: str, deal: int) -> dict[str, str]:
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_a_played_match_is_written_as_it_was_agreed(language: Language) -> None:
     golden = GOLDEN / f"sheet_{language}.csv"
-    assert sheet_csv(a_sheet(played()), language).encode() == golden.read_bytes()
+    assert sheet_csv(a_sheet(played()), language, CHINA).encode() == golden.read_bytes()
+
+
+def test_a_file_says_when_a_match_began_and_ended_and_by_which_rulebook() -> None:
+    times = {"start_at": "2027-01-01T06:00:20+00:00", "end_at": "2027-01-01T07:05:00+00:00"}
+    sheet = a_sheet(played(), **times)
+    chinese = cells(sheet_csv(sheet, "zh", CHINA), 1)
+    assert (chinese["开始"], chinese["结束"]) == ("2027-01-01 14:00", "2027-01-01 15:05")
+    assert chinese["规则"] == "掼蛋国际竞赛标准"
+    english = cells(sheet_csv(sheet, "en", UTC), 1)
+    assert (english["Start"], english["End"]) == ("2027-01-01 06:00", "2027-01-01 07:05")
+    assert english["Rules"] == "Guandan International Competition Standard"
+    unknown = cells(sheet_csv(a_sheet(played(), start_at=None, end_at="noon"), "en"), 1)
+    assert (unknown["Start"], unknown["End"]) == ("", "noon")
+
+
+def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief() -> None:
+    table = Table().started().played("NS").in_play()
+    said = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now", "reason": "misread"}
+    word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
+    table.does(events.Corrected, **said, **word)
+    (told,) = view(a_sheet(table)).corrected
+    assert told.by == Words(
+        "陈明 (chief, by word), entered by 李娜 (referee)",
+        "裁判长陈明（口头），李娜（裁判员）录入",
+    )
+    assert told.confirmed == Words("not confirmed in writing yet", "待书面确认")
+    (row,) = table.match.spoken
+    table.does(events.CorrectionConfirmed, row=row, deal=1, by="陈 (chief)", role=Role.CHIEF)
+    (told,) = view(a_sheet(table)).corrected
+    assert told.confirmed == Words("confirmed by 陈 (chief)", "陈（裁判长）已书面确认")
 
 
 def test_a_match_began_and_ended_by_the_wall_of_the_table_that_tells_of_it() -> None:

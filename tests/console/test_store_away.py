@@ -9,12 +9,16 @@ import pytest
 from nacl.utils import random as entropy
 
 from controller.cli.wall import wall_ms
+from controller.console import leaving
 from controller.console.config import ConsoleConfig, Own
 from controller.console.console import Console
+from controller.console.leaving import AGAIN_S
+from controller.console.lines.intake import Intake
 from controller.console.people import Person
 from controller.console.seen import Result, StoreStanding
-from controller.console.serving import opened
+from controller.console.serving import ConsoleFailed, opened, serve
 from controller.console.sessions import LATE_S, TRUSTED_MS, Sessions
+from controller.console.store import writer
 from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Orders
 from controller.messages import Role
@@ -135,6 +139,24 @@ async def test_a_quiet_hall_whose_database_goes_away_says_so_and_its_pages_go_on
             await events.part("store", lambda store: store is None)
 
 
+async def test_a_console_whose_writing_fails_by_a_fault_of_its_own_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'console.db'}"
+    own = Own(name="Hall", listen="127.0.0.1:0", keys=tmp_path / "keys", store=url)
+    monkeypatch.setattr(writer, "LOOK_S", 0.01)
+    async with opened(ConsoleConfig(own, ()), None, now_ms=wall_ms, entropy=entropy) as console:
+        up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
+        await up
+        monkeypatch.setattr(Intake, "written", lambda *_: 1 // 0)
+        with pytest.raises(ConsoleFailed) as failed:
+            await serving
+        assert isinstance(failed.value.__cause__, ZeroDivisionError)
+        assert console.tables.store_standing.away_since_ms is not None
+        await asyncio.wait_for(console.past(lambda: None), 5)  # nobody waits for it
+
+
 # Who is logged in stays so.
 
 
@@ -155,13 +177,17 @@ class Slow:
 
 
 class Known:
-    """People of whom one is there until he is let go."""
+    """People of whom one is there until he is let go, or goes."""
 
     def __init__(self) -> None:
         self.person: Person | None = Person(name="Chen", role=Role.CHIEF)
 
     def whose(self, token: str) -> Person | None:
         return self.person if token == "his" else None
+
+    def log_out(self, token: str) -> None:
+        assert token == "his"
+        self.person = None
 
 
 @pytest.fixture
@@ -212,3 +238,75 @@ async def test_who_was_let_go_is_out_as_soon_as_the_database_says_so(
     assert await sessions.whose("his") is not None
     await asyncio.sleep(3 * LATE_S)
     assert await sessions.whose("his") is None
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize("is_known", [True, False], ids=["was asked for before", "was not"])
+async def test_who_logs_out_while_the_database_is_away_is_out_here_at_once_and_later_there(
+    sessions: Sessions, slow: Slow, known: Known, is_known: bool
+) -> None:
+    if is_known:
+        await sessions.whose("his")
+    slow.fails = True
+    await asyncio.wait_for(sessions.log_out("his"), LATE_S)
+    assert await sessions.whose("his") is None
+    await asyncio.sleep(60)
+    assert known.person is not None
+    assert await sessions.whose("his") is None
+    slow.fails = False
+    await asyncio.sleep(AGAIN_S)
+    assert known.person is None
+    assert await sessions.whose("his") is None
+    asked = slow.asked
+    await asyncio.sleep(60)
+    assert slow.asked == asked  # there is nothing more to end
+    await sessions.close()
+
+
+@pytest.mark.virtual
+async def test_who_logs_out_of_a_database_that_hangs_does_not_wait_for_it(
+    sessions: Sessions, slow: Slow, known: Known
+) -> None:
+    await sessions.whose("his")
+    slow.takes_s = 3 * LATE_S
+    await asyncio.wait_for(sessions.log_out("his"), 2 * LATE_S)
+    assert await sessions.whose("his") is None
+    await asyncio.sleep(3 * LATE_S)
+    assert known.person is None
+    await sessions.close()
+
+
+@pytest.mark.virtual
+async def test_who_logged_out_is_out_in_a_database_that_is_back_when_the_console_ends(
+    sessions: Sessions, slow: Slow, known: Known
+) -> None:
+    await sessions.whose("his")
+    slow.fails = True
+    await sessions.log_out("his")
+    slow.fails = False
+    await sessions.close()
+    assert known.person is None
+
+
+@pytest.mark.virtual
+async def test_tokens_that_somebody_makes_up_meanwhile_fill_no_more_than_a_room(
+    slow: Slow, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaving, "MOST", 3)
+    slow.fails = True
+    for n in range(20):
+        await sessions.log_out(f"made-up-{n}")
+    assert sum(f"made-up-{n}" in sessions._leaving for n in range(20)) == 3
+
+
+async def test_a_browser_loses_its_cookie_although_the_database_is_away(
+    hall: tuple[Console, Scripted, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _, url = hall
+    async with visitor(url, "chief") as client:
+        console.sessions._forget()
+        for run in (console.sessions, console.sessions._leaving):
+            monkeypatch.setattr(run, "_run", away_now)
+        answer = await client.post("/api/logout")
+        assert answer.status_code == 200
+        assert not client.cookies

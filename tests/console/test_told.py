@@ -144,6 +144,24 @@ def test_who_gave_an_order_is_told_with_his_role() -> None:
     assert told(event).zh == "Li Na（裁判员）暂停：call"
 
 
+def test_a_reason_that_has_a_key_is_told_in_each_readers_language() -> None:
+    data = {"reason": "referee", "by": "referee", "why": "at_table"}
+    line = told(msgspec.structs.replace(EVENTS[0], kind="pause", data=data))
+    assert (line.en, line.zh) == (
+        "stopped by referee: the referee is at the table",
+        "裁判员暂停：裁判到台处理",
+    )
+    line = told(match_event(event="Suspended", reason="chief, referee"))
+    assert line.zh == "暂停待裁：裁判长暂停、裁判员暂停"
+
+
+def test_a_stop_of_the_area_is_told_with_why_and_by_whom_where_that_is_known() -> None:
+    line = told(match_event(event="AreaPaused", reason="fire alarm", by="Zhang Hui (chief)"))
+    assert line.en == "the area's clocks are stopped: fire alarm (Zhang Hui (chief))"
+    assert line.zh == "全区停表：fire alarm（Zhang Hui（裁判长））"
+    assert told(match_event(event="AreaPaused")).zh == "全区停表"
+
+
 def test_a_card_is_told_as_people_write_it() -> None:
     assert match_words({"event": "TurnedUp", "card": "SK"}, FIRST).zh == "翻牌：♠K"
     assert match_words({"event": "TurnedUp", "card": "BJ"}, FIRST).zh == "翻牌：大王"
@@ -186,3 +204,32 @@ def test_what_an_earlier_run_of_the_table_said_stands_before_what_the_next_one_s
 def test_a_journal_that_begins_anew_goes_on_behind_the_one_before() -> None:
     anew = [entry(n, boot="two", at_s=600 + n) for n in (1, 2)]
     assert inserted(entry(901, at_s=1), entry(902, at_s=2), *anew) == [901, 902, 1, 2]
+
+
+WORD = {"by": "陈明", "role": "referee", "verbal": True, "entered_by": "李娜 (referee)"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"event": "Corrected", "deal": 1, "order": ["N", "S"], "choice": "stand", "reason": "x"},
+        {"event": "RulingApproved", "id": "R1"},
+        {"event": "RulingRejected", "id": "R1"},
+        {"event": "DealVoided", "reason": "cards were seen"},
+        {"event": "ExtraDealOrdered", "reason": "equal"},
+        {"event": "Recounted", "counts": {"N": 27, "W": 27, "S": 27, "E": 27}},
+    ],
+)
+def test_the_chiefs_word_is_told_with_who_entered_it(data: dict[str, Any]) -> None:
+    line = told(match_event(**data, **WORD))
+    assert "陈明 (chief, by word), entered by 李娜 (referee)" in line.en
+    assert "裁判长陈明（口头），李娜（裁判员）录入" in line.zh
+    himself = told(match_event(**data, by="陈明 (chief)", role="chief"))
+    assert "陈明（裁判长）" in himself.zh
+    assert "口头" not in himself.zh
+
+
+def test_the_confirmation_of_a_spoken_correction_is_told() -> None:
+    line = told(match_event(event="CorrectionConfirmed", row=4, deal=1, by="陈明 (chief)"))
+    assert line.zh == "陈明（裁判长）确认第1副成绩的口头更正"
+    assert line.en == "the word by which deal 1 was corrected is confirmed by 陈明 (chief)"

@@ -21,7 +21,7 @@ from controller.console.view.waits import (
 )
 from controller.faults import catalogue
 from controller.match.needs import WORDS
-from controller.messages import Role
+from controller.messages import Role, State
 from tests.console.states import alert, call, state
 
 AT = "2027-01-01T00:00:10.000+00:00"
@@ -167,3 +167,66 @@ def test_how_long_somebody_waits_is_counted_by_the_consoles_clock() -> None:
     right = reasons(said, Standing.LIVE, 0)
     moved = reasons(said, Standing.LIVE, 0, skew_ms=behind_ms)
     assert [one.since_ms for one in moved] == [one.since_ms + behind_ms for one in right]
+
+
+RULING: dict[str, Any] = {
+    "id": "R1",
+    "offence": "x",
+    "offence_en": "slow play",
+    "offence_zh": "超时",
+    "deal": 2,
+    "side": "EW",
+    "seat": "E",
+    "penalty": "y",
+    "penalty_en": "foul",
+    "penalty_zh": "犯规",
+    "article": None,
+    "needs": "chief",
+    "state": "proposed",
+    "by": "Li Na (referee)",
+    "at_ms": 5_000,
+}
+
+
+def proposed(*rulings: dict[str, Any], second: int = 20) -> State:
+    """Return a state so many seconds on in which rulings are proposed, or were."""
+    return state(
+        time=f"2027-01-01T00:00:{second}.400+00:00",
+        match={"rulings": [RULING | one for one in rulings], "at_ms": second * 1000},
+    )
+
+
+def test_a_proposed_ruling_waits_for_somebody_as_a_decision_does() -> None:
+    (one,) = reasons(proposed({}), Standing.LIVE, 0)
+    assert (one.rank, one.name) == (Rank.DECISION, "ruling_chiefs")
+    assert one.words_en == "ruling R1 waits for the chief referee: East, slow play: foul"
+    assert one.words_zh == "判罚R1待裁判长裁定：东家，超时，犯规"
+    mine = {"needs": "referee", "seat": None}
+    (one,) = reasons(proposed(mine), Standing.LIVE, 0)
+    assert (one.rank, one.name) == (Rank.DECISION, "ruling")
+    assert one.words_zh == "判罚R1待裁判员裁定：东西，超时，犯规"
+
+
+def test_a_proposed_ruling_waits_since_it_was_proposed_and_is_no_news_each_second() -> None:
+    told = {reasons(proposed({}, second=second), Standing.LIVE, 0) for second in range(10, 60)}
+    ((one,),) = told
+    assert one.since_ms == pytest.approx(since_epoch_ms("2027-01-01T00:00:05+00:00"), abs=1000)
+
+
+def test_a_ruling_that_is_decided_or_rejected_waits_for_nobody() -> None:
+    assert reasons(proposed({"state": "decided"}, {"state": "rejected"}), Standing.LIVE, 0) == ()
+
+
+def test_many_proposed_rulings_are_one_line() -> None:
+    many = proposed(*({"id": f"R{n}", "at_ms": 1000 * n} for n in range(1, 60)))
+    (one,) = reasons(many, Standing.LIVE, 0)
+    assert one.words_en.endswith("(and 58 more)")
+    assert one.words_zh.endswith("（另58件）")
+
+
+def test_what_the_chief_has_in_his_list_already_is_not_told_him_twice() -> None:
+    later_ms = since_epoch_ms("2027-01-01T01:00:00+00:00")
+    for one, chiefs in (({}, False), ({"needs": "referee"}, True)):
+        waits = wait("T01", reasons(proposed(one), Standing.LIVE, 0), None, later_ms)
+        assert waits is not None
+        assert waits.chiefs is chiefs

@@ -179,6 +179,13 @@ async def test_what_a_role_may_not_is_refused(
         assert refused(await client.request(method, path, json=body))[0] == 403
 
 
+async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: Console) -> None:
+    async with logged_in(console, "obs") as client:
+        said = (await client.get("/api/people")).json()["error"]
+    assert said["en"] == "this is not for an observer, but for: the chief referee, a technician"
+    assert said["zh"] == "“观摩”无此权限，限：“裁判长”、“技术员”"
+
+
 async def test_an_order_is_answered_as_the_table_answers(console: Console) -> None:
     async with logged_in(console, "ref") as client:
         said = await client.post("/api/tables/T01/do", json=HOLD)

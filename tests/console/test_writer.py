@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from controller.console.running import Running
 from controller.console.store import writer as writing
 from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
 from controller.console.store.aside import Aside
@@ -17,16 +18,30 @@ from tests.console.until import until
 
 
 class Disk(Archive):
-    """An archive that takes down what it is given, as long as it is there."""
+    """An archive that takes down what it is given, as long as it is there.
+
+    `asked`: how many groups it was given. While it is `held` it writes one for each `go_on`.
+    """
 
     def __init__(self) -> None:
         self.groups: list[list[int]] = []
-        self.away = False
-        self.go_on = threading.Event()
-        self.go_on.set()
+        self.asked = 0
+        self.away = self.held = False
+        self._may = threading.Semaphore(0)
+
+    def go_on(self) -> None:
+        """Let a group be written that is held up, or the next one."""
+        self._may.release()
+
+    def let_go(self) -> None:
+        """Hold nothing up any more."""
+        self.held = False
+        self.go_on()
 
     def write(self, batches: Sequence[Batch]) -> Written:
-        self.go_on.wait()
+        self.asked += 1
+        if self.held:
+            self._may.acquire()
         if self.away:
             raise StoreError("no such disk")
         self.groups.append([one.event.n for batch in batches for one in batch.kept])
@@ -62,7 +77,7 @@ async def make(aside: Aside, disk: Disk) -> AsyncIterator[Callable[..., Writer]]
         return made[-1]
 
     yield make
-    disk.go_on.set()
+    disk.let_go()
     disk.away = False
     for writer in made:
         await writer.close()
@@ -72,11 +87,11 @@ async def test_what_comes_while_one_group_is_written_becomes_the_next_one(
     make: Callable[..., Writer], disk: Disk
 ) -> None:
     writer, kept = make(), events(6)
-    disk.go_on.clear()
+    disk.held = True
     first = writer.keep(kept[:1])
-    await asyncio.sleep(0.02)
+    await until(lambda: disk.asked == 1)
     later = [writer.keep([one]) for one in kept[1:]]
-    disk.go_on.set()
+    disk.let_go()
     assert first is not None
     await first
     for done in later:
@@ -121,29 +136,30 @@ async def test_who_reads_waits_for_what_was_taken_before_and_for_nothing_later(
 ) -> None:
     writer, kept = make(), events(3)
     await writer.settled()
-    disk.go_on.clear()
-    for one in kept[:2]:
-        writer.keep([one])
-        await asyncio.sleep(0.02)  # the second one waits behind the first one's group
+    disk.held = True
+    writer.keep(kept[:1])
+    await until(lambda: disk.asked == 1)
+    writer.keep(kept[1:2])
     settled = asyncio.ensure_future(writer.settled())
-    await asyncio.sleep(0.02)
+    disk.go_on()
+    await until(lambda: disk.asked == 2)  # the first is written, and the second is begun
     assert not settled.done()
-    disk.go_on.set()
+    writer.keep(kept[2:])
+    disk.go_on()
     await settled
-    assert disk.groups[:2] == [[1], [2]]
+    assert disk.groups == [[1], [2]]
 
 
 async def test_who_reads_does_not_wait_for_a_database_that_is_away(
     make: Callable[..., Writer], disk: Disk
 ) -> None:
     writer, kept = make(), events(2)
-    disk.away = True
-    disk.go_on.clear()
+    disk.away = disk.held = True
     writer.keep(kept[:1])
     settled = asyncio.ensure_future(writer.settled())
-    await asyncio.sleep(0.02)
+    await until(lambda: disk.asked == 1)
     assert not settled.done()
-    disk.go_on.set()
+    disk.let_go()
     await settled
     writer.keep(kept[1:])
     await writer.settled()
@@ -243,7 +259,7 @@ async def test_writing_that_ended_by_a_fault_is_said_and_keeps_nobody_waiting(
     writer = make(most_events=2, **{what: breaks})
     disk.away = what == "on_standing"
     writer.keep(events(1))
-    await until(lambda: told)
+    await until(lambda: told and writer.away)
     await writer.settled()
     assert writer.standing.away_since_ms == 77
     assert writer.standing.why
@@ -273,3 +289,31 @@ async def test_who_has_to_know_is_told_that_writing_has_ended(
     assert held == [True]
     assert left is not None
     assert left.cancelled()
+
+
+async def test_the_console_ends_where_writing_ends_by_a_fault_and_not_where_the_database_is_away(
+    make: Callable[..., Writer], disk: Disk
+) -> None:
+    running = Running()
+
+    def breaks(written: Written) -> None:
+        raise ZeroDivisionError
+
+    disk.away = True
+    writer = make(on_written=breaks, begin=running.begin)
+    writer.keep(events(1))
+    await until(lambda: disk.asked > 1)  # it is tried again
+    assert not running.ending.is_set()
+    disk.away = False
+    await running.ending.wait()
+    assert isinstance(running.failure, ZeroDivisionError)
+
+
+async def test_what_is_ended_on_purpose_is_no_failure_of_the_console() -> None:
+    running = Running()
+    ended = running.begin(asyncio.sleep(60))
+    over = running.begin(asyncio.sleep(0))
+    ended.cancel()
+    await asyncio.gather(ended, over, return_exceptions=True)
+    assert running.failure is None
+    assert not running.ending.is_set()

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import Callable, Sequence
+from itertools import dropwhile
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,7 @@ class Disk:
     def __init__(self, full_from: int) -> None:
         self.full_from = full_from
         self.full = False
+        self.on_full: Callable[[], None] = lambda: None
 
     def make_room(self) -> None:
         """Take something away."""
@@ -42,6 +44,8 @@ class Disk:
             def write(self, rows: Sequence[Row], *, durable: bool) -> None:
                 disk.full = disk.full or any(row.n >= disk.full_from for row in rows)
                 if disk.full:
+                    # Just behind the fault, before the machine has come to a stand.
+                    asyncio.get_running_loop().call_later(0, disk.on_full)
                     raise StorageFailed("database or disk is full")
                 super().write(rows, durable=durable)
 
@@ -53,12 +57,15 @@ def with_somebody_who_makes_room(disk: Disk, away_s: float) -> Script:
 
     async def play(scene: Scene, at: Trial) -> None:
         playing = asyncio.ensure_future(practice(1)(scene, at))
+        disk.on_full = at.lasting.machine.publish_state
         try:
             full = asyncio.ensure_future(at.until(lambda state: "STORAGE_FAILED" in _alerts(state)))
             await asyncio.wait({playing, full}, return_when=asyncio.FIRST_COMPLETED)
             assert full.done()
             assert full.result().machine.phase is Phase.FAULT
             await nothing_happens(scene, at, away_s)
+            since = dropwhile(lambda state: "STORAGE_FAILED" not in _alerts(state), at.states)
+            assert {state.machine.phase for state in since} == {Phase.FAULT}
             disk.make_room()
             back = await at.until(lambda state: "STORAGE_FAILED" not in _alerts(state))
             assert back.boot != full.result().boot

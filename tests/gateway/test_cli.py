@@ -123,7 +123,7 @@ async def test_watch_prints_a_line_for_each_change(
     assert "T01" in (first := await line(process))
     assert "empty" in first
 
-    dealing = Machine(phase=Phase.DEALING, deal=3, attempt=7, fed=54)
+    dealing = Machine(phase=Phase.DEALING, deal=3, attempt=7, of_deal=2, fed=54)
     machine.publish(make_state(dealing))
     machine.publish(make_state(dealing))
     jam = Alert(
@@ -138,7 +138,7 @@ async def test_watch_prints_a_line_for_each_change(
     machine.publish(make_state(dealing, alerts=[jam]))
     machine.publish(make_state(dealing))
 
-    assert "dealing     deal 3 attempt 7  fed 54" in await line(process)
+    assert "dealing     deal 3 attempt 2  fed 54" in await line(process)
     assert "JAM (301): a card is stuck at the gate. Next: open the lid" in await line(process)
     assert "JAM is over" in await line(process)
 

@@ -375,7 +375,11 @@ SAID: Mapping[str, Callable[[Disturber, State], Args]] = {
         **who.maybe(board=who.pick("dealer", "reader")),
     },
     "clear_jam": _nothing,
-    "confirm_verbal": lambda who, state: {"ruling": who.ruling(state)},
+    "confirm_verbal": lambda who, state: who.pick(
+        {"ruling": who.ruling(state)},
+        *({"correction": one.row} for one in state.match.spoken),
+        {"correction": 1},
+    ),
     "forfeit": lambda who, state: {"side": who.pick("NS", "EW"), "reason": "they leave"},
     "void": _with_reason,
     "open_hand": lambda who, state: {"seat": who.seat(), "reason": "to see"},

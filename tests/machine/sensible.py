@@ -106,7 +106,7 @@ class Sensible:
             yield self._told(Role.CHIEF, "recount", counts=counts)
         elif match.suspended is not None:
             yield self._told(Role.CHIEF, "resume")
-        if "stands still" in match.next_en:
+        if match.area_stop is not None:
             yield self._told(Role.CHIEF, "resume", area=True)
         for call in state.calls:
             if (call.seat is not None and call.reason == call.words_en) or (
@@ -123,6 +123,8 @@ class Sensible:
                 yield self._told(Role.CHIEF, cmd, ruling=ruling.id)
             elif ruling.verbal and ruling.confirmed_by is None:
                 yield self._told(Role.CHIEF, "confirm_verbal", ruling=ruling.id)
+        for word in match.spoken:
+            yield self._told(Role.CHIEF, "confirm_verbal", correction=word.row)
 
     # The cards.
 

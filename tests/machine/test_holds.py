@@ -103,6 +103,22 @@ async def test_a_hold_before_the_first_card_keeps_the_shuffler_still(ground: Gro
         await all_dealt(trial, 1)
 
 
+async def test_a_machine_that_stands_promises_nothing(ground: Ground) -> None:
+    async with ground.table() as trial:
+        await STAGES["shuffling"](trial)
+        moves = await trial.until(lambda state: state.machine.fed >= 30)
+        assert moves.machine.ready_in_s is not None
+        await ordered(trial, Role.REFEREE, "hold", reason="look")
+        stands = await trial.until(lambda state: bool(state.machine.pauses))
+        assert stands.machine.ready_in_s is None
+        await ordered(trial, Role.REFEREE, "resume")
+        moves = await trial.until(lambda state: state.machine.fed >= 40)
+        assert moves.machine.ready_in_s is not None
+        trial.sim.world.set_lid(True)
+        fails = await trial.phase(Phase.FAULT)
+        assert fails.machine.ready_in_s is None
+
+
 async def test_no_step_of_a_deal_is_taken_while_the_table_is_held(ground: Ground) -> None:
     async with ground.table() as trial:
         await deal_two_due(trial)

@@ -5,17 +5,18 @@ from typing import Any
 import msgspec
 import pytest
 
-from controller.commands import COMMANDS, parse_args
+from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
 from controller.machine.order.ruling_orders import choices
 from controller.machine.order.who import Who
+from controller.machine.public.ruling import spoken
 from controller.match import events
 from controller.match.effects import Refused
 from controller.match.phase import Phase
 from controller.match.reducer import step
 from controller.match.refusals import RefusedError
 from controller.match.rulings import unconfirmed
-from controller.match.sheet import CorrectionRow, RulingRow, StoppedRow
+from controller.match.sheet import CorrectionRow, RedealtRow, RulingRow, StoppedRow
 from controller.messages import Role, Seat
 from controller.rules.penalties.records import Entry
 from controller.rules.seats import ALL
@@ -375,6 +376,7 @@ def test_the_chiefs_word_is_recorded_with_his_name_and_confirmed_by_him_later() 
     done(table, "approve", ruling="R1", **WORD)
     (ruling,) = table.match.rulings
     assert (ruling.approved_by, ruling.state, unconfirmed(ruling)) == ("Chen", "decided", True)
+    assert ruling.entered_by == "Lin"
     assert refused(table, "confirm_verbal", ruling="R1") == "NEEDS_CHIEF"
     done(table, "confirm_verbal", CHEN, ruling="R1")
     assert table.match.rulings[0].confirmed_by == "Chen"
@@ -391,6 +393,7 @@ def test_a_proposed_ruling_is_rejected_and_a_decided_one_overturned_by_the_chief
     done(table, "reject", ruling="R2", **WORD)
     assert [ruling.state for ruling in table.match.rulings] == ["rejected", "rejected"]
     assert table.match.rulings[1].rejected_by == "Chen"
+    assert table.match.rulings[1].rejection_entered_by == "Lin"
 
 
 def test_a_ruling_never_gets_the_id_of_another() -> None:
@@ -430,6 +433,8 @@ def test_hands_that_are_out_are_dealt_again_by_the_chief_or_his_word() -> None:
     event = table.happened[-1]
     assert isinstance(event, events.DealVoided)
     assert (event.by, event.role, event.verbal) == ("Chen", Role.REFEREE, True)
+    assert event.entered_by == "Lin"
+    assert table.rows(RedealtRow)[-1].entered_by == "Lin"
     assert (table.phase, table.state.misdeals) == (Phase.CUT, 1)
 
 
@@ -446,6 +451,40 @@ def test_a_result_is_corrected_by_a_referee_until_later_deals_are_played() -> No
         "stand",
     )
     assert refused(table, "adjust", CHEN, deal=7, order=["N", "S"], reason="x") == "NO_SUCH_DEAL"
+
+
+def test_a_correction_by_the_chiefs_word_names_who_entered_it_and_waits_for_the_chief() -> None:
+    table = Table().started().played("NS").in_play()
+    done(table, "adjust", deal=1, order=["N", "W", "S"], reason="misread", **WORD)
+    row = table.rows(CorrectionRow)[-1]
+    assert (row.by, row.entered_by) == ("Chen", "Lin")
+    (waiting,) = spoken(table.match)
+    assert (waiting.row, waiting.deal, waiting.by, waiting.entered_by) == (
+        row.row,
+        1,
+        "Chen",
+        "Lin",
+    )
+    assert refused(table, "confirm_verbal", correction=row.row) == "NEEDS_CHIEF"
+    assert refused(table, "confirm_verbal", CHEN, correction=1) == "NOT_VERBAL"
+    done(table, "confirm_verbal", CHEN, correction=row.row)
+    assert spoken(table.match) == []
+    assert table.match.spoken == {row.row: "Chen"}
+    assert refused(table, "confirm_verbal", CHEN, correction=row.row) == "NOT_VERBAL"
+
+
+def test_what_the_chief_or_a_referee_corrects_himself_waits_for_nobody() -> None:
+    table = Table().started().played("NS")
+    done(table, "adjust", deal=1, order=["N", "W", "S"], reason="misread")
+    done(table.in_play(), "adjust", CHEN, deal=1, order=["N", "S"], reason="read again")
+    assert [row.entered_by for row in table.rows(CorrectionRow)] == [None, None]
+    assert spoken(table.match) == []
+
+
+@pytest.mark.parametrize("said", [{}, {"ruling": "R1", "correction": 2}])
+def test_a_word_is_of_one_ruling_or_of_one_correction(said: dict[str, Any]) -> None:
+    with pytest.raises(BadArgs):
+        parse_args("confirm_verbal", said)
 
 
 def test_after_a_forfeited_deal_its_winners_name_a_leader() -> None:

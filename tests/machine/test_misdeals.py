@@ -8,8 +8,9 @@ import pytest
 from pytest_mock import MockerFixture
 
 from controller.journal.chain import Row
-from controller.journal.entries import decode
+from controller.journal.entries import Entry, decode
 from controller.journal.store import Store
+from controller.machine.state import SHOWN_PROOFS, TableState, fold
 from controller.messages import Outcome, Phase, Role
 from sim.mechanics.faults import parse_fault
 
@@ -199,3 +200,38 @@ async def test_two_misdeals_that_somebody_has_seen_to_still_wait_for_his_order(
         assert seen.machine.phase is Phase.EMPTY
         assert seen.machine.attempt == 2
         assert (await trial.order(Role.REFEREE, "start_deal")).ok
+
+
+def committed(attempt: int, deal: int, match: str = "M1") -> Entry:
+    """An attempt is promised."""
+    data = {
+        "match": match,
+        "set": "S1",
+        "back": "A",
+        "commitment": "00",
+        "profile_hash": "00",
+    }
+    return Entry(
+        n=attempt,
+        time="2027-01-01T00:00:00.000+00:00",
+        boot="b",
+        kind="committed",
+        public=True,
+        deal=deal,
+        attempt=attempt,
+        data=data,
+    )
+
+
+def test_attempts_are_counted_within_their_deal_also_where_the_next_was_dealt_ahead() -> None:
+    state, told = TableState(), []
+    for attempt, deal in enumerate((1, 2, 3, 2, 2, 3, 4), start=1):
+        state = fold(state, committed(attempt, deal))
+        told.append((deal, state.proofs[-1].of_deal))
+        assert state.tried[deal] == state.proofs[-1].of_deal
+    assert told == [(1, 1), (2, 1), (3, 1), (2, 2), (2, 3), (3, 2), (4, 1)]
+    state = fold(state, committed(8, 4, match="M2"))
+    assert (state.proofs[-1].attempt, state.proofs[-1].of_deal) == (8, 1)
+    for attempt in range(9, 99):  # a table deals all year
+        state = fold(state, committed(attempt, attempt))
+    assert len(state.tried) <= SHOWN_PROOFS

@@ -36,8 +36,8 @@ async def test_a_refusal_names_the_phase_and_what_to_do(table: Tables) -> None:
         await trial.phase(Phase.EMPTY)
         refused = await trial.order(Role.REFEREE, "release")
         assert refused.error.code == "WRONG_PHASE"
-        assert "empty" in refused.error.message
-        assert "held" in refused.error.action
+        assert "the machine is idle" in refused.error.message
+        assert "the hands are ready" in refused.error.action
 
 
 @pytest.mark.parametrize("n", [0, 5, 103, 108, -1, "40", None, 40.0, True])
@@ -61,6 +61,7 @@ async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
             )
             reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
             assert reply.error.code == "STALE"
+            assert "not deal 1, attempt 1" in reply.error.message
 
 
 async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refused(
@@ -133,3 +134,22 @@ def test_nonsense_is_answered_never_raised(
 ) -> None:
     reply = virtual_run(Command(id="z", cmd=cmd, args=args, key=key, sig="00" * 64))
     assert not reply.ok or cmd in ("snapshot", "events")
+
+
+async def test_a_stale_order_is_told_by_its_deal_as_people_count_its_attempts(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await waiting_for_cut(trial)
+        assert (await trial.order(Role.CHIEF, "void", reason="the screen was seen")).ok
+        state = await trial.until(lambda state: state.machine.attempt == 2)
+        assert state.machine.of_deal == 2
+        assert [one.of_deal for one in state.fairness] == [1, 2]
+        old = Command(id="old", cmd="cut", deal=1, attempt=1, args={"n": 40})
+        reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
+        assert "deal 1, attempt 1, not deal 1, attempt 2" in reply.error.message
+        assert "第1副第1次，当前第1副第2次" in reply.error.message_zh
+        never = Command(id="never", cmd="cut", deal=1, attempt=9, args={"n": 40})
+        reply = await trial.machine.order(trial.signed(never, trial.signers[Role.TABLE]))
+        assert "deal 1 (attempt no. 9)" in reply.error.message
+        assert "第1副（发牌编号9）" in reply.error.message_zh

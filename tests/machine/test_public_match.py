@@ -16,7 +16,7 @@ from controller.match.needs import WORDS as NEEDS
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.reducer import match_of, step
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
-from controller.messages import Call, Role
+from controller.messages import AreaStop, Call, Role
 from controller.messages import Match as Public
 from controller.rules.returns import returns_shown
 from controller.rules.rulebooks import load_profile, profile_names
@@ -142,7 +142,7 @@ def test_a_match_is_shown_with_its_event_and_its_people() -> None:
 def test_the_cutter_is_asked_by_name_with_the_legal_numbers() -> None:
     public = shown(Table().started().state)
     assert (public.cutters, public.cut_range) == (["S"], (6, 102))
-    assert (public.next_en, public.next_zh) == ("South cuts (6…102)", "请南家切牌(6…102)")
+    assert (public.next_en, public.next_zh) == ("South cuts (6…102)", "请南家切牌（6…102）")
     later = shown(Table().started().cut().state)
     assert (later.cutters, later.cut_range, later.cutter) == ([], None, "S")
 
@@ -164,7 +164,7 @@ def test_hands_drawn_by_hand_show_the_duties_of_the_rulebook() -> None:
     assert public.hand_duties is not None
     assert public.hand_duties.shufflers == ["E"]
     assert public.hand_duties.turnup
-    assert public.next_zh.startswith("请东家洗牌(")
+    assert public.next_zh.startswith("请东家洗牌（")
     table.cut()
     assert shown(table.state).next_zh == "请南家翻牌"
     table.does(events.TurnedUp, card="♠7")
@@ -288,8 +288,44 @@ def test_a_clock_is_whole_seconds_and_a_deadline() -> None:
     assert paused.clock is not None
     assert (paused.clock.running, paused.clock.deadline_ms) == (False, None)
     assert paused.clock.left_s == 3660
-    assert paused.next_zh.startswith("全场暂停；")
+    assert paused.next_zh.startswith("全区停表；")
+    assert paused.area_stop is not None
+    assert (paused.area_stop.reason, paused.area_stop.by) == (None, None)
     assert shown(Table().started().state).clock is None
+
+
+def test_a_stop_of_the_area_says_since_when_why_and_by_whom_until_it_is_over() -> None:
+    table = Table(timed()).started().tick(500)
+    assert shown(table.state).area_stop is None
+    table.does(events.AreaPaused, reason="fire alarm", by="Zhang Hui (chief)")
+    since_ms = table.at_ms
+    table.tick(5_000).does(events.AreaPaused, reason="lunch", by="chief")  # it stood already
+    public = shown(table.state)
+    assert public.area_stop is not None
+    assert public.area_stop == AreaStop(
+        since_ms=since_ms, reason="fire alarm", by="Zhang Hui (chief)"
+    )
+    assert public.next_en.startswith("the area's clocks are stopped (fire alarm); ")
+    assert public.next_zh.startswith("全区停表（fire alarm）；")
+    assert shown(table.does(events.AreaResumed).state).area_stop is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "en", "zh"),
+    [
+        ("at_table", "the referee is at the table", "裁判到台处理"),
+        (
+            "chief, referee",
+            "stopped by the chief referee, stopped by the referee",
+            "裁判长暂停、裁判员暂停",
+        ),
+        ("a glass fell over", "a glass fell over", "a glass fell over"),
+    ],
+)
+def test_why_a_table_is_suspended_is_said_in_each_language(reason: str, en: str, zh: str) -> None:
+    public = shown(Table().started().does(events.Suspended, reason=reason).state)
+    assert public.next_en == f"suspended ({en}): wait for the referee"
+    assert public.next_zh == f"暂停待裁（{zh}）"
 
 
 def test_a_seat_that_is_waited_for_has_its_clock() -> None:

@@ -17,6 +17,8 @@ from controller.messages import Command, Failure, Phase, Role
 from controller.signing import sign
 from controller.tomlwords import prints
 from controller.trials.inproc import TABLE_KEY, Trial
+from controller.words import COMMANDS as CALLED
+from controller.words import meanwhile, people
 from tests.commands.test_commands import example
 from tests.machine.stages import ordered
 
@@ -127,9 +129,13 @@ async def told(trial: Trial, command: Command) -> Failure:
     return reply.error
 
 
-def named(error: Failure) -> set[str]:
-    """The roles or phases that the advice of a refusal names."""
-    return set(error.action.rpartition(": ")[2].split(", "))
+def advised(error: Failure, words: dict[str, str]) -> set[str]:
+    """The roles or phases whose `words` stand in the advice of a refusal."""
+    return {name for name, said in words.items() if re.search(rf"\b{said}(,| or |$)", error.action)}
+
+
+PEOPLE = {role.value: people([role]).en for role in Role}
+MEANWHILE = {phase.value: meanwhile([phase]) for phase in Phase}
 
 
 # -- roles and phases -----------------------------------------------------------------
@@ -141,8 +147,8 @@ async def test_a_role_that_may_not_is_told_which_may_for_every_command(table: Ta
             for role in set(Role) - order.roles:
                 error = await told(trial, trial.command(role, cmd, **example(cmd)))
                 assert error.code == "WRONG_ROLE", (cmd, role)
-                assert f"{cmd} is not for the role {role}" == error.message
-                assert named(error) == {each.value for each in order.roles}, (cmd, role)
+                assert error.message == f'"{CALLED[cmd].en}" is not for {PEOPLE[role]}'
+                assert advised(error, PEOPLE) == {each.value for each in order.roles}, (cmd, role)
                 assert not NAME.search(error.message_zh + error.action_zh)
 
 
@@ -157,8 +163,12 @@ async def test_a_phase_that_may_not_is_named_with_those_that_may(
             for role in order.roles:
                 error = await told(trial, trial.command(role, cmd, **example(cmd)))
                 assert error.code == "WRONG_PHASE", (cmd, role)
-                assert f"{cmd} is not possible while the machine is {phase}" == error.message
-                assert named(error) == {each.value for each in order.phases}, (cmd, role)
+                what = f'"{CALLED[cmd].en}" is not possible while'
+                assert error.message == f"{what} {MEANWHILE[phase]}"
+                assert advised(error, MEANWHILE) == {each.value for each in order.phases}, (
+                    cmd,
+                    role,
+                )
                 assert not NAME.search(error.message_zh + error.action_zh)
 
 

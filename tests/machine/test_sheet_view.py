@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from controller.faults import Language
+from controller.machine.public.ruling import spoken
 from controller.machine.sheet.view import sheet
 from controller.match import events
 from controller.match.phase import Phase
@@ -18,13 +19,15 @@ from controller.messages import Role
 from controller.rules.columns import cells
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.seats import ALL
 from controller.sheet.form import ScoreSheet
 from controller.sheet.text import WIDTH, sheet_text
 from tests.match.people import People, meeting
-from tests.match.table import BIG_TWO, B, Table, from_level
+from tests.match.table import BIG_TWO, B, N, Table, from_level
 
 HERE = Path(__file__).parent
 HEAD = "ab" * 32
+BOTH: tuple[Language, Language] = ("en", "zh")
 
 
 def whole(match: Match) -> ScoreSheet:
@@ -214,3 +217,62 @@ def test_stopped_deals_are_noted() -> None:
     assert all("第1副" in note.zh for note in page.notes)
     assert page.start_ms is not None
     assert page.end_ms is None
+
+
+def _by_word() -> Table:
+    """A result that a referee corrected by the chief's word, after the next deal had begun."""
+    table = Table().started().played("NS").in_play()
+    said = {"deal": 1, "order": ("N", "W", "S"), "choice": "from_now", "reason": "misread"}
+    word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Li Na (referee)"}
+    return table.does(events.Corrected, **said, **word)
+
+
+def test_a_correction_by_word_names_the_chief_and_who_entered_it_until_he_confirms_it() -> None:
+    table = _by_word()
+    english, chinese = (sheet_text(sheet(table.state, table="t7", head=HEAD), one) for one in BOTH)
+    assert "Chen (chief, by word), entered by Li Na (referee): misread" in " ".join(english.split())
+    assert "not confirmed in writing yet" in " ".join(english.split())
+    assert "裁判长Chen（口头），Li Na（裁判员）录入: misread，待书面确认" in chinese.replace(
+        "\n    ", ""
+    )
+    (waiting,) = spoken(table.match)
+    table.does(
+        events.CorrectionConfirmed, row=waiting.row, deal=1, by="Chen (chief)", role=Role.CHIEF
+    )
+    (said,) = whole(table.state).corrections
+    assert (said.entered_by, said.confirmed_by) == ("Li Na (referee)", "Chen (chief)")
+    chinese = sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+    assert "Chen（裁判长）已书面确认" in chinese.replace("\n    ", "")
+
+
+def test_a_correction_that_came_of_a_ruling_is_confirmed_with_it() -> None:
+    table = Table().started().played("NS").in_play()
+    table.charged("E", "foul", deal=1)
+    word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Lin"}
+    table.does(events.RulingApproved, id="R1", **word)
+    (said,) = whole(table.state).corrections
+    assert (said.by, said.entered_by, said.confirmed_by) == ("Chen", "Lin", None)
+    assert spoken(table.match) == []
+    table.does(events.VerbalConfirmed, id="R1", by="Chen", role=Role.CHIEF)
+    assert whole(table.state).corrections[0].confirmed_by == "Chen"
+
+
+def test_hands_that_are_dealt_again_by_word_name_both_and_say_why_in_words() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="N")
+    table.does(events.Recounted, counts=dict.fromkeys(ALL, 26), by="Lin", role=Role.REFEREE)
+    (note,) = whole(table.state).notes
+    assert note.en == "deal 1 is dealt again: the count was wrong, by Lin"
+    assert note.zh == "第1副重新发牌：张数不符(Lin)"
+    table = Table().started().in_play()
+    word = {"by": "Chen", "role": Role.REFEREE, "verbal": True, "entered_by": "Lin"}
+    table.does(events.DealVoided, reason="cards were seen", **word)
+    (note,) = whole(table.state).notes
+    assert note.en.endswith("cards were seen, by Chen (chief, by word), entered by Lin")
+    assert note.zh == "第1副重新发牌：cards were seen(裁判长Chen（口头），Lin录入)"
+
+
+def test_a_level_that_a_ruling_moved_is_written_as_a_person_would() -> None:
+    table = Table(N).started().in_play().ruled("EW", "foul")
+    (told,) = (note for note in whole(table.state).notes if "level" in note.en)
+    assert told.en == "North-South, one level up (ruling R1)"
+    assert told.zh == "南北升1级(R1)"

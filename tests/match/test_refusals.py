@@ -196,7 +196,7 @@ EVIDENCE = {
     "TWICE": "W",
     "VALUES_MISSING": "W / E",
     "NOT_LAID": "W / E",
-    "NO_FINISH_ORDER": "who went out third?",
+    "NO_FINISH_ORDER": "who went out third",
     "OTHER_SIDE": "N",
     "NO_SUCH_DEAL": "1",
     "NO_SUCH_RULING": "R1",
@@ -216,7 +216,10 @@ def test_a_refusal_names_what_it_is_about(code: str) -> None:
     assert EVIDENCE[code] in (what.en if isinstance(what, Words) else what)
 
 
-@pytest.mark.parametrize("code", ["WRONG_PHASE", "SEAT_TAKEN", "NOT_HIS_DUTY", "TWICE", "NOT_LAID"])
+PLAIN = ["WRONG_PHASE", "SEAT_TAKEN", "NOT_HIS_DUTY", "TWICE", "NOT_LAID", "OTHER_RULES"]
+
+
+@pytest.mark.parametrize("code", PLAIN)
 def test_a_refusal_has_the_chinese_words_of_phases_and_seats(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table().happens(asked.kind, **asked.said)
@@ -293,6 +296,7 @@ SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
         for order in (("W", "E"), ("N", "W", "S"), ())
         for choice in ("from_now", "void_later", "stand")
     ),
+    events.CorrectionConfirmed: ({"row": 2, "deal": 1} | CHIEFS, {"row": 99, "deal": 9} | CHIEFS),
     events.Suspended: ({"reason": "called"},),
     events.Resumed: ({},),
     events.AreaPaused: ({},),
@@ -421,3 +425,23 @@ def test_every_effect_is_told_by_some_table() -> None:
         Table(timed()).started().played("NS").dealt().at_minute(60),
     ]
     assert {type(effect) for table in tables for effect in table.told} == set(get_args(MatchEffect))
+
+
+def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone() -> None:
+    guandan = _in_play().happens(events.ResultEntered, order=("N", "W"))
+    (refused,) = guandan.effects(Refused)
+    english, chinese = (refused.refusal.text(language) for language in ("en", "zh"))
+    assert english == (
+        "This is no end of a deal: North and West are no partners: say who went out third. "
+        "Enter it anew: who went out, first to last: two after a double-down, else three"
+    )
+    assert chinese == (
+        "本副结果有误：北家与西家不是搭档：还须录入三游。"
+        "请重新录入：按出完先后点座位，双下两家，否则三家"
+    )
+    big_two = choosing()
+    for seat in (*ALL, *ALL[1:], *ALL[:1]):  # on open hands, then doubling, from West on
+        big_two.happens(events.Answered, seat=seat, yes=False)
+    (refused,) = big_two.happens(events.CardsLeft, left={}).effects(Refused)
+    assert refused.refusal.text().endswith("Enter it anew: the cards that each has left")
+    assert refused.refusal.text("zh").endswith("请重新录入：各家所剩张数")

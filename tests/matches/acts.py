@@ -101,7 +101,13 @@ def _rejected(table: Table, name: str, other: Proposal | None) -> None:
 
 def _said(table: Table, name: str, other: Proposal | None) -> None:
     table.does(
-        events.RulingApproved, id=name, by="Chen", role=Role.REFEREE, verbal=True, proposal=other
+        events.RulingApproved,
+        id=name,
+        by="Chen",
+        role=Role.REFEREE,
+        verbal=True,
+        entered_by="referee",
+        proposal=other,
     )
     table.does(events.VerbalConfirmed, id=name, by="chief", role=Role.CHIEF)
 

@@ -169,7 +169,11 @@ async def _out(at: Trial) -> None:
 async def _behind_the_deal(at: Trial) -> None:
     await at.until(lambda state: state.fairness[-1].reveal is not None)
     order, reason = ["N", "S"], "read wrongly"
-    await ordered(at, CHIEF, "adjust", deal=2, order=order, reason=reason)
+    word = {"verbal": True, "by": "Chen"}
+    await ordered(at, REFEREE, "adjust", deal=2, order=order, reason=reason, **word)
+    await at.until(lambda state: bool(state.match.spoken))
+    row = at.states[-1].match.spoken[0].row
+    await ordered(at, CHIEF, "confirm_verbal", correction=row)
 
 
 # -- what is dealt again, and what stops a machine -------------------------------

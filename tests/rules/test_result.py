@@ -54,9 +54,9 @@ def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, 
     [
         ("", "a deal ends with two seats"),
         ("N", "a deal ends with two seats"),
-        ("NW", "N and W are no partners: who went out third?"),
-        ("NSW", "N and S are partners: the deal ended with these two"),
-        ("NSWE", "N and S are partners: the deal ended with these two"),
+        ("NW", "North and West are no partners: say who went out third"),
+        ("NSW", "North and South are partners: the deal ended with these two"),
+        ("NSWE", "North and South are partners: the deal ended with these two"),
         ("NWW", "N W W: write each seat once"),
         ("NXS", "N X S: write each seat once"),
         ("NWSEN", "write each seat once"),
@@ -66,6 +66,8 @@ def test_what_is_no_finish_order_is_told_in_one_line(order: str, said: str) -> N
     with pytest.raises(FinishError, match=said) as told:
         finish(order)
     assert "\n" not in str(told.value)
+    assert told.value.words.en == str(told.value)
+    assert any(char > "\u2fff" for char in told.value.words.zh)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
 """The matches of the event: a list, and what the archive has of one."""
 
-from typing import Any, Final
+from typing import Final
 
 from starlette.responses import Response
 
 from controller.console.routing import EVERYBODY, Asked, page, route
 from controller.console.store.proofs import Proofs
 from controller.console.store.sheets import Sheets
-from controller.console.view.history import MatchLine, matches
+from controller.console.view.history import MatchLine, Tried, matches, tried
 from controller.console.wrong import Wrong
 
 
@@ -21,15 +21,11 @@ async def listed(asked: Asked) -> dict[str, list[MatchLine]]:
     return {"matches": matches(kept, present)}
 
 
-async def attempts(asked: Asked) -> dict[str, list[dict[str, Any]]]:
+async def attempts(asked: Asked) -> dict[str, list[Tried]]:
     """List the attempts of a match at a table, and which of them can be checked."""
     proofs, table, match = Proofs(asked.console.engine), asked.path["id"], asked.path["match"]
     found = await asked.console.past(lambda: proofs.attempts(table, match))
-    rows = [
-        {"deal": deal, "attempt": attempt, "revealed": revealed}
-        for deal, attempt, revealed in found
-    ]
-    return {"attempts": rows}
+    return {"attempts": tried(found)}
 
 
 async def record(asked: Asked) -> Response:

@@ -22,6 +22,7 @@ from controller.console.taking_up import Taking, at, beside, finder, handle, let
 from controller.console.wrong import Wrong, no_table
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
+from controller.words import people
 
 _SETTERS: Final = frozenset({Role.TECHNICIAN, Role.CHIEF})
 _CODE: Final = Meta(pattern=r"^[0-9A-Z]{4,40}$")
@@ -120,7 +121,7 @@ async def own_key(asked: Asked) -> Response:
         raise Wrong(404, "there is no such role", "没有此角色")
     own = _own(folder, Role(name))
     if own.why_not is not None:
-        raise Wrong(409, own.why_not, f"控制台没有可用的{name}公开证书")
+        raise Wrong(409, own.why_not, f"控制台没有可用的{people([name]).zh}公开证书")
     body = secret_file(folder, Role(name)).with_suffix(".key").read_bytes()
     return Response(
         body,

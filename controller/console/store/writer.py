@@ -2,7 +2,8 @@
 
 While one group is written the next one gathers, so that a slow database makes larger groups and
 never a slower loop. What finds no room is refused: who had it asks the table for it later. Where
-writing itself ends by a fault, the database is said to be away from then on: nothing is taken down.
+writing itself ends by a fault of ours the console ends, as it does by any other (running.py); until
+then the database is said to be away, so that nobody waits for it.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from typing import Final
 
 import structlog
 
-from controller.console.seen import Run, StoreStanding
+from controller.console.seen import Begin, Run, StoreStanding
 from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
 from controller.heads import KeptHead
 
@@ -35,6 +36,7 @@ class Writer:
 
     `run` runs a blocking call on the store's thread; `now_ms` is the console's clock. `on_written`
     is told of each batch that is on the disk, `on_standing` when the database went or came back.
+    `begin` begins what the console cannot be without.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Writer:
         on_standing: Callable[[], None] = lambda: None,
         retry_s: float = RETRY_S,
         most_events: int = MOST_EVENTS,
+        begin: Begin = asyncio.create_task,
     ) -> None:
         """Begin to write; needs a running loop."""
         self._archive, self._run, self._now_ms = archive, run, now_ms
@@ -58,7 +61,7 @@ class Writer:
         self._news = asyncio.Event()
         self._tried = asyncio.Event()
         self._closing = asyncio.Event()
-        self._task = asyncio.create_task(self._write_on())
+        self._task = begin(self._write_on())
         self._task.add_done_callback(self._is_over)
 
     @property
@@ -148,7 +151,6 @@ class Writer:
         error = None if task.cancelled() else task.exception()
         if error is None:
             return
-        _log.critical("writing failed: nothing more is kept", exc_info=error)
         self._why = str(error) or type(error).__name__
         if self._away_since_ms is None:
             self._away_since_ms = self._now_ms()

@@ -13,6 +13,7 @@ import msgspec
 
 from controller.console.seen import Seen
 from controller.console.standing import Standing
+from controller.console.view.area_stop import Stop, most_of, stop_of
 from controller.console.view.clocks import ends_ms
 from controller.console.view.waits import Rank, due
 from controller.messages import Phase, State
@@ -58,8 +59,9 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
 
     `ends_ms` (milliseconds since 1970, by the console's clock): when the time of most tables is
     up, while it runs; `left_s` while it stands, or before the start of none. `running`: whether it
-    runs at most of those that were started. `announced`: what most clocks have said last.
-    `event`, `round`: of most of its matches.
+    runs at most of those that were started. `stop`: the order that holds at the tables `held`,
+    whose clocks it stops. `announced`: what most clocks have said last. `event`, `round`: of most
+    of its matches.
     """
 
     area: str
@@ -77,6 +79,8 @@ class AreaView(msgspec.Struct, frozen=True, kw_only=True):
     running: bool = False
     ends_ms: int | None = None
     left_s: int | None = None
+    stop: Stop | None = None
+    held: tuple[str, ...] = ()
     announced: str | None = None
     added: tuple[Added, ...] = ()
     differs: tuple[Differs, ...] = ()
@@ -108,6 +112,7 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
     clocks = [clock for one, state in heard if (clock := _clock(one, state)) is not None]
     running = 2 * sum(clock.running for clock in clocks) > len(clocks)
     alike = [clock for clock in clocks if clock.running is running]
+    stops = [(one.table, stop_of(state, one.heard.heard_ms)) for one, state in heard]
     up_ms = median_low([clock.ends_ms for clock in alike]) if running else None
     left_s = median_low([clock.left_s for clock in alike]) if alike and not running else None
     return AreaView(
@@ -126,6 +131,8 @@ def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:
         running=running,
         ends_ms=up_ms,
         left_s=left_s,
+        stop=most_of([stop for _, stop in stops if stop is not None]),
+        held=tuple(table for table, stop in stops if stop is not None),
         announced=_said(state for _, state in heard),
         added=tuple(Added(clock.table, clock.added_s) for clock in clocks if clock.added_s),
         differs=tuple(_differing(clocks, running, up_ms, left_s)),

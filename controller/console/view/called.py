@@ -3,12 +3,15 @@
 The Chinese is referees' own (REFEREE 3.6): 放行 hands out, 一套牌 is a set, 副 a deal.
 """
 
-import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Final
 
 from controller.cards import face_text, parse_face
+from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.seat_words import SEATS, SIDES
+from controller.signer_names import signed_words as by_words
+from controller.signer_names import whose
 from controller.words import COMMANDS, ROLES, Words
 
 __all__ = [
@@ -24,7 +27,9 @@ __all__ = [
     "by_words",
     "card",
     "of",
+    "rulebook",
     "several",
+    "whose",
 ]
 
 BOARDS: Final[Mapping[str, Words]] = {
@@ -63,22 +68,19 @@ def of(table: Mapping[str, Words], name: object) -> Words:
     return known or Words(str(name), str(name))
 
 
+@lru_cache(maxsize=64)
+def rulebook(name: str) -> Words:
+    """Return what a rulebook is called by its text; one that is not known here as it is."""
+    if name not in profile_names():
+        return Words(name, name)
+    profile = load_profile(name)
+    return Words(profile.title_en, profile.title_zh)
+
+
 def several(named: Iterable[Words]) -> Words:
     """Return several things in one line."""
     told = tuple(named)
     return Words(", ".join(one.en for one in told), "、".join(one.zh for one in told))
-
-
-def by_words(by: object) -> Words:
-    """Return who gave an order: "Li Na (referee)" with the role that a key is named after."""
-    person = _BY.fullmatch(str(by))
-    if person is None:
-        return of(ROLES, by)
-    key = of(ROLES, person[2])
-    return Words(str(by), f"{person[1]}（{key.zh}）")
-
-
-_BY: Final = re.compile(r"(.+) \((.+)\)")
 
 
 def card(text: object) -> Words:

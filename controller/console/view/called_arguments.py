@@ -59,6 +59,7 @@ ARGUMENTS: Final[Mapping[str, Words]] = {
     "penalty": Words("penalty", "判罚"),
     "id": Words("name of the ruling", "裁定编号"),
     "ruling": Words("ruling", "裁定"),
+    "correction": Words("correction, by its row on the sheet", "更正（记分表第几行）"),
     "choice": Words("the later deals", "其后各副如何处理"),
     "turned_to": Words("who got the turned-up card", "翻牌归谁"),
     "turned_up": Words("turned-up card", "翻出的牌"),

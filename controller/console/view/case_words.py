@@ -11,6 +11,7 @@ from controller.messages import Ruling, Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
 from controller.rules.penalties.offences import offence, words
 from controller.rules.profile import GuandanProfile
+from controller.signer_names import whose
 from controller.words import Words
 
 
@@ -24,7 +25,10 @@ class Lapse(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A ruling as the desk shows it; what only entries tell is null where they were not heard."""
+    """A ruling as the desk shows it; what only entries tell is null where they were not heard.
+
+    `decided`, `rejected`: by whom, in words; of the chief's word by mouth also who entered it.
+    """
 
     id: str
     offence: str
@@ -47,7 +51,11 @@ class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     approved_by: str | None = None
     rejected_by: str | None = None
     verbal: bool = False
+    entered_by: str | None = None
     confirmed_by: str | None = None
+    rejection_entered_by: str | None = None
+    decided: Words | None = None
+    rejected: Words | None = None
     changed_from: Words | None = None
     pointed_out_by: str | None = None
     pointed_out_when: str | None = None
@@ -67,11 +75,20 @@ def case_views(profile: GuandanProfile, told: Docket, shown: Iterable[Ruling]) -
     """
     newest = {ruling.id: ruling for ruling in shown}
     views = [_heard(profile, case, newest.pop(case.id, None)) for case in told.cases]
-    return [*views, *(_bare(ruling) for ruling in newest.values())]
+    return [_signed(one) for one in (*views, *(_bare(ruling) for ruling in newest.values()))]
 
 
 def _bare(ruling: Ruling) -> CaseView:
     return CaseView(**msgspec.structs.asdict(ruling))
+
+
+def _signed(view: CaseView) -> CaseView:
+    """Return a ruling with who decided it in words."""
+    decided = None if view.approved_by is None else whose(view.approved_by, view.entered_by)
+    rejected = (
+        None if view.rejected_by is None else whose(view.rejected_by, view.rejection_entered_by)
+    )
+    return msgspec.structs.replace(view, decided=decided, rejected=rejected)
 
 
 def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseView:
@@ -100,7 +117,9 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseVi
         approved_by=case.approved_by,
         rejected_by=case.rejected_by,
         verbal=case.verbal,
+        entered_by=case.entered_by,
         confirmed_by=case.confirmed_by,
+        rejection_entered_by=case.rejection_entered_by,
         changed_from=words("penalty", case.changed_from.penalty) if case.changed_from else None,
         pointed_out_by=charge.pointed_out_by,
         pointed_out_when=charge.pointed_out_when,
@@ -128,13 +147,15 @@ _OF_STATE: Final = (
     "approved_by",
     "rejected_by",
     "verbal",
+    "entered_by",
     "confirmed_by",
+    "rejection_entered_by",
 )
 
 
 def _lapses(profile: GuandanProfile, charge: Charge) -> Iterable[Lapse]:
     for reason in lapse_reasons(charge):
-        text = lapse_words(reason)
+        text = lapse_words(reason, charge)
         article = lapse_article(profile, reason)
         yield Lapse(reason=reason, en=text.en, zh=text.zh, article=article)
 

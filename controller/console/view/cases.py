@@ -33,7 +33,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     approved_by: str | None = None
     rejected_by: str | None = None
     verbal: bool = False
+    entered_by: str | None = None
     confirmed_by: str | None = None
+    rejection_entered_by: str | None = None
     changed_from: Proposal | None = None
     ended_ms: int | None = None
 
@@ -91,6 +93,7 @@ class _Fate(msgspec.Struct):
     at_ms: int
     role: str
     verbal: bool = False
+    entered_by: str | None = None
     proposal: Proposal | None = None
 
 
@@ -103,13 +106,20 @@ def _approved(case: Case, said: _Fate) -> Case:
         proposal=chosen,
         approved_by=said.by,
         verbal=chiefs and said.role != "chief",
+        entered_by=said.entered_by,
         changed_from=case.proposal if chosen != case.proposal else None,
         ended_ms=said.at_ms,
     )
 
 
 def _rejected(case: Case, said: _Fate) -> Case:
-    return msgspec.structs.replace(case, state="rejected", rejected_by=said.by, ended_ms=said.at_ms)
+    return msgspec.structs.replace(
+        case,
+        state="rejected",
+        rejected_by=said.by,
+        rejection_entered_by=said.entered_by,
+        ended_ms=said.at_ms,
+    )
 
 
 def _confirmed(case: Case, said: _Fate) -> Case:

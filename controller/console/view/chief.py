@@ -13,7 +13,14 @@ from controller.console.view.areas import is_playing
 from controller.console.view.clocks import ends_ms
 from controller.console.view.integrity import Finding, findings
 from controller.console.view.noted import NOTHING, Load, Noted
-from controller.console.view.open_matters import Approval, Unsigned, approvals, unsigned
+from controller.console.view.open_matters import (
+    Approval,
+    Spoken,
+    Unsigned,
+    approvals,
+    spoken,
+    unsigned,
+)
 from controller.console.view.overruns import Overrun, overruns
 from controller.messages import Match, Side, State
 
@@ -60,6 +67,7 @@ class ChiefView(msgspec.Struct, frozen=True, kw_only=True):
     """All of it; lists are in the order of the tables, what waits longest first."""
 
     approvals: tuple[Approval, ...] = ()
+    spoken: tuple[Spoken, ...] = ()
     integrity: tuple[Finding, ...] = ()
     overrun: tuple[Overrun, ...] = ()
     equal: tuple[Equal, ...] = ()
@@ -74,8 +82,10 @@ def chief(seen: Sequence[Seen], now_ms: int, noted: Noted = NOTHING) -> ChiefVie
     known = [(one, one.state) for one in seen if one.state is not None]
     playing = [(one, state) for one, state in known if is_playing(state)]
     his = [each for one, state in known for each in approvals(one.table, state, noted.since)]
+    words = [each for one, state in known for each in spoken(one.table, state, noted.since)]
     return ChiefView(
         approvals=tuple(sorted(his, key=lambda one: one.since_ms or 0)),
+        spoken=tuple(sorted(words, key=lambda one: one.since_ms or 0)),
         integrity=tuple(finding for one in seen for finding in findings(one, now_ms, noted)),
         overrun=tuple(overruns(playing, now_ms)),
         equal=tuple(found for one, state in playing if (found := _equal(one, state)) is not None),

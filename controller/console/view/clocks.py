@@ -1,4 +1,4 @@
-"""When the time of a match is up, by the console's clock: told once, counted down in browsers."""
+"""Moments of a table's own clock, by the console's: told once, counted on in browsers."""
 
 from controller.console.standing import SKEW_MS
 from controller.console.view.waits import since_epoch_ms
@@ -11,10 +11,21 @@ def ends_ms(state: State, heard_ms: int | None) -> int | None:
     The same from state to state: it goes by the table's own stamps, and by the moment of hearing
     (`heard_ms`, the console's) only where these are far off. None where no clock runs.
     """
-    clock, at_ms = state.match.clock, state.match.at_ms
-    if clock is None or not clock.running or clock.deadline_ms is None or at_ms is None:
+    clock = state.match.clock
+    if clock is None or not clock.running or clock.deadline_ms is None:
+        return None
+    return epoch_ms(state, clock.deadline_ms, heard_ms)
+
+
+def epoch_ms(state: State, table_ms: int, heard_ms: int | None) -> int | None:
+    """Return a moment of the table's own clock in milliseconds since 1970, to the second.
+
+    By the console's clock, as `ends_ms` has it; None where the state does not say when it is.
+    """
+    at_ms = state.match.at_ms
+    if at_ms is None:
         return None
     stamp_ms = since_epoch_ms(state.time)
     skew_ms = 0 if heard_ms is None else heard_ms - stamp_ms
     off_ms = 0 if abs(skew_ms) < SKEW_MS else round(skew_ms / 1000) * 1000
-    return round((stamp_ms + off_ms + clock.deadline_ms - at_ms) / 1000) * 1000
+    return round((stamp_ms + off_ms + table_ms - at_ms) / 1000) * 1000

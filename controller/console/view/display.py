@@ -11,7 +11,7 @@ import msgspec
 
 from controller.console.standing import Standing
 from controller.console.view.at_seat import AtSeat, at_seat
-from controller.console.view.exchange import Gives, Pays, gives, pays
+from controller.console.view.exchange import Exchange, exchange
 from controller.messages import Clock, Fairness, Phase, Seat, SeatClock, Side, State
 from controller.rules.seats import ALL
 
@@ -52,7 +52,6 @@ SHOWN: Final = frozenset(
         "match.led",
         "match.turned_up",
         "match.tribute.payers",
-        "match.tribute.anti",
         "match.tribute.laid",
         "match.tribute.payments",
         "match.tribute.returns.giver",
@@ -112,6 +111,7 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `since_ms`: since when its standing is so (console's clock); 0 while it is live. `seats` in
     playing order. `fed`: cards that went through while it deals. `commitment` (short, in fours)
     and `cut_at` are of the hands that it is about, `proof` of some that nobody plays any more.
+    `countdowns`: the clocks that do not stand in a line of the `exchange`.
     """
 
     standing: Standing
@@ -141,10 +141,7 @@ class DisplayView(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     leader: Seat | None = None
     led: bool = False
     turned_up: str | None = None
-    anti: bool = False
-    equal: bool = False
-    pays: tuple[Pays, ...] = ()
-    gives: tuple[Gives, ...] = ()
+    exchange: Exchange | None = None
     announced: str | None = None
     clock: Clock | None = None
     countdowns: tuple[SeatClock, ...] = ()
@@ -163,10 +160,9 @@ def display(state: State | None, standing: Standing, since_ms: int) -> DisplayVi
     if state is None:
         return DisplayView(standing=standing, since_ms=since_ms)
     machine, match = state.machine, state.match
-    cut = _cut(state)
-    cutters = () if cut is None else cut.by or ALL
+    cut, owed = _cut(state), exchange(match)
     about = _about(state, cut)
-    tribute = match.tribute if match.phase in _EXCHANGE and not match.led else None
+    dealing = machine.phase is Phase.DEALING
     return DisplayView(
         standing=standing,
         since_ms=since_ms,
@@ -190,31 +186,31 @@ def display(state: State | None, standing: Standing, since_ms: int) -> DisplayVi
         levels=match.levels,
         level=match.level,
         owner=match.owner,
-        fed=machine.fed if machine.phase is Phase.DEALING else None,
-        ready_in_s=machine.ready_in_s if machine.phase is Phase.DEALING else None,
+        fed=machine.fed if dealing else None,
+        ready_in_s=machine.ready_in_s if dealing else None,
         leader=match.leader,
         led=match.led,
         turned_up=match.turned_up,
-        anti=tribute is not None and bool(tribute.anti),
-        equal=tribute is not None and tribute.equal,
-        pays=tuple(pays(match)) if tribute else (),
-        gives=tuple(gives(match)) if tribute else (),
+        exchange=owed,
         announced=match.announced,
         clock=match.clock,
-        countdowns=tuple(match.clocks),
+        countdowns=tuple(one for one in match.clocks if owed is None or one not in owed.clocks),
         cut=cut,
         cut_at=about.cut if about else None,
         uncut=about is not None and about.uncut,
-        seats=tuple(at_seat(seat, state, cuts=seat in cutters) for seat in ALL),
+        seats=_seats(state, cut),
         commitment=_short(about.commitment) if about else None,
         proof=_proof(state),
     )
 
 
-_EXCHANGE: Final = frozenset({"anti_check", "tribute", "return", "play"})
-"""Phases in which a display says who pays whom, in play until the first card is led."""
 _AFTER_PLAY: Final = frozenset({"idle", "over", "signed"})
 """Phases in which no telephone lies beside cards: no match is laid out, or it is over."""
+
+
+def _seats(state: State, cut: Cut | None) -> tuple[AtSeat, ...]:
+    cutters = () if cut is None else cut.by or ALL
+    return tuple(at_seat(seat, state, cuts=seat in cutters) for seat in ALL)
 
 
 def _cut(state: State) -> Cut | None:

@@ -1,32 +1,75 @@
 """Tribute and return as a table's display shows them: who pays whom, and no card of a hand."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import msgspec
 
-from controller.messages import Match, Seat
+from controller.messages import Match, Seat, SeatClock
+
+_PHASES: Final = frozenset({"tribute", "return"})
+"""Of an exchange; the duty that their clocks count has the same name."""
 
 
 class Pays(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A tribute. `to` and the rank that was due are null until all who pay have laid theirs."""
+    """A tribute. `to` and the rank that was due are null until all who pay have laid theirs.
+
+    `clock`: what counts for it.
+    """
 
     giver: Seat
     to: Seat | None
     card: str | None
     laid: bool
+    clock: SeatClock | None
 
 
 class Gives(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """A card to be given back; which one it is no display says."""
+    """A card to be given back; which one it is no display says. `clock`: what counts for it."""
 
     giver: Seat
     to: Seat
     rule: str
     given: bool
+    clock: SeatClock | None
 
 
-def pays(match: Match) -> Iterator[Pays]:
-    """Yield the tributes of a match that has some."""
+class Exchange(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What is owed while it is exchanged, a line each.
+
+    `said`: the lines say all that the table waits for, with its clocks: it is said nowhere else.
+    """
+
+    pays: tuple[Pays, ...]
+    gives: tuple[Gives, ...]
+    equal: bool
+    said: bool
+
+    @property
+    def clocks(self) -> frozenset[SeatClock]:
+        """The clocks that stand in its lines."""
+        clocks = (*(one.clock for one in self.pays), *(one.clock for one in self.gives))
+        return frozenset(one for one in clocks if one is not None)
+
+
+def exchange(match: Match) -> Exchange | None:
+    """Return what is owed; None where nothing is exchanged now."""
+    if match.phase not in _PHASES or match.tribute is None:
+        return None
+    paid, given = tuple(_pays(match)), tuple(_gives(match))
+    if match.phase == "tribute":
+        said = any(not one.laid for one in paid)
+    else:
+        said = not _is_chosen(match) and any(not one.given for one in given)
+    return Exchange(pays=paid, gives=given, equal=match.tribute.equal, said=said)
+
+
+def _is_chosen(match: Match) -> bool:
+    """Tell whether UP may still choose between equal tributes, which no line of a card says."""
+    return match.tribute is not None and match.tribute.choice_open and not match.tribute.given
+
+
+def _pays(match: Match) -> Iterator[Pays]:
     assert match.tribute is not None
     told = {payment.giver: payment for payment in match.tribute.payments}
     for giver in match.tribute.payers:
@@ -36,12 +79,23 @@ def pays(match: Match) -> Iterator[Pays]:
             to=one.to if one else None,
             card=one.card if one else None,
             laid=giver in match.tribute.laid,
+            clock=_clock(match, "tribute", giver),
         )
 
 
-def gives(match: Match) -> Iterator[Gives]:
-    """Yield the returns of a match that has tributes."""
+def _gives(match: Match) -> Iterator[Gives]:
     assert match.tribute is not None
-    given = match.tribute.given
     for one in match.tribute.returns:
-        yield Gives(giver=one.giver, to=one.to, rule=one.rule, given=one.giver in given)
+        yield Gives(
+            giver=one.giver,
+            to=one.to,
+            rule=one.rule,
+            given=one.giver in match.tribute.given,
+            clock=_clock(match, "return", one.giver),
+        )
+
+
+def _clock(match: Match, duty: str, seat: Seat) -> SeatClock | None:
+    if match.phase != duty:
+        return None
+    return next((one for one in match.clocks if (one.duty, one.seat) == (duty, seat)), None)

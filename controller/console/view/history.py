@@ -1,5 +1,6 @@
 """The matches of an event as a list: those that are played, and those whose sheets are kept."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -37,6 +38,28 @@ class MatchLine(msgspec.Struct, frozen=True, kw_only=True):
     penalties: int = 0
     rules: str = ""
     kept_ms: int | None = None
+
+
+class Tried(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """An attempt at a deal: which one it is of that deal, from 1 on; `attempt`: the table's number.
+
+    `revealed`: it can be checked.
+    """
+
+    deal: int
+    of_deal: int
+    attempt: int
+    revealed: bool
+
+
+def tried(found: Iterable[tuple[int, int, bool]]) -> list[Tried]:
+    """Return a match's attempts, given by deal, number and whether revealed, in their order."""
+    before: Counter[int] = Counter()
+    told = []
+    for deal, attempt, revealed in found:
+        before[deal] += 1
+        told.append(Tried(deal=deal, of_deal=before[deal], attempt=attempt, revealed=revealed))
+    return told
 
 
 def matches(kept: Sequence[KeptSheet], states: Iterable[State]) -> list[MatchLine]:

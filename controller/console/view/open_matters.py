@@ -9,7 +9,9 @@ import msgspec
 
 from controller.console.seen import Seen
 from controller.console.view.areas import is_over
-from controller.messages import Match, Ruling, State
+from controller.messages import Match, Ruling, SpokenCorrection, State
+from controller.signer_names import whose
+from controller.words import Words
 
 Since = Mapping[str, int]
 """When an open matter was first seen (milliseconds since 1970, console's clock), by its name."""
@@ -18,12 +20,26 @@ Since = Mapping[str, int]
 class Approval(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """A ruling that waits for the chief: to be decided, or (`verbal`) to be stood by.
 
+    `by`: who proposed it; of what he said by word, himself and who entered it.
     `since_ms`: since when, as far as it is known; None where the console has not seen it begin.
     """
 
     table: str
     ruling: Ruling
     verbal: bool
+    by: Words
+    since_ms: int | None = None
+
+
+class Spoken(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """A correction by the chief's word that he has to stand by, and since when it is known.
+
+    `by`: himself, and who entered it.
+    """
+
+    table: str
+    correction: SpokenCorrection
+    by: Words
     since_ms: int | None = None
 
 
@@ -42,6 +58,8 @@ def open_matters(table: str, state: State) -> Iterator[str]:
     for ruling in match.rulings:
         if _needs_chief(ruling):
             yield _ruling_name(table, match, ruling)
+    for word in match.spoken:
+        yield _word_name(table, match, word)
     if is_over(state) and match.signers:
         yield _sheet_name(table, match)
 
@@ -54,8 +72,17 @@ def approvals(table: str, state: State, since: Since) -> Iterator[Approval]:
                 table=table,
                 ruling=ruling,
                 verbal=_is_his_word(ruling),
+                by=_by(ruling),
                 since_ms=since.get(_ruling_name(table, state.match, ruling)),
             )
+
+
+def spoken(table: str, state: State, since: Since) -> Iterator[Spoken]:
+    """Yield a table's corrections by word that wait for the chief."""
+    for word in state.match.spoken:
+        name = _word_name(table, state.match, word)
+        by = whose(word.by, word.entered_by)
+        yield Spoken(table=table, correction=word, by=by, since_ms=since.get(name))
 
 
 def unsigned(known: Iterable[tuple[Seen, State]], since: Since) -> Iterator[Unsigned]:
@@ -81,8 +108,18 @@ def _is_his_word(ruling: Ruling) -> bool:
     return ruling.state == "decided" and ruling.verbal and ruling.confirmed_by is None
 
 
+def _by(ruling: Ruling) -> Words:
+    if _is_his_word(ruling):
+        return whose(ruling.approved_by, ruling.entered_by)
+    return whose(ruling.by)
+
+
 def _ruling_name(table: str, match: Match, ruling: Ruling) -> str:
     return f"{table} {match.match} {ruling.id} {ruling.state}"
+
+
+def _word_name(table: str, match: Match, word: SpokenCorrection) -> str:
+    return f"{table} {match.match} correction {word.row}"
 
 
 def _sheet_name(table: str, match: Match) -> str:

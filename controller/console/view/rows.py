@@ -1,13 +1,15 @@
 """One table in the hall's list: what a referee reads of it from across the room."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from controller.console.standing import Standing
+from controller.console.view.area_stop import Stop, stop_of
+from controller.console.view.areas import is_playing
 from controller.console.view.clocks import ends_ms
 from controller.console.view.waits import Rank, Wait
-from controller.messages import Pair, Side, State
+from controller.messages import Match, Pair, Side, State
 
 Light = Literal["dark", "calm", "busy", "waits", "stands"]
 
@@ -36,6 +38,7 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `light`: how it stands at one glance, beside words and sign: nothing known of it, at rest,
     played at, somebody waits, the machine stands. `ends_ms` (milliseconds since 1970): when the
     time of the match is up, while its clock runs; `left_s`: what is left of it while it stands.
+    `stop`: the area's order that stops it.
     So a row is the same until something happens, and not another one every second.
     """
 
@@ -63,6 +66,7 @@ class Row(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     machine: str = ""
     ends_ms: int | None = None
     left_s: int | None = None
+    stop: Stop | None = None
     added_s: int = 0
     announced: str | None = None
     suspended: str | None = None
@@ -88,8 +92,6 @@ def row(
     how, since_ms = standing
     if state is None:
         return Row(table=table, area=area, standing=how, since_ms=since_ms, light="dark")
-    machine, match = state.machine, state.match
-    clock, up_ms = match.clock, ends_ms(state, heard_ms)
     return Row(
         table=table,
         area=area,
@@ -98,31 +100,62 @@ def row(
         light=_light(state, how, wait),
         simulated=state.simulated,
         mode=state.mode,
-        table_no=match.table_no,
-        event=match.event,
-        round=match.round,
-        match_no=match.match_no,
-        pairs={side: pair_name(pair) for side, pair in match.pairs.items() if pair},
-        levels=match.levels,
-        level=match.level,
-        deal=match.deal,
-        phase=match.phase,
-        phase_en=match.phase_en,
-        phase_zh=match.phase_zh,
-        next_en=match.next_en,
-        next_zh=match.next_zh,
-        fed=machine.fed // FED_STEP * FED_STEP,
-        machine=machine.phase.value,
-        ends_ms=up_ms,
-        left_s=clock.left_s if clock is not None and up_ms is None else None,
-        added_s=match.added_time_s,
-        announced=match.announced,
-        suspended=match.suspended,
-        signed=len(match.signed),
-        unsigned=len(match.signers) if match.verdict is not None else 0,
-        rulings=sum(ruling.state == "proposed" for ruling in match.rulings),
+        fed=state.machine.fed // FED_STEP * FED_STEP,
+        machine=state.machine.phase.value,
         taken_by=taken_by,
+        **_place(state.match),
+        **_play(state.match),
+        **_time(state, heard_ms),
+        **_papers(state.match),
     )
+
+
+def _place(match: Match) -> dict[str, Any]:
+    """Return where the match stands in its event, and who plays it."""
+    return {
+        "table_no": match.table_no,
+        "event": match.event,
+        "round": match.round,
+        "match_no": match.match_no,
+        "pairs": {side: pair_name(pair) for side, pair in match.pairs.items() if pair},
+    }
+
+
+def _play(match: Match) -> dict[str, Any]:
+    """Return how far it is played, and what comes next."""
+    return {
+        "levels": match.levels,
+        "level": match.level,
+        "deal": match.deal,
+        "phase": match.phase,
+        "phase_en": match.phase_en,
+        "phase_zh": match.phase_zh,
+        "next_en": match.next_en,
+        "next_zh": match.next_zh,
+        "suspended": match.suspended,
+    }
+
+
+def _time(state: State, heard_ms: int | None) -> dict[str, Any]:
+    """Return its clock, and whether its area's order stops it."""
+    match, up_ms = state.match, ends_ms(state, heard_ms)
+    clock = match.clock
+    return {
+        "ends_ms": up_ms,
+        "left_s": clock.left_s if clock is not None and up_ms is None else None,
+        "stop": stop_of(state, heard_ms) if is_playing(state) else None,
+        "added_s": match.added_time_s,
+        "announced": match.announced,
+    }
+
+
+def _papers(match: Match) -> dict[str, Any]:
+    """Return what is signed, and what is proposed and not decided."""
+    return {
+        "signed": len(match.signed),
+        "unsigned": len(match.signers) if match.verdict is not None else 0,
+        "rulings": sum(ruling.state == "proposed" for ruling in match.rulings),
+    }
 
 
 def _light(state: State, standing: Standing, wait: Wait | None) -> Light:

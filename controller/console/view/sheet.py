@@ -7,7 +7,7 @@ here is what a browser cannot know, and the file that a spreadsheet opens.
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Any, Final
 
 import msgspec
@@ -18,7 +18,8 @@ from controller.rules.keys import all_keys
 from controller.rules.seat_words import SIDES, SIGNERS
 from controller.rules.seats import ALL
 from controller.sheet.form import BigTwoLine, DealLine, Passed, ScoreSheet
-from controller.sheet.words import LABELS
+from controller.sheet.words import LABELS, confirmed, rules_words
+from controller.signer_names import whose
 from controller.words import Words
 
 _FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r", "\n")
@@ -35,15 +36,26 @@ _SEAT: Final = {
 class SheetView(msgspec.Struct, frozen=True, kw_only=True):
     """A sheet and what belongs beside it.
 
-    `provisional`: what of its points no text has. `kept_ms`: when the console wrote this one down
+    `provisional`: what of its points no text has. `corrected`: whose word each correction was,
+    as the sheet has them. `kept_ms`: when the console wrote this one down
     (milliseconds since 1970), null for one that a table has told this moment. `kept`: the versions
     that are kept, to be looked at.
     """
 
     sheet: ScoreSheet
     provisional: list[Words] = []
+    corrected: list["Corrected"] = []
     kept_ms: int | None = None
     kept: list["KeptVersion"] = []
+
+
+class Corrected(msgspec.Struct, frozen=True, kw_only=True):
+    """Whose word a correction was: the chief's by mouth with who entered it, and what he has
+    confirmed of that since (None: it was given in writing).
+    """
+
+    by: Words
+    confirmed: Words | None
 
 
 class KeptVersion(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +98,16 @@ def view(
     sheet: ScoreSheet, kept: Sequence[KeptVersion] = (), kept_ms: int | None = None
 ) -> SheetView:
     """Return a sheet as a page shows it."""
-    return SheetView(sheet=sheet, provisional=_provisional(sheet), kept_ms=kept_ms, kept=list(kept))
+    return SheetView(
+        sheet=sheet,
+        provisional=_provisional(sheet),
+        corrected=[
+            Corrected(by=whose(one.by, one.entered_by), confirmed=confirmed(one))
+            for one in sheet.corrections
+        ],
+        kept_ms=kept_ms,
+        kept=list(kept),
+    )
 
 
 def _provisional(sheet: ScoreSheet) -> list[Words]:
@@ -99,14 +120,15 @@ def _provisional(sheet: ScoreSheet) -> list[Words]:
 # -- the file -----------------------------------------------------------------------
 
 
-def sheet_csv(sheet: ScoreSheet, language: Language) -> str:
+def sheet_csv(sheet: ScoreSheet, language: Language, zone: tzinfo | None = None) -> str:
     """Return the sheet for a spreadsheet: a row a deal, in a form that Excel reads as it is.
 
-    With the mark by which it knows UTF-8, lines ended as its own; no cell is a formula.
+    With the mark by which it knows UTF-8, lines ended as its own; no cell is a formula. `zone`:
+    whose time its times are, None: this computer's.
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
-    table = _Table(sheet, language)
+    table = _Table(sheet, language, zone)
     writer.writerows([plain(cell) for cell in row] for row in table.rows())
     return _BOM + out.getvalue()
 
@@ -135,8 +157,8 @@ def file_name(sheet: ScoreSheet, suffix: str) -> str:
 class _Table:
     """The rows of one sheet in one language."""
 
-    def __init__(self, sheet: ScoreSheet, language: Language) -> None:
-        self._sheet, self._language = sheet, language
+    def __init__(self, sheet: ScoreSheet, language: Language, zone: tzinfo | None) -> None:
+        self._sheet, self._language, self._zone = sheet, language, zone
 
     def rows(self) -> Iterator[list[object]]:
         """Yield the heading, then a row for each deal."""
@@ -167,6 +189,9 @@ class _Table:
             sheet.round,
             sheet.match_no,
             sheet.table_no,
+            self._in(rules_words(sheet.rules)),
+            self._moment(sheet.start_at),
+            self._moment(sheet.end_at),
             ns.id,
             ns.name,
             ew.id,
@@ -174,6 +199,15 @@ class _Table:
             sheet.version,
             self._("signed" if sheet.state == "signed" else "unsigned"),
         ]
+
+    def _moment(self, stamp: str | None) -> str | None:
+        """Return a wall stamp as people of the hall and their spreadsheets write it."""
+        if stamp is None:
+            return None
+        try:
+            return datetime.fromisoformat(stamp).astimezone(self._zone).strftime("%Y-%m-%d %H:%M")
+        except (ValueError, OverflowError):  # a stamp of somebody who is no table
+            return stamp
 
     def _deal(self, line: DealLine) -> list[object]:
         levels, points = line.levels or {}, line.points or {}
@@ -246,6 +280,9 @@ _MATCH: Final = (
     "round",
     "match",
     "table",
+    "rules",
+    "start",
+    "end",
     "ns_id",
     "ns_name",
     "ew_id",

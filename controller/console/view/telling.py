@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.console.view import called
-from controller.console.view.called import by_words, of, several
+from controller.console.view.called import by_words, of, several, whose
 from controller.faults import catalogue
 from controller.rules.order import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE, rank_text
 from controller.words import Words
@@ -73,9 +73,9 @@ def because(en: str, zh: str, field: str = "reason") -> Teller:
     """Return a teller with a reason, and who answers for it where that is said."""
 
     def tell(data: Data, before: Before) -> Words:
-        why, by = data.get(field, ""), by_words(data.get("by", ""))
-        whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
-        return Words(f"{en}: {why}{whose.en}", f"{zh}：{why}{whose.zh}")
+        why, by = data.get(field, ""), whose(data.get("by", ""), data.get("entered_by"))
+        said = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
+        return Words(f"{en}: {why}{said.en}", f"{zh}：{why}{said.zh}")
 
     return tell
 

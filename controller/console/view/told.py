@@ -22,7 +22,7 @@ from controller.console.view.telling import (
 )
 from controller.faults import catalogue
 from controller.messages import Event
-from controller.words import Words
+from controller.words import Words, reason_words
 
 
 class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -163,9 +163,10 @@ def _reasons(en: str, zh: str) -> Teller:
 def _meeting(data: Data, before: Before) -> Words:
     said = data.get("meeting", {})
     names = [pair.get("name", "") for pair in _pairs(said)]
+    rules = called.rulebook(str(data.get("profile")))
     return Words(
-        f"match {data.get('match')} is laid out: {' v '.join(names)} ({data.get('profile')})",
-        f"排定对阵{data.get('match')}：{'对'.join(names)}（{data.get('profile')}）",
+        f"match {data.get('match')} is laid out: {' v '.join(names)} ({rules.en})",
+        f"排定对阵{data.get('match')}：{'对'.join(names)}（{rules.zh}）",
     )
 
 
@@ -211,6 +212,11 @@ def _answer(data: Data) -> Words:
     if right is None:
         return Words("", "")
     return Words(": right", "：正确") if right else Words(": wrong", "：贡错")
+
+
+def _paused(data: Data, before: Before) -> Words:
+    by, why = by_words(data.get("by")), reason_words(str(data.get("why", "")))
+    return Words(f"stopped by {by.en}: {why.en}", f"{by.zh}暂停：{why.zh}")
 
 
 def _call(data: Data, before: Before) -> Words:
@@ -281,7 +287,7 @@ KINDS: Final[Mapping[str, Teller]] = {
     "command": _command,
     "call": _call,
     "call_ended": filled("{seat} took the call back", "{seat}取消召请", seat=called.SEATS),
-    "pause": filled("stopped by {by}: {why}", "{by}暂停：{why}"),
+    "pause": _paused,
     "pause_ended": filled("let go on by {by}", "{by}恢复"),
     "acknowledged": _acknowledged,
     "set_loaded": filled(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from controller.console.view import called
-from controller.console.view.called import by_words, of, several
+from controller.console.view.called import of, several, whose
 from controller.console.view.telling import (
     Before,
     Data,
@@ -67,7 +67,7 @@ def recounted(data: Data, before: Before) -> Words:
     """Say how many cards a count found in each hand."""
     told = _by_seat(data.get("counts", {}))
     found = Words(", a card was found", "，找到遗落的牌") if data.get("found") else Words("", "")
-    by = by_words(data.get("by"))
+    by = whose(data.get("by"), data.get("entered_by"))
     return Words(f"counted by {by.en}: {told.en}{found.en}", f"{by.zh}清点：{told.zh}{found.zh}")
 
 

@@ -1,19 +1,18 @@
 """What a referee decided in a match, in words: rulings, corrections, time, signatures."""
 
-from typing import Final
-
 from controller.console.view import called
-from controller.console.view.called import by_words, of
+from controller.console.view.called import by_words, of, whose
 from controller.console.view.telling import Before, Data, Teller
 from controller.console.view.told_deal import places
 from controller.rules.penalties.offences import offence
-from controller.words import Words
+from controller.words import Words, reason_words
 
 
 def corrected(data: Data, before: Before) -> Words:
     """Say how a result was corrected, and what becomes of the later deals."""
     told, choice = places(data.get("order", ())), of(called.CHOICES, data.get("choice"))
-    deal, by, why = data.get("deal"), by_words(data.get("by")), data.get("reason")
+    deal, why = data.get("deal"), data.get("reason")
+    by = whose(data.get("by"), data.get("entered_by"))
     return Words(
         f"deal {deal} corrected: {told.en}; {choice.en}: {why} ({by.en})",
         f"更正第{deal}副：{told.zh}；{choice.zh}：{why}（{by.zh}）",
@@ -22,16 +21,19 @@ def corrected(data: Data, before: Before) -> Words:
 
 def suspended(data: Data, before: Before) -> Words:
     """Say why play is suspended."""
-    reason = str(data.get("reason", ""))
-    why = _SUSPENDED.get(reason, Words(reason, reason))
+    why = reason_words(str(data.get("reason", "")))
     return Words(f"suspended: {why.en}", f"暂停待裁：{why.zh}")
 
 
-_SUSPENDED: Final = {
-    "called": Words("the referee was called", "召请裁判"),
-    "count": Words("a count is claimed", "张数不符"),
-    "transfer": Words("moved to another table", "转台"),
-}
+def area_stopped(data: Data, before: Before) -> Words:
+    """Say that the area's clocks are stopped, why and by whom."""
+    why, by = reason_words(str(data.get("reason") or "")), by_words(data.get("by") or "")
+    reason = Words(f": {why.en}", f"：{why.zh}") if why.en else why
+    whose = Words(f" ({by.en})", f"（{by.zh}）") if by.en else by
+    return Words(
+        f"the area's clocks are stopped{reason.en}{whose.en}",
+        f"全区停表{reason.zh}{whose.zh}",
+    )
 
 
 def added(data: Data, before: Before) -> Words:
@@ -74,12 +76,14 @@ def _offence(charge: Data) -> Words:
 
 def approved(data: Data, before: Before) -> Words:
     """Say who approved a ruling, and as what."""
-    by, proposal = by_words(data.get("by")), data.get("proposal")
+    by, proposal = whose(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
         penalty = of(called.PENALTIES, proposal.get("penalty"))
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
-    word = Words(" by word", "口头") if data.get("verbal") else Words("", "")
+    entered = data.get("entered_by") is not None
+    spoken = data.get("verbal") and not entered
+    word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
     return Words(
         f"ruling {data.get('id')} approved{word.en} by {by.en}{changed.en}",
         f"{by.zh}{word.zh}同意判罚{data.get('id')}{changed.zh}",
@@ -88,9 +92,24 @@ def approved(data: Data, before: Before) -> Words:
 
 def ruling(en: str, zh: str) -> Teller:
     """Return a teller with a ruling's number and who spoke."""
-    return lambda data, before: Words(
-        en.format(id=data.get("id"), by=by_words(data.get("by")).en),
-        zh.format(id=data.get("id"), by=by_words(data.get("by")).zh),
+
+    def tell(data: Data, before: Before) -> Words:
+        by = whose(data.get("by"), data.get("entered_by"))
+        colon = "：" if data.get("entered_by") is not None else ""
+        return Words(
+            en.format(id=data.get("id"), by=by.en),
+            zh.format(id=data.get("id"), by=f"{by.zh}{colon}"),
+        )
+
+    return tell
+
+
+def correction_confirmed(data: Data, before: Before) -> Words:
+    """Say that the chief stands by a correction that was entered as his word."""
+    deal, by = data.get("deal"), by_words(data.get("by"))
+    return Words(
+        f"the word by which deal {deal} was corrected is confirmed by {by.en}",
+        f"{by.zh}确认第{deal}副成绩的口头更正",
     )
 
 

@@ -15,7 +15,8 @@ import msgspec
 from controller.console.seen import Seen
 from controller.console.standing import Standing
 from controller.faults import catalogue
-from controller.messages import Alert, Call, Phase, Role, State
+from controller.messages import Alert, Call, Phase, Role, Ruling, State
+from controller.rules.seat_words import SEATS, SIDES
 from controller.words import Words
 
 UNTAKEN_MS: Final = 120_000
@@ -24,6 +25,10 @@ UNDEALT_MS: Final = 120_000
 """People gather a set and lay it into the machine in less (provisional)."""
 NO_DEAL: Final = "no_deal"
 """The reason's name where a deal is due and the machine has not begun it."""
+RULING: Final = "ruling"
+"""The reason's name where a ruling is proposed that a referee decides."""
+RULING_CHIEFS: Final = "ruling_chiefs"
+"""The same of one that the chief decides: it is in his own list from the beginning."""
 _BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
 """Phases of a match in which the machine has something to do."""
 
@@ -130,7 +135,10 @@ def reasons(
     so much the console's clock is ahead of the table's. `undealt_ms`: since when a deal is due and
     the machine has not begun it, where that is for too long.
     """
-    found = [] if state is None else [*_called(state.calls, skew_ms), *_alerted(state, skew_ms)]
+    found: list[Reason] = []
+    if state is not None:
+        found += [*_called(state.calls, skew_ms), *_alerted(state, skew_ms)]
+        found += _proposed(state, skew_ms)
     if undealt_ms is not None:
         found.append(_undealt(undealt_ms))
     if standing in UNHEARD:
@@ -192,7 +200,8 @@ def wait(table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: in
     if not found:
         return None
     urgent = found[0].rank < Rank.UNHEARD
-    late = taken_by is None and urgent and now_ms - found[0].since_ms >= UNTAKEN_MS
+    his = found[0].name == RULING_CHIEFS
+    late = taken_by is None and urgent and now_ms - found[0].since_ms >= UNTAKEN_MS and not his
     return Wait(table=table, reasons=found, taken_by=taken_by, chiefs=late)
 
 
@@ -247,6 +256,43 @@ def _alerted(state: State, skew_ms: int) -> Iterable[Reason]:
             action_en=alert.action,
             action_zh=alert.action_zh,
         )
+
+
+def _proposed(state: State, skew_ms: int) -> Iterable[Reason]:
+    """Yield what is proposed and waits for a decision: all that is the chief's, all that is not."""
+    for name, needs, whose in _DECIDE:
+        mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
+        if not mine:
+            continue
+        first, also = mine[0], _and_more(len(mine) - 1)
+        who = SIDES[first.side] if first.seat is None else SEATS[first.seat]
+        yield Reason(
+            rank=Rank.DECISION,
+            name=name,
+            since_ms=_since_proposed(state, first) + skew_ms,
+            words_en=f"ruling {first.id} waits for {whose.en}: {who.en}, "
+            f"{first.offence_en}: {first.penalty_en}{also.en}",
+            words_zh=f"判罚{first.id}待{whose.zh}裁定：{who.zh}，"
+            f"{first.offence_zh}，{first.penalty_zh}{also.zh}",
+        )
+
+
+def _since_proposed(state: State, ruling: Ruling) -> int:
+    """Return since when a ruling waits; of an older table's since its deal began."""
+    match = state.match
+    known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
+    table_ms = next((moment for moment in known if moment is not None), 0)
+    return round((since_epoch_ms(state.time) + table_ms - (match.at_ms or 0)) / 1000) * 1000
+
+
+def _and_more(count: int) -> Words:
+    return Words(f" (and {count} more)", f"（另{count}件）") if count else Words("", "")
+
+
+_DECIDE: Final = (
+    (RULING_CHIEFS, "chief", Words("the chief referee", "裁判长")),
+    (RULING, "referee", Words("a referee", "裁判员")),
+)
 
 
 def _rank(alert: Alert, state: State) -> Rank:

@@ -20,6 +20,7 @@ WORDS: Final[Mapping[str, frozenset[str]]] = {
     "DealVoided": frozenset({"redeal"}),
     "Recounted": frozenset({"recount"}),
     "Corrected": frozenset({"adjust"}),
+    "CorrectionConfirmed": frozenset({"confirm_verbal"}),
     "RulingProposed": frozenset({"propose", "forfeit"}),
     "RulingApproved": frozenset({"approve", "forfeit"}),
     "RulingRejected": frozenset({"reject"}),

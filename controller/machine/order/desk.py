@@ -8,7 +8,7 @@ out again, whoever kept its bytes: in this run its id is known, and another run 
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ from controller.machine.order.over import ACTED, OrdersOver
 from controller.machine.order.who import Asked, Who
 from controller.machine.record import Record
 from controller.match.refusals import Refusal
-from controller.messages import Command, Failure, Phase, Reply, Role
+from controller.messages import Command, Failure, Fairness, Phase, Reply, Role
 from controller.roster import NotAdmitted, Roster
 from controller.signing import BadSignature, check
 from controller.tomlwords import printable, short
@@ -53,18 +53,21 @@ def failure(name: str, **evidence: object) -> Failure:
 @lru_cache(maxsize=512)
 def _told(name: str, said: tuple[tuple[str, str | Words], ...]) -> Failure:
     row, evidence = fault(name), dict(said)
+    found = evidence.get("found")
     return Failure(
         code=name,
         message=row.cause(evidence),
         action=row.action(evidence),
         message_zh=row.cause(evidence, "zh"),
         action_zh=row.action(evidence, "zh"),
+        found=found if isinstance(found, str) else None,
     )
 
 
 def failure_of(refusal: Refusal) -> Failure:
     """Return what the match refuses, for whoever asked."""
-    return failure(refusal.code, **refusal.evidence)
+    named = refusal.what if isinstance(refusal.what, str) else None
+    return msgspec.structs.replace(failure(refusal.code, **refusal.evidence), found=named or None)
 
 
 class Order:
@@ -356,7 +359,9 @@ class OrderDesk:
         present = self.present(command.cmd)
         meant = (command.deal, command.attempt)
         if present is not None and meant != present:
-            raise OrderRefused(failure("STALE", expected=_named(*present), found=_named(*meant)))
+            proofs = self._record.state.proofs
+            now, then = _named(*present, proofs), _named(*meant, proofs)
+            raise OrderRefused(failure("STALE", expected=now, found=then))
 
     def present(self, cmd: str) -> tuple[int | None, int | None] | None:
         """Return the deal and attempt that a command must name; None: it concerns none."""
@@ -412,7 +417,17 @@ def _forget(answer: asyncio.Future[dict[str, Any]]) -> None:
         answer.exception()
 
 
-def _named(deal: int | None, attempt: int | None) -> Words:
+def _named(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) -> Words:
+    """Return what a command is about, as people count; an attempt nobody knows by its own number.
+
+    `attempt` None: no hands are out.
+    """
     if deal is None:
         return Words("no deal", "无")
-    return Words(f"deal {deal}, attempt {attempt}", f"第{deal}副第{attempt}次")
+    if attempt is None:
+        return Words(f"deal {deal} before its hands are out", f"手牌未放行的第{deal}副")
+    known = (one.of_deal for one in proofs if (one.deal, one.attempt) == (deal, attempt))
+    number = next(known, None)
+    if number is None:
+        return Words(f"deal {deal} (attempt no. {attempt})", f"第{deal}副（发牌编号{attempt}）")
+    return Words(f"deal {deal}, attempt {number}", f"第{deal}副第{number}次")

@@ -137,7 +137,7 @@ def _hold(said: Holding, who: Who, match: Match, at_ms: int) -> MatchEvent:
     if not said.area:
         return events.Suspended(at_ms=at_ms, reason=said.reason)
     _require_chief(who)
-    return events.AreaPaused(at_ms=at_ms)
+    return events.AreaPaused(at_ms=at_ms, reason=said.reason, by=who.by)
 
 
 def _resume(said: Resuming, who: Who, match: Match, at_ms: int) -> MatchEvent:
@@ -161,6 +161,7 @@ def _recount(said: Recounting, who: Who, match: Match, at_ms: int) -> MatchEvent
         by=who.answers_for(said),
         role=who.role,
         verbal=said.verbal,
+        entered_by=who.enters(said),
     )
 
 
@@ -193,6 +194,7 @@ def _adjust(said: Adjusting, who: Who, match: Match, at_ms: int) -> MatchEvent:
         reason=said.reason,
         role=who.role,
         verbal=said.verbal,
+        entered_by=who.enters(said),
     )
 
 
@@ -204,8 +206,14 @@ def _by_word(kind: Callable[..., MatchEvent]) -> Meaning:
     """Return the meaning of a decision with a reason, which may be the chief's word."""
 
     def meaning(said: ReasonByWord, who: Who, match: Match, at_ms: int) -> MatchEvent:
-        by = who.answers_for(said)
-        return kind(at_ms=at_ms, reason=said.reason, by=by, role=who.role, verbal=said.verbal)
+        return kind(
+            at_ms=at_ms,
+            reason=said.reason,
+            by=who.answers_for(said),
+            role=who.role,
+            verbal=said.verbal,
+            entered_by=who.enters(said),
+        )
 
     return meaning
 

@@ -119,7 +119,7 @@ def _why(why: Failure | None, refused: Failure | None) -> Failure | None:
     """Return why nobody can, with one sample more that is refused (None: it is not)."""
     if why is None or refused is None:
         return why or refused
-    if why.code == refused.code and why.message != refused.message:
+    if why.code == refused.code and why != refused:
         return _bare(why)  # each names what its own sample said
     return refused if why.code in OF_A_SEAT else why
 
@@ -127,7 +127,9 @@ def _why(why: Failure | None, refused: Failure | None) -> Failure | None:
 def _bare(why: Failure) -> Failure:
     """Return a refusal that names nothing."""
     bare = failure(why.code)
-    return msgspec.structs.replace(why, message=bare.message, message_zh=bare.message_zh)
+    return msgspec.structs.replace(
+        why, message=bare.message, message_zh=bare.message_zh, found=None
+    )
 
 
 def without_sample(why: Failure, sample: Sample, known: Known) -> Failure:
@@ -135,11 +137,8 @@ def without_sample(why: Failure, sample: Sample, known: Known) -> Failure:
 
     What it names of the table itself, a set or a ruling, it names on.
     """
-    bare = _bare(why)
-    if why.message == bare.message:
-        return why
-    echoes = (failure(why.code, found=said).message for said in invented(sample, known))
-    return bare if why.message in echoes else why
+    echoed = why.found is not None and why.found in invented(sample, known)
+    return _bare(why) if echoed else why
 
 
 def _same(now: tuple[Any, ...], seen: tuple[Any, ...]) -> bool:

@@ -7,6 +7,7 @@ from controller.machine.order.who import Who
 from controller.match.authority import require
 from controller.match.desk import legal_proposals, ruling_of
 from controller.match.events import (
+    CorrectionConfirmed,
     MatchEvent,
     RulingApproved,
     RulingProposed,
@@ -14,12 +15,13 @@ from controller.match.events import (
     VerbalConfirmed,
 )
 from controller.match.refusals import refuse
+from controller.match.sheet import CorrectionRow
 from controller.match.state import GuandanMatch, Match
 from controller.match_arguments import (
     Accusing,
     Approving,
     Forfeiting,
-    OfRuling,
+    OfWord,
     Proposing,
     Rejecting,
 )
@@ -35,7 +37,7 @@ _AS_SAID = frozenset(Charge.__struct_fields__) - frozenset(Incident.__struct_fie
 def guandan(match: Match) -> GuandanMatch:
     """Return a match of Guandan as one. Raises RefusedError for another."""
     if not isinstance(match, GuandanMatch):
-        refuse("OTHER_RULES", match.profile.title_en)
+        refuse("OTHER_RULES", match.profile.title)
     return match
 
 
@@ -93,19 +95,37 @@ def approve(said: Approving, who: Who, match: Match, at_ms: int) -> MatchEvent:
         by=who.answers_for(said),
         role=who.role,
         verbal=said.verbal,
+        entered_by=who.enters(said),
         proposal=proposal,
     )
 
 
 def reject(said: Rejecting, who: Who, match: Match, at_ms: int) -> MatchEvent:
     """Reject a proposed ruling, or overturn a decided one."""
-    by = who.answers_for(said)
-    return RulingRejected(at_ms=at_ms, id=said.ruling, by=by, role=who.role, verbal=said.verbal)
+    return RulingRejected(
+        at_ms=at_ms,
+        id=said.ruling,
+        by=who.answers_for(said),
+        role=who.role,
+        verbal=said.verbal,
+        entered_by=who.enters(said),
+    )
 
 
-def confirm_verbal(said: OfRuling, who: Who, match: Match, at_ms: int) -> MatchEvent:
-    """Let the chief stand by what a referee entered as his word."""
+def confirm_verbal(said: OfWord, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    """Let the chief stand by what a referee entered as his word: a ruling, or a correction."""
+    if said.correction is not None:
+        return _correction_confirmed(said.correction, who, guandan(match), at_ms)
+    assert said.ruling is not None  # one of the two is always said
     return VerbalConfirmed(at_ms=at_ms, id=said.ruling, by=who.by, role=who.role)
+
+
+def _correction_confirmed(number: int, who: Who, match: GuandanMatch, at_ms: int) -> MatchEvent:
+    rows = (row for row in match.sheet if isinstance(row, CorrectionRow) and row.row == number)
+    row = next(rows, None)
+    if row is None:
+        refuse("NOT_VERBAL", str(number))
+    return CorrectionConfirmed(at_ms=at_ms, row=number, deal=row.deal, by=who.by, role=who.role)
 
 
 def forfeit(said: Forfeiting, who: Who, match: Match, at_ms: int) -> tuple[MatchEvent, ...]:

@@ -208,6 +208,14 @@ def _rulings(cmd: str, known: Known) -> Iterator[Sample]:
         yield _sample(cmd, {"ruling": name})
 
 
+def _words(cmd: str, known: Known) -> Iterator[Sample]:
+    """Yield what a referee may have entered as the chief's word: rulings, and corrections."""
+    yield from _rulings(cmd, known)
+    if isinstance(known.match, GuandanMatch):
+        for row in reversed(known.match.spoken):
+            yield _sample(cmd, {"correction": row})
+
+
 def _last_deal(cmd: str, known: Known) -> Iterator[Sample]:
     """Yield the deal that was written last: whoever may correct one may correct that."""
     last = last_deal(known.match.sheet) if isinstance(known.match, GuandanMatch) else None
@@ -237,7 +245,7 @@ _BY_TABLE: Final[Mapping[str, Callable[[str, Known], Iterator[Sample]]]] = {
     "replace_set": _loaded,
     "approve": _rulings,
     "reject": _rulings,
-    "confirm_verbal": _rulings,
+    "confirm_verbal": _words,
     "adjust": _last_deal,
     "sign": _signers,
     "acknowledge": _waiting,

@@ -28,6 +28,10 @@ class Who(msgspec.Struct, frozen=True, gc=False):
         """Return who decided: the chief where this one enters his word, else himself."""
         return said.by or self.by
 
+    def enters(self, said: ByWord) -> str | None:
+        """Return who entered a decision as the chief's word; None: it is his own who gives it."""
+        return self.by if said.verbal else None
+
 
 class Asked(msgspec.Struct, frozen=True, gc=False):
     """What somebody wants: a command, its arguments (as the command takes them), and who he is.

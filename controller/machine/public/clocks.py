@@ -6,7 +6,7 @@ from controller.match.clocks import countdown, match_clock, stopwatch
 from controller.match.clocks.countdown import Countdown
 from controller.match.phase import Phase
 from controller.match.state import BigTwoMatch, Match
-from controller.messages import Clock, SeatClock
+from controller.messages import AreaStop, Clock, SeatClock
 
 
 def public_time(match: Match, now_ms: int) -> dict[str, Any]:
@@ -18,6 +18,7 @@ def public_time(match: Match, now_ms: int) -> dict[str, Any]:
     return {
         "start_ms": None if clock.watch is None else clock.watch.starts_ms,
         "clock": _clock(clock, now_ms),
+        "area_stop": _area_stop(clock),
         "added_time_s": clock.added_ms // 1000,
         "clocks": clocks,
     }
@@ -31,6 +32,14 @@ def _clock(clock: match_clock.MatchClock, now_ms: int) -> Clock | None:
     ends_ms = clock.limit_ms + clock.added_ms
     deadline_ms = stopwatch.moment_ms(clock.watch, ends_ms) if clock.watch and running else None
     return Clock(left_s=_seconds(left_ms), running=running, deadline_ms=deadline_ms)
+
+
+def _area_stop(clock: match_clock.MatchClock) -> AreaStop | None:
+    since_ms = match_clock.area_stop_ms(clock)
+    if since_ms is None:
+        return None
+    stop = clock.area_stop or match_clock.NO_REASON
+    return AreaStop(since_ms=since_ms, reason=stop.reason, by=stop.by)
 
 
 def _seat_clock(clock: Countdown, now_ms: int) -> SeatClock:

@@ -10,7 +10,7 @@ from controller.machine.public.clocks import asked, public_time
 from controller.machine.public.exchange import public_tribute
 from controller.machine.public.next_step import next_words
 from controller.machine.public.result import by_side, public_end, public_score
-from controller.machine.public.ruling import public_rulings
+from controller.machine.public.ruling import public_rulings, spoken
 from controller.machine.public.waiting import waiting_for
 from controller.match.phase import BEFORE_RELEASE, WORDS, Phase
 from controller.match.state import BigTwoMatch, GuandanMatch
@@ -139,6 +139,7 @@ def _guandan(match: GuandanMatch) -> dict[str, Any]:
         "order": list(match.order),
         "dead": list(match.dead),
         "rulings": public_rulings(match.rulings),
+        "spoken": spoken(match),
         "score": None if match.score is None else public_score(match.score),
     }
 

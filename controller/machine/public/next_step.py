@@ -21,6 +21,7 @@ from controller.rules.seat_words import SEATS, SIDES
 from controller.rules.standing import gain
 from controller.rules.tribute import owing
 from controller.rules.words import Words
+from controller.words import reason_words
 
 
 def next_words(match: Match) -> Words:
@@ -30,24 +31,20 @@ def next_words(match: Match) -> Words:
     told = _NEXT[match.phase](match)
     if not area_stands(match.clock):
         return told
-    return Words(f"the whole area stands still; {told.en}", f"全场暂停；{told.zh}")
+    why = reason_words((match.clock.area_stop and match.clock.area_stop.reason) or "")
+    en, zh = (f" ({why.en})", f"（{why.zh}）") if why.en else ("", "")
+    return Words(f"the area's clocks are stopped{en}; {told.en}", f"全区停表{zh}；{told.zh}")
 
 
 def _suspended(match: Match, reason: str) -> Words:
     if match.claimed is None:
-        why = _SUSPENDED.get(reason, Words(reason, reason))
-        return Words(f"suspended ({why.en}): wait for the referee", f"暂停待裁({why.zh})")
+        why = reason_words(reason)
+        return Words(f"suspended ({why.en}): wait for the referee", f"暂停待裁（{why.zh}）")
     who = SEATS[match.claimed]
     return Words(
         f"{who.en} claims a wrong count: the referee counts the four hands",
         f"{who.zh}申告张数不符，请裁判员清点四家手牌",
     )
-
-
-_SUSPENDED: dict[str, Words] = {
-    "called": Words("the referee was called", "召请裁判"),
-    "count": Words("a count is claimed", "张数不符"),
-}
 
 
 def _setup(match: Match) -> Words:
@@ -62,13 +59,14 @@ def _setup(match: Match) -> Words:
 def _shuffle(match: Match) -> Words:
     who = seat_words.one_of(waiting_for(match))
     times = _range(match.duties.shuffles if match.duties else (1, 1))
-    return Words(f"{who.en} shuffles ({times} times)", f"请{who.zh}洗牌({times}次)")
+    often = "time" if times == "1" else "times"
+    return Words(f"{who.en} shuffles ({times} {often})", f"请{who.zh}洗牌（{times}次）")
 
 
 def _cut(match: Match) -> Words:
     who = seat_words.one_of(waiting_for(match))
     cards = _range(match.duties.cuts) if match.duties else ""
-    return Words(f"{who.en} cuts ({cards})", f"请{who.zh}切牌({cards})")
+    return Words(f"{who.en} cuts ({cards})", f"请{who.zh}切牌（{cards}）")
 
 
 def _turnup(match: Match) -> Words:
@@ -160,11 +158,11 @@ _RETURN: dict[str, Callable[[Seat, Seat], Words]] = {
     ),
     "ten": lambda giver, to: Words(
         f"{SEATS[giver].en} returns a card of 10 or less to {SEATS[to].en}",
-        f"请{SEATS[giver].zh}还{SEATS[to].zh}(10以下，含10)",
+        f"请{SEATS[giver].zh}还{SEATS[to].zh}（10以下，含10）",
     ),
     "ten_advised": lambda giver, to: Words(
         f"{SEATS[giver].en} returns a card to {SEATS[to].en} (10 or less is advised)",
-        f"请{SEATS[giver].zh}还{SEATS[to].zh}(宜10以下，含10)",
+        f"请{SEATS[giver].zh}还{SEATS[to].zh}（宜10以下，含10）",
     ),
 }
 
@@ -183,7 +181,7 @@ def _play(match: Match) -> Words:
         who = SEATS[match.leader]
         if anti:
             return Words(f"anti-tribute stands, {who.en} leads", f"抗贡成立，{who.zh}先出")
-        return Words(f"{who.en} leads", f"{who.zh}先出(领出牌)")
+        return Words(f"{who.en} leads", f"{who.zh}先出（领出牌）")
     outs = match.outs if isinstance(match, GuandanMatch) else ()
     if not outs:
         return Words("play", "打牌中")

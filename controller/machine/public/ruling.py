@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from controller.match.rulings import Ruling as Decision
 from controller.match.rulings import unconfirmed
-from controller.messages import Ruling
+from controller.match.sheet import CorrectionRow
+from controller.match.state import GuandanMatch
+from controller.messages import Ruling, SpokenCorrection
 from controller.rules.penalties.offences import offence, words
 
 SHOWN = 8
@@ -21,6 +23,20 @@ def public_rulings(rulings: Sequence[Decision]) -> list[Ruling]:
 def told(rulings: Iterable[Decision]) -> list[Ruling]:
     """Return rulings in words."""
     return [_told(ruling) for ruling in rulings]
+
+
+def spoken(match: GuandanMatch) -> list[SpokenCorrection]:
+    """Return the corrections by the chief's word that he has still to confirm, by their rows."""
+    return [
+        SpokenCorrection(
+            row=row.row, deal=row.deal, by=row.by, entered_by=row.entered_by, reason=row.reason
+        )
+        for row in match.sheet
+        if isinstance(row, CorrectionRow)
+        and row.entered_by is not None
+        and row.ruling is None
+        and match.spoken[row.row] is None
+    ]
 
 
 def _waits(ruling: Decision) -> bool:
@@ -45,8 +61,11 @@ def _told(ruling: Decision) -> Ruling:
         needs=proposal.needs,
         state=ruling.state,
         by=ruling.by,
+        at_ms=ruling.at_ms,
         approved_by=ruling.approved_by,
         rejected_by=ruling.rejected_by,
         verbal=ruling.verbal,
+        entered_by=ruling.entered_by,
         confirmed_by=ruling.confirmed_by,
+        rejection_entered_by=ruling.rejection_entered_by,
     )

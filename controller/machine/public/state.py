@@ -51,19 +51,21 @@ def public_state(
     `phase` is the one that people see (stops.py). `head` is the journal's, `signed` the last one
     that was signed; `boards` say which firmware they run. `fed` runs live while cards are dealt,
     `counter` while a cut is waited for; `now_ms` is the table's clock. `card_set` is dealt with
-    next or now, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt.
+    next or now, `cutters` may cut now, and `ready_in_s` is the estimate while cards are dealt: a
+    machine that stands promises nothing.
     """
     machine = Machine(
         phase=phase,
         deal=state.deal,
         attempt=state.attempt,
+        of_deal=None if state.deal is None else state.tried.get(state.deal),
         fed=fed if state.unfinished else state.fed,
         refed=state.refed,
         landed=state.landed,
         card_set=card_set or state.loaded or about.card_set,
         set_out=None if state.out is None else state.out.card_set,
         cutters=list(cutters) if state.phase is Phase.COMMITTED else [],
-        ready_in_s=ready_in_s if state.phase is Phase.DEALING else None,
+        ready_in_s=ready_in_s if phase is Phase.DEALING and not state.pauses else None,
         due_to_ready_ms=None if state.waited is None else state.waited.due_to_ready_ms,
         ready_to_button_ms=None if state.waited is None else state.waited.ready_to_button_ms,
         counter=counter,

@@ -21,7 +21,7 @@ from controller.match.sheet import (
 )
 from controller.match.state import BigTwoRow, GuandanMatch
 from controller.messages import Side
-from controller.rules.levels import grade_text
+from controller.rules.levels import climbed, grade_text
 from controller.rules.penalties.offences import offence, words
 from controller.rules.result import Finish, Result
 from controller.rules.seat_words import SEATS, SIDES
@@ -38,6 +38,7 @@ from controller.sheet.form import (
     Passed,
     Penalised,
 )
+from controller.signer_names import whose
 
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:
@@ -156,7 +157,7 @@ def big_two_lines(rows: tuple[BigTwoRow, ...]) -> list[BigTwoLine]:
     return lines
 
 
-def corrections(sheet: Sheet) -> list[Correction]:
+def corrections(match: GuandanMatch) -> list[Correction]:
     """Return every correction of a result, old and new."""
     return [
         Correction(
@@ -168,9 +169,18 @@ def corrections(sheet: Sheet) -> list[Correction]:
             choice=row.choice,
             by=row.by,
             reason=row.reason,
+            entered_by=row.entered_by,
+            confirmed_by=_confirmed(match, row),
         )
-        for row in _of(sheet, CorrectionRow)
+        for row in _of(match.sheet, CorrectionRow)
     ]
+
+
+def _confirmed(match: GuandanMatch, row: CorrectionRow) -> str | None:
+    """Return who confirmed in writing the word that a correction came of."""
+    if row.ruling is None:
+        return match.spoken.get(row.row)
+    return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
 
 
 def notes(sheet: Sheet) -> list[Note]:
@@ -194,12 +204,8 @@ def _ruling(row: RulingRow) -> Words:
 
 
 def _shift(row: ShiftRow) -> Words:
-    who, sign = SIDES[row.side], "+" if row.steps > 0 else "−"
-    steps = abs(row.steps)
-    return Words(
-        f"{who.en} {sign}{steps} by ruling {row.ruling}",
-        f"{who.zh}{'升' if row.steps > 0 else '降'}{steps}级({row.ruling})",
-    )
+    who, steps = SIDES[row.side], climbed(row.steps)
+    return Words(f"{who.en}, {steps.en} (ruling {row.ruling})", f"{who.zh}{steps.zh}({row.ruling})")
 
 
 def _leader(row: LeaderRow) -> Words:
@@ -227,9 +233,12 @@ _STOPPED = {
 
 
 def _redealt(row: RedealtRow) -> Words:
+    who, why = whose(row.by, row.entered_by), Words(row.reason, row.reason)
+    if row.claimed is not None:
+        why = Words("the count was wrong", "张数不符")
     return Words(
-        f"deal {row.deal} is dealt again: {row.reason}, by {row.by}",
-        f"第{row.deal}副重新发牌：{row.reason}({row.by})",
+        f"deal {row.deal} is dealt again: {why.en}, by {who.en}",
+        f"第{row.deal}副重新发牌：{why.zh}({who.zh})",
     )
 
 

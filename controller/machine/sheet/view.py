@@ -92,7 +92,7 @@ def _of_game(match: Match) -> dict[str, Any]:
     assert isinstance(match, GuandanMatch)  # there are two kinds
     return {
         "deals": deal_lines(match),
-        "corrections": corrections(match.sheet),
+        "corrections": corrections(match),
         "notes": notes(match.sheet),
         "levels": level_texts(match.standing.levels),
         "score": None if match.score is None else public_score(match.score),

@@ -45,6 +45,17 @@ class Stop(msgspec.Struct, frozen=True, gc=False):
     to_ms: int | None = None
 
 
+class AreaStop(msgspec.Struct, frozen=True, gc=False):
+    """The clock of the whole area stands still (全区停表): why, and who stopped it."""
+
+    reason: str | None = None
+    by: str | None = None
+
+
+NO_REASON = AreaStop()
+"""Of a stop that an older program wrote down."""
+
+
 class AddedTime(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Proposed: `add_ms` more for this table, because of `stops`; somebody must grant it."""
 
@@ -61,7 +72,7 @@ class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `margin_ms`: with so much left or less no deal begins. `chief_ms`: what is added beyond
     that in all is the chief's to give. `watch`: None before the start. `told`: how many of
     `marks` were answered for; most time left comes first. `stops_deals`: at time a deal under
-    way ends at once (即行结束).
+    way ends at once (即行结束). `area_stop`: the order for which the area stands still now.
     """
 
     limit_ms: int
@@ -74,6 +85,7 @@ class MatchClock(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     added_ms: int = 0
     stops: tuple[Stop, ...] = ()
     told: int = 0
+    area_stop: AreaStop | None = None
 
 
 def match_clock(profile: GuandanProfile) -> MatchClock:
@@ -95,18 +107,25 @@ def started(clock: MatchClock, at_ms: int) -> MatchClock:
     return clock if clock.watch is not None else _with(clock, watch=Stopwatch(at_ms))
 
 
-def paused(clock: MatchClock, at_ms: int) -> MatchClock:
-    """Return the clock standing still: the whole area is stopped (暂停)."""
-    return (
-        clock if clock.watch is None else _with(clock, watch=stopwatch.paused(clock.watch, at_ms))
-    )
+def paused(clock: MatchClock, at_ms: int, stop: AreaStop = NO_REASON) -> MatchClock:
+    """Return the clock standing still: the whole area is stopped; as it is where it was before."""
+    if clock.watch is None or clock.watch.stands:
+        return clock
+    return _with(clock, watch=stopwatch.paused(clock.watch, at_ms), area_stop=stop)
 
 
 def resumed(clock: MatchClock, at_ms: int) -> MatchClock:
     """Return the clock running again: the area goes on (继续比赛)."""
     if clock.watch is None:
         return clock
-    return _with(clock, watch=stopwatch.resumed(clock.watch, at_ms))
+    return _with(clock, watch=stopwatch.resumed(clock.watch, at_ms), area_stop=None)
+
+
+def area_stop_ms(clock: MatchClock) -> int | None:
+    """Return since when the whole area stands still; None where it does not."""
+    if clock.watch is None or not clock.watch.stands:
+        return None
+    return clock.watch.pauses[-1].from_ms
 
 
 def left_ms(clock: MatchClock, at_ms: int) -> int | None:

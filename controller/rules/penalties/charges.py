@@ -60,9 +60,21 @@ def lapse_reasons(charge: Charge) -> tuple[LapseReason, ...]:
     return tuple(reason for reason, may in _LAPSES.items() if may(charge))
 
 
-def lapse_words(reason: LapseReason) -> Words:
-    """Return a reason of a lapse in words."""
+def lapse_words(reason: LapseReason, charge: Charge | None = None) -> Words:
+    """Return a reason of a lapse in words: of a charge, what of it is the case.
+
+    What a referee has seen himself was pointed out, and by no player (seed 000 A15.3.8 ①).
+    """
+    if reason == "not_at_once" and charge is not None:
+        nobody = _ALONE.get(str(charge.pointed_out_by))
+        if charge.pointed_out_when == "at_once":
+            return words("lapse", nobody or reason)
+        if nobody is None:
+            return words("lapse", "late")
     return words("lapse", reason)
+
+
+_ALONE = {"referee": "referee_alone", "outsider": "outsider_alone"}
 
 
 def lapse_article(profile: GuandanProfile, reason: LapseReason) -> str | None:

@@ -9,11 +9,13 @@ from collections.abc import Callable
 import msgspec
 
 from controller.messages import Seat, Side
+from controller.rules.levels import climbed
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.ladder import Legal
 from controller.rules.penalties.offences import offence, words
 from controller.rules.penalties.records import Penalty
 from controller.rules.profile import GuandanProfile
+from controller.rules.seat_words import SIGNERS
 from controller.rules.seats import other_side
 from controller.rules.words import Words
 
@@ -84,18 +86,13 @@ def consequence_words(effect: Consequence) -> Words:
     if isinstance(effect, TurnLost) and effect.whole_trick:
         name = "trick_lost"
     said, text = msgspec.structs.asdict(effect), words("effect", name)
-    chinese = {key: _CHINESE.get(value, value) for key, value in said.items()}
-    return Words(text.en.format(**said), text.zh.format(**chinese))
-
-
-_CHINESE: dict[object, str] = {
-    "NS": "南北",
-    "EW": "东西",
-    "N": "北家",
-    "W": "西家",
-    "S": "南家",
-    "E": "东家",
-}
+    told = {key: SIGNERS.get(value) or Words(str(value), str(value)) for key, value in said.items()}
+    if isinstance(effect, LevelUp | LevelDown):
+        told["levels"] = climbed(effect.steps if isinstance(effect, LevelUp) else -effect.steps)
+    english, chinese = (
+        {key: getattr(value, language) for key, value in told.items()} for language in ("en", "zh")
+    )
+    return Words(text.en.format(**english), text.zh.format(**chinese))
 
 
 def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:

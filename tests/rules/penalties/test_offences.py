@@ -9,7 +9,13 @@ import pytest
 
 from controller.match.clocks import due
 from controller.rules.penalties import offences
-from controller.rules.penalties.consequences import Consequence, TurnLost, consequence_words
+from controller.rules.penalties.consequences import (
+    Consequence,
+    LevelDown,
+    LevelUp,
+    TurnLost,
+    consequence_words,
+)
 from controller.rules.penalties.ladder import RUNGS
 from controller.rules.penalties.offences import (
     Offence,
@@ -121,8 +127,19 @@ def test_every_consequence_has_its_words() -> None:
     named = {str(kind.__struct_config__.tag) for kind in get_args(Consequence)}
     assert named | {"trick_lost"} == set(WORDS["effect"])
     once, trick = (consequence_words(TurnLost("E", whole)) for whole in (False, True))
-    assert once == Words("E does not play this time", "东家停止出牌权一次")
-    assert trick == Words("E neither leads nor follows for one trick", "东家停止一圈出牌权或跟牌权")
+    assert once == Words("East does not play this time", "东家停止出牌权一次")
+    assert trick == Words(
+        "East neither leads nor follows for one trick", "东家停止一圈出牌权或跟牌权"
+    )
+
+
+def test_a_consequence_is_said_as_a_person_would_write_it() -> None:
+    assert consequence_words(LevelUp("NS", 1)) == Words(
+        "North-South, one level up; play goes on", "南北升1级，牌局继续"
+    )
+    assert consequence_words(LevelDown("EW", 3)) == Words(
+        "East-West, three levels down; play goes on", "东西降3级，牌局继续"
+    )
 
 
 def test_a_name_outside_the_catalogue_is_refused() -> None:

@@ -119,7 +119,8 @@ function actLine(area, tell) {
       may = me?.role === "chief";
       const [due, refused] = [of("unsent", "silent"), of("refused")];
       data(node, "open", due.length || refused.length ? "yes" : null);
-      text(what, say("area.act", { act: say(`area-act.${act.act}`), person: act.person, time: ofDay(act.at_ms) }));
+      const how = { act: say(`area-act.${act.act}`), person: act.person, time: ofDay(act.at_ms) };
+      text(what, act.reason ? say("area.act-why", { ...how, why: act.reason }) : say("area.act", how));
       text(sums, FATES.map((fate) => [fate, of(fate).length]).filter(([, n]) => n)
         .map(([fate, n]) => `${SIGNS[fate]} ${say(`area-fate.${fate}`, { n })}`).join(" · "));
       const undone = act.tables.filter((one) => ["refused", "silent", "unsent"].includes(one.fate))

@@ -5,7 +5,8 @@ import { ask, confirmed } from "./dialog.mjs";
 import { attr, fill, h, text } from "./dom.mjs";
 import { say } from "./words.mjs";
 
-/** Make a button that gives one command to every table of an area, and says what became of it.
+/** Make a button that gives one command to every table of an area, and says what became of it:
+ * {node, offer(whether)}; what is not offered cannot be pressed.
  *
  * What is not known of it stands below `fate` with a button that asks again; this one orders anew.
  * `view()`: the area as it is; `tableOf(area, name)`: its table that people call so, or null.
@@ -17,6 +18,13 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   attr(again, "aria-label", `${say("order.again")}: ${label}`);
   const unsure = h("p", { class: "fate unsure", role: "status" }, words, " ", again);
   let send = null;
+  let sending = false;
+  let offered = true;
+
+  function enabled() {
+    button.disabled = sending || !offered;
+    again.disabled = sending;
+  }
 
   async function press() {
     const body = await question(act, area, view(), tableOf);
@@ -27,10 +35,12 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   }
 
   async function give() {
-    button.disabled = again.disabled = true;
+    sending = true;
+    enabled();
     fill(fate, say("area.sending"));
     const { answer, unsent, unknown } = await send();
-    button.disabled = again.disabled = false;
+    sending = false;
+    enabled();
     // What became of it table by table comes by the stream, to everybody's page.
     if (answer) fill(fate, Object.keys(answer.tables).length ? "" : say("area.nobody"));
     else fill(fate, unsent === undefined ? "" : `${say("order.unsent")} ${unsent}`);
@@ -41,7 +51,13 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   }
 
   button.addEventListener("click", press);
-  return button;
+  return {
+    node: button,
+    offer: (whether) => {
+      offered = whether;
+      enabled();
+    },
+  };
 }
 
 /** Ask what must be known before all tables of an area do something: the request, or null. */

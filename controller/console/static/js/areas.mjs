@@ -5,8 +5,8 @@ import { areaButton } from "./area-button.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
 import { inOrder } from "./rows.mjs";
 import { beep } from "./sound.mjs";
-import { now, span } from "./time.mjs";
-import { say, sayable } from "./words.mjs";
+import { now, ofDay, span } from "./time.mjs";
+import { both, say, sayable } from "./words.mjs";
 
 /** So many clocks are shown whole; more are a line of faces, of which one opens. */
 const WHOLE = 2;
@@ -107,21 +107,37 @@ function areaFacts(view) {
   ].filter(Boolean).map((fact) => h("span", null, fact));
 }
 
+/** The stop in force in an area: at how many of its tables, since when, by whom and why; else empty. */
+export function stopWords(view) {
+  if (!view.held?.length) return "";
+  const [n, all] = [view.held.length, view.playing];
+  const { stop } = view;
+  const by = both(stop, "by");
+  return [
+    n < all ? say("area.stop-some", { n, all }) : say("area.stop"),
+    stop?.since_ms ? say("area.stop-since", { time: ofDay(stop.since_ms) }) : "",
+    by ? say("area.stop-by", { by }) : "",
+    both(stop, "why"),
+  ].filter(Boolean).join(" · ");
+}
+
 function clock(area, tell, tableOf, turn) {
   const time = h("b", { class: "time" });
   const how = h("span", { class: "how" }, h("span", { class: "sign" }), h("span", { class: "words" }));
   const said = h("b", { class: "said" });
+  const stop = h("b", { class: "stop" });
   const facts = h("p", { class: "facts" });
   const fate = h("p", { class: "fate", role: "status" });
   const start = areaButton(area, "start", say("area.start"), "go", fate, tell, () => view, tableOf);
   const hold = areaButton(area, "hold", say("area.hold"), "plain", fate, tell, () => view, tableOf);
   const resume = areaButton(area, "resume", say("area.resume"), "go", fate, tell, () => view, tableOf);
   const more = areaButton(area, "time", say("area.time"), "plain", fate, tell, () => view, tableOf);
-  const hand = h("div", { class: "hand", hidden: true }, start, hold, resume, more);
+  const why = h("small", { class: "why", id: `resume-${area}` }, say("area.nothing-stopped"));
+  const hand = h("div", { class: "hand", hidden: true }, start.node, hold.node, resume.node, why, more.node);
   const acts = areaActs(area, tell);
   const opener = h("button", { type: "button", class: "opener", "aria-label": say("area.more", { area }), onclick: turn });
   const inside = h("div", { class: "inside" }, hand, facts, fate, acts.node);
-  const node = h("section", { class: "area", "aria-label": area }, h("h2", null, area), time, how, said, opener, inside);
+  const node = h("section", { class: "area", "aria-label": area }, h("h2", null, area), time, how, said, stop, opener, inside);
   let view = null;
 
   function tick() {
@@ -141,28 +157,34 @@ function clock(area, tell, tableOf, turn) {
       data(node, "open", whole ? "yes" : null);
       attr(opener, "aria-expanded", String(whole));
     },
-    /** Draw; return what the clock has newly announced, if anything. */
+    /** Draw; return what is new of the clock, if anything: that it is stopped, or what it announced. */
     draw: (now_, who, ordered) => {
       const before = view;
       view = now_;
       const runs = view.running;
       const stands = !runs && view.playing > 0 && areaLeftMs(view) !== null;
-      const untimed = !runs && !stands && view.playing > 0;
+      const held = view.held?.length ?? 0;
       data(node, "clock", runs ? "runs" : stands ? "stands" : "none");
       attr(node, "aria-label", [area, view.event, view.round && say("row.round", { round: view.round })].filter(Boolean).join(" "));
       text(how.firstChild, runs ? "▷" : stands ? "‖" : "–");
       text(how.lastChild, runs ? say("area.runs") : stands ? say("area.stands") : say("area.before"));
       text(said, announcedWords(view.announced));
+      text(stop, stopWords(view));
       fill(facts, areaFacts(view));
       shown(hand, who?.role === "chief");
-      shown(start, view.not_started > 0);
-      shown(hold, runs || untimed);
-      shown(resume, stands || untimed);
-      attr(resume, "class", stands ? "go" : "plain");
-      shown(more, view.playing > 0);
+      shown(start.node, view.not_started > 0);
+      shown(hold.node, view.playing > held);
+      shown(resume.node, view.playing > 0);
+      resume.offer(held > 0);
+      attr(resume.node, "class", held ? "go" : "plain");
+      attr(resume.node, "aria-describedby", held ? null : why.id);
+      shown(why, view.playing > 0 && held === 0);
+      shown(more.node, view.playing > 0);
       acts.draw(ordered, who);
       tick();
-      return before && before.announced !== view.announced ? announcedWords(view.announced) : "";
+      if (!before) return "";
+      if (held && !before.held?.length) return stopWords(view);
+      return before.announced !== view.announced ? announcedWords(view.announced) : "";
     },
   };
 }

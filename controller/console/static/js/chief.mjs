@@ -6,7 +6,7 @@ import { byId, data, fill, h, keyed, text } from "./dom.mjs";
 import { keys } from "./keys.mjs";
 import { live, number, standingWords, tableOf } from "./rows.mjs";
 import { shell } from "./shell.mjs";
-import { beep } from "./sound.mjs";
+import { beep, wanted } from "./sound.mjs";
 import { storeLine } from "./store-line.mjs";
 import { listen } from "./stream.mjs";
 import { now, ofDay, span } from "./time.mjs";
@@ -173,6 +173,7 @@ function news(changed) {
 function alarm(view, waits) {
   const here = new Set([
     ...view.approvals.map((one) => `${one.table} ${one.ruling.id} ${one.verbal}`),
+    ...view.spoken.map((one) => `${one.table} correction ${one.correction.row}`),
     ...waits.filter((wait) => wait.chiefs).map((wait) => `${wait.table} ${wait.reasons[0].since_ms}`),
   ]);
   const fresh = known ? [...here].filter((one) => !known.has(one)).length : 0;
@@ -201,4 +202,5 @@ setInterval(() => {
   for (const one of ticking) one.tick();
 }, 1000);
 
-listen("/stream/hall", news, top.stale);
+// Whoever wants to hear what is new hears it from a page that lies behind others, too.
+listen("/stream/hall", news, top.stale, wanted);

@@ -11,6 +11,7 @@ import { keys } from "./keys.mjs";
 import { inOrder, number, tableOf } from "./rows.mjs";
 import { shell } from "./shell.mjs";
 import { GOING, lightSign, UNHEARD } from "./signs.mjs";
+import * as sound from "./sound.mjs";
 import { storeLine } from "./store-line.mjs";
 import { listen } from "./stream.mjs";
 import { say, teach } from "./words.mjs";
@@ -192,4 +193,5 @@ setInterval(() => {
   clocks.tick();
 }, 1000);
 
-listen("/stream/hall", news, top.stale);
+// Who wants to hear new waits hears them from a page that lies behind others, too.
+listen("/stream/hall", news, top.stale, sound.wanted);

@@ -32,6 +32,7 @@ async function read() {
   draw();
   const wanted = asked.get("match");
   const one = wanted && all.find((line) => line.match === wanted && (!asked.get("table") || line.table === asked.get("table")));
+  asked.delete("match"); // once: who reads the list anew has seen it
   if (one) open(one);
 }
 
@@ -61,8 +62,14 @@ function draw() {
   fill(byId("rows"), found.length ? found.slice(0, most).map(row) : none);
   shown(byId("rest"), found.length > most);
   text(byId("rest"), say("history.rest", { n: found.length - most }));
+  keepPlace();
+}
+
+/** Let the address say what is shown: what is chosen, and the match that is open. */
+function keepPlace(one = null) {
   const query = new URLSearchParams();
   for (const [name, field] of Object.entries(fields)) if (field.value) query.set(name, field.value);
+  if (one) for (const name of ["table", "match"]) query.set(name, one[name]);
   history.replaceState(null, "", query.size ? `?${query}` : location.pathname);
 }
 
@@ -131,6 +138,7 @@ async function open(one) {
       h("a", { class: "button plain", href: sheetAddress(one) }, say("history.sheet"))),
     out, list);
   if (!box.open) box.showModal();
+  keepPlace(one); // whoever comes back from a proof finds it open
   try {
     const { attempts } = await get(`/api/tables/${at}/attempts/${name}`);
     fill(list, attempts.length ? attempts.map((each) => attempt(one, each)) : h("li", null, say("history.no-attempts")));
@@ -139,10 +147,10 @@ async function open(one) {
   }
 }
 
-function attempt(one, { deal, attempt: number, revealed }) {
+function attempt(one, { deal, of_deal: nth, attempt: number, revealed }) {
   const place = `/proof/${encodeURIComponent(one.table)}/${number}`;
   return h("li", { data: { attempt: number } },
-    h("a", { href: place }, say("history.attempt", { deal, attempt: number })),
+    h("a", { href: place }, say("history.attempt", { deal, attempt: nth })),
     h("span", { class: "grade" }, revealed ? "" : say("history.later")));
 }
 
@@ -211,6 +219,7 @@ byId("rest").addEventListener("click", () => {
 });
 byId("again").addEventListener("click", read);
 byId("csv").addEventListener("click", csv);
+byId("match").addEventListener("close", () => keepPlace());
 byId("match").addEventListener("click", (event) => {
   if (event.target === byId("match")) byId("match").close();
 });

@@ -17,7 +17,26 @@ const other = byId("language");
 name.value = kept("name", "");
 (name.value ? pin : name).focus();
 text(other, language === "zh" ? "English" : "中文");
-other.addEventListener("click", () => setLanguage(language === "zh" ? "en" : "zh"));
+other.addEventListener("click", () => {
+  const wanted = language === "zh" ? "en" : "zh";
+  keep("chosen", wanted);
+  setLanguage(wanted);
+});
+/** Whether this browser was never told its language: then whoever logs in has read this page in it. */
+const fresh = kept("language") === null;
+
+/** The language that he has chosen here; null: none, and he has his own, whose browser this was. */
+function chosen() {
+  return kept("chosen") ?? (fresh ? language : null);
+}
+
+/** Let the language that was chosen here hold on every page, and from now on. */
+async function speak(me) {
+  const wanted = chosen() ?? me.language;
+  if (wanted && wanted !== me.language) await post("/api/me", { language: wanted }).catch(() => null);
+  if (wanted) keep("language", wanted);
+  keep("chosen", null);
+}
 
 /** Where to go: back to where he came from, in this house alone. */
 function goal(me) {
@@ -42,7 +61,7 @@ byId("login").addEventListener("submit", async (event) => {
   try {
     const me = await post("/api/login", { name: name.value.trim(), pin: pin.value });
     keep("name", me.name);
-    if (me.language) keep("language", me.language);
+    await speak(me);
     location.assign(goal(me));
   } catch (error) {
     text(wrong, error.message);

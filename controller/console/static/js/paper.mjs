@@ -3,19 +3,19 @@
 import { cardWords } from "./cards.mjs";
 import { data, h } from "./dom.mjs";
 import { SEATS, SIDES } from "./seats.mjs";
-import { both, language, say, sayable } from "./words.mjs";
+import { both, language, pairWords, say, sayable } from "./words.mjs";
 
 const DIGITS = 16;
 
 /** Draw a sheet (`SheetView` of the console). `slot(signer)` may give what stands on a free line. */
-export function paper({ sheet, provisional }, slot = () => null) {
+export function paper({ sheet, provisional, corrected }, slot = () => null) {
   const bigTwo = sheet.game === "bigtwo";
   return h("article", { class: "paper", lang: language === "zh" ? "zh-CN" : "en" },
     h("h2", null, say(bigTwo ? "sheet.bigtwo" : "sheet.guandan")),
     meeting(sheet),
     pairs(sheet),
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("sheet.deals") }, bigTwo ? hands(sheet) : deals(sheet)),
-    between(sheet),
+    between(sheet, corrected),
     h("div", { class: "end" }, result(sheet, provisional), signatures(sheet, slot), versions(sheet)));
 }
 
@@ -49,7 +49,7 @@ function meeting(sheet) {
     fact(say("sheet.stage"), say(`sheet.stage.${sheet.stage}`)),
     fact(say("sheet.start"), moment(sheet.start_at)),
     fact(say("sheet.end"), moment(sheet.end_at) + took),
-    fact(say("sheet.rules"), h("span", null, named, h("small", null, ` ${rules.name} ${rules.hash.slice(0, DIGITS)}`)), true));
+    fact(say("sheet.rules"), h("span", null, named, h("small", { title: rules.name }, ` ${rules.hash.slice(0, DIGITS)}`)), true));
 }
 
 function pairs(sheet) {
@@ -127,7 +127,7 @@ function penalties(line) {
 }
 
 function remarks(line) {
-  const seat = (one) => say(`sheet.seat.${one}`);
+  const seat = (one) => say(`sheet.named.${one}`);
   const lost = line.outcome.forfeited_by;
   return [
     line.counts ? null : say("sheet.void"),
@@ -151,9 +151,9 @@ function hands(sheet) {
     SEATS.map((seat) => h("td", null, `${line.left[seat]} (${signed(line.scores[seat])})`)),
     SEATS.map((seat) => h("td", null, signed(line.totals[seat]))),
     h("td", { data: { col: "remarks" } }, [
-      say("sheet.leads", { seat: say(`sheet.seat.${line.leader}`) }),
-      line.opened.length ? say("sheet.opened", { seats: line.opened.map((one) => say(`sheet.seat.${one}`)).join(" ") }) : null,
-      line.doubled.length ? say("sheet.doubled", { seats: line.doubled.map((one) => say(`sheet.seat.${one}`)).join(" ") }) : null,
+      say("sheet.leads", { seat: say(`sheet.named.${line.leader}`) }),
+      line.opened.length ? say("sheet.opened", { seats: named(line.opened) }) : null,
+      line.doubled.length ? say("sheet.doubled", { seats: named(line.doubled) }) : null,
       line.uncut ? say("sheet.uncut") : null,
       line.by_hand ? say("sheet.by-hand") : null,
       line.misdeals ? say("sheet.misdeals", { n: line.misdeals }) : null,
@@ -170,14 +170,20 @@ function hands(sheet) {
 
 // What stands below.
 
-function between(sheet) {
+/** Seats in running words: a column alone has their letters. */
+function named(seats) {
+  return seats.map((one) => say(`sheet.named.${one}`)).join(say("sheet.between-seats"));
+}
+
+function between(sheet, corrected) {
   const outcome = ({ order, forfeited_by: lost }) =>
-    lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : order.map((seat) => say(`sheet.seat.${seat}`)).join(" ");
+    lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : named(order);
+  const stands = ({ confirmed }) => (confirmed ? say("sheet.and") + pairWords(confirmed) : "");
   const list = (title, lines) => lines.length ? h("section", null, h("h3", null, title), h("ul", null, lines)) : null;
   return h("div", { class: "between" },
-    list(say("sheet.corrections"), sheet.corrections.map((one) => h("li", null, say("sheet.correction", {
+    list(say("sheet.corrections"), sheet.corrections.map((one, at) => h("li", null, say("sheet.correction", {
       deal: one.deal, was: outcome(one.was), now: outcome(one.now), choice: say(`sheet.choice.${one.choice}`),
-      by: one.by, reason: one.reason,
+      by: pairWords(corrected[at].by), reason: one.reason + stands(corrected[at]),
     })))),
     list(say("sheet.notes"), sheet.notes.map((note) => h("li", null, both(note)))));
 }
@@ -205,10 +211,6 @@ const RESTS = { // which keys of the rulebook a number rests on
   deal_points: [],
   total: ["score.total", "score.match_points"],
 };
-
-function pairWords([en, zh]) { // Words cross as [en, zh]
-  return language === "zh" ? zh : en;
-}
 
 function signatures(sheet, slot) {
   const line = (one) => h("div", { class: "signature" },

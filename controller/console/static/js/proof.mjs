@@ -15,7 +15,8 @@ document.title = say("proof.title");
 const TOLD = ["committed", "cut", "shuffled", "held", "verdict", "released", "withdrawn", "recalled", "revealed", "sealed_to_chief", "record"];
 const AGAIN_MS = 5000;
 const [table, attempt] = location.pathname.split("/").slice(2, 4).map(decodeURIComponent);
-const large = new URLSearchParams(location.search).has("large");
+const asked = new URLSearchParams(location.search);
+const large = asked.has("large");
 
 async function read() {
   let view;
@@ -187,6 +188,15 @@ function technical(view, steps) {
   shown(byId("technical"), true);
 }
 
+/** The page of this house that somebody came from, who is shown the way back; "" for a telephone. */
+function came() {
+  const before = asked.get("from") ?? document.referrer;
+  if (!before || !URL.canParse(before, location.origin)) return "";
+  const { origin, pathname, search } = new URL(before, location.origin);
+  const other = origin === location.origin && !/^\/(proof|login)\b/.test(pathname);
+  return other && !pathname.startsWith("//") ? pathname + search : "";
+}
+
 function code(view) {
   shown(byId("scan"), view.over);
   shown(byId("after-play"), !view.over);
@@ -201,7 +211,13 @@ byId("language").addEventListener("click", () => {
   keep("language", language === "zh" ? "en" : "zh");
   setLanguage(language === "zh" ? "en" : "zh");
 });
-byId("large").href = large ? location.pathname : `${location.pathname}?large`;
+const from = came();
+byId("large").href = `?${new URLSearchParams({ ...(large ? {} : { large: "" }), ...(from ? { from } : {}) })}`;
+shown(byId("back"), from);
+if (from) {
+  byId("back").href = from;
+  text(byId("back"), from.startsWith("/table/") ? say("proof.back.table") : from.startsWith("/history") ? say("proof.back.history") : say("proof.back"));
+}
 text(byId("large"), say(large ? "proof.small" : "proof.large"));
 data(document.body, "large", large ? "yes" : null);
 read();

@@ -44,7 +44,7 @@ export function leftWords(row) {
 function pair(row, side) {
   const one = row.pairs?.[side];
   if (!one) return "–";
-  return one.name === one.id || !one.id ? one.name : `${one.name}(${one.id})`;
+  return one.name === one.id || !one.id ? one.name : say("row.pair", { name: one.name, id: one.id });
 }
 
 /** 南北 v 东西, with the pairs' numbers; empty before a match is laid out. */
@@ -67,6 +67,13 @@ export function phaseWords(row) {
   return running ? `${phase} ${say("row.dealt", { fed: row.fed })}` : phase;
 }
 
+/** That the order for the whole area stops this table's clock, and why; empty where it runs. */
+export function stopWords(row) {
+  if (!row.stop) return "";
+  const why = both(row.stop, "why");
+  return why ? say("row.stop-why", { why }) : say("row.stop");
+}
+
 /** All facts of a row but phase and clock, in the order of REFEREE 3.3. */
 export function facts(row) {
   return [
@@ -77,6 +84,7 @@ export function facts(row) {
     row.level ? say("row.level", { level: row.level }) : "",
     row.deal ? say("row.deal", { deal: row.deal }) : "",
     row.added_s ? say("row.added", { span: span(row.added_s * 1000) }) : "",
+    stopWords(row),
     row.mode === "test" ? say("row.test") : "",
   ].filter(Boolean);
 }

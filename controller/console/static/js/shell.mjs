@@ -5,7 +5,7 @@ import { data, h, shown, text } from "./dom.mjs";
 import { keep, kept } from "./kept.mjs";
 import { showKeys } from "./keys.mjs";
 import * as sound from "./sound.mjs";
-import { ofDay } from "./time.mjs";
+import { staleWords } from "./stream.mjs";
 import { language, say, setLanguage } from "./words.mjs";
 
 const REFEREES = ["observer", "referee", "chief", "technician"];
@@ -21,7 +21,7 @@ const PLACES = [
 /** Put the header into <header id="shell"> of the page.
  *
  * `title`: the page's heading, beside the places. Returns
- * {me(part), stale(since), say(words, {urgent}), tell(words, kind)}:
+ * {me(part), stale(since, connecting), say(words, {urgent}), tell(words, kind)}:
  * `me` with the stream's part `me`; `stale` as `listen` calls it; `say` for a voice alone (a live
  * region); `tell` for a line that everybody sees for a while, kind "ok" or "bad".
  */
@@ -61,10 +61,10 @@ export function shell({ title, sounds = false } = {}) {
       keep("name", who.name);
       if (who.language) setLanguage(who.language);
     },
-    stale: (since) => {
+    stale: (since, connecting) => {
       data(document.body, "stale", since ? "yes" : null);
       shown(banner, since);
-      text(banner, since ? say("shell.stale", { time: ofDay(since.getTime(), true) }) : "");
+      text(banner, since ? staleWords(since, connecting) : "");
     },
     say: (words, { urgent: now = false } = {}) => text(now ? urgent : polite, words),
     tell: (words, kind = "ok") => {

@@ -2,40 +2,57 @@
 
 import { toLogin } from "./api.mjs";
 import { framed } from "./dom.mjs";
-import { now, setNow } from "./time.mjs";
+import { now, ofDay, setNow } from "./time.mjs";
+import { say } from "./words.mjs";
 
 const STALE_MS = 4000;
 const AGAIN_MS = 2000;
 /** A line that went without a word tells nobody that it is gone: so often another one is tried. */
 const RETRY_MS = 6000;
+/** A page that nobody has seen for so long lets its line go: a browser has six to one address. */
+const REST_MS = 20_000;
 
 /** Listen to a stream of the console until the returned function is called.
  *
  * `onParts(changed, parts)` is called at most once a frame: `changed` has the parts that are new
- * since the last call (null: gone), `parts` is a Map of all of them. `onStale(since)`: a moment
- * (Date) when nothing was heard for 4 s, and null when something is heard again.
+ * since the last call (null: gone), `parts` is a Map of all of them. `onStale(since, connecting)`:
+ * a moment (Date) when what is shown is of that moment and not of now, and null when it is again.
+ * `connecting`: the page had let its line go while nobody saw it, and takes it up again; else
+ * nothing was heard for 4 s. `keeps()`: whether the line is kept though nobody sees the page, as
+ * there is something to be heard.
  */
-export function listen(url, onParts, onStale = () => {}) {
+export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   const parts = new Map();
   let changed = {};
   let source = null;
   let heard = moment();
   let tried = heard;
   let trying = false;
+  /** Whether the page was told that it is old, and whether something was heard since. */
   let stale = false;
+  let current = false;
   let closed = false;
+  let hidden = document.hidden ? moment() : null;
+  let resting = Boolean(hidden) && !keeps(); // a page that opens behind others waits to be seen
   const draw = framed(() => {
     const news = changed;
     changed = {};
-    if (!closed) onParts(news, parts);
+    if (closed) return;
+    onParts(news, parts);
+    if (!stale || !current) return;
+    stale = false; // not before it is on the page
+    onStale(null, false);
   });
 
+  const old = (connecting) => {
+    current = false;
+    if (connecting && !parts.size) return; // nothing is shown
+    stale = true;
+    onStale(new Date(now() - since(heard)), connecting);
+  };
   const alive = () => {
     heard = moment();
-    if (stale) {
-      stale = false;
-      onStale(null);
-    }
+    current = true;
   };
   const take = (told) => {
     for (const [name, value] of Object.entries(told)) {
@@ -54,24 +71,28 @@ export function listen(url, onParts, onStale = () => {}) {
     take(told);
   };
   const open = () => {
-    if (closed) return;
-    source = new EventSource(url);
-    source.addEventListener("all", (event) => all(JSON.parse(event.data)));
-    source.addEventListener("some", (event) => take(JSON.parse(event.data)));
-    source.addEventListener("beat", (event) => {
-      const { now_ms: nowMs } = JSON.parse(event.data);
+    if (closed || resting) return;
+    const opened = new EventSource(url);
+    source = opened;
+    const here = (told) => (event) => {
+      if (source === opened && !resting) told(JSON.parse(event.data));
+    };
+    opened.addEventListener("all", here(all));
+    opened.addEventListener("some", here(take));
+    opened.addEventListener("beat", here(({ now_ms: nowMs }) => {
       if (nowMs) setNow(nowMs);
       alive();
-    });
-    source.addEventListener("gone", toLogin);
-    source.addEventListener("error", () => {
-      if (source.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
-      source.close();
+      if (stale) draw();
+    }));
+    opened.addEventListener("gone", toLogin);
+    opened.addEventListener("error", () => {
+      if (opened.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
+      opened.close();
       setTimeout(again, AGAIN_MS);
     });
   };
   const again = async () => {
-    if (trying || closed) return;
+    if (trying || closed || resting) return;
     trying = true;
     tried = moment();
     try {
@@ -91,16 +112,37 @@ export function listen(url, onParts, onStale = () => {}) {
   // A page that was left may be kept to come back to, with its line; a browser has six in all.
   const left = () => source?.close();
   const back = ({ persisted }) => {
-    if (persisted) again();
+    if (!persisted) return;
+    old(true);
+    again();
+  };
+  /** What is shown is marked as old while nobody sees it: whoever comes back never takes it for now. */
+  const rest = () => {
+    resting = true;
+    source?.close();
+    old(true);
+  };
+  const seen = () => {
+    hidden = document.hidden ? moment() : null;
+    if (hidden || (!resting && since(heard) < STALE_MS)) return;
+    const slept = !resting; // with its line, and nobody knows whether that still is one
+    resting = false;
+    tried = moment();
+    old(true);
+    if (slept) again();
+    else open();
   };
   addEventListener("pagehide", left);
   addEventListener("pageshow", back);
+  document.addEventListener("visibilitychange", seen);
   const watch = setInterval(() => {
-    if (since(heard) < STALE_MS) return;
-    if (!stale) {
-      stale = true;
-      onStale(new Date(now() - since(heard)));
+    if (resting) return;
+    if (hidden && since(hidden) >= REST_MS && !keeps()) {
+      rest();
+      return;
     }
+    if (since(heard) < STALE_MS) return;
+    if (!stale) old(false);
     if (Math.min(since(heard), since(tried)) >= RETRY_MS) again();
   }, 500);
 
@@ -110,8 +152,15 @@ export function listen(url, onParts, onStale = () => {}) {
     clearInterval(watch);
     removeEventListener("pagehide", left);
     removeEventListener("pageshow", back);
+    document.removeEventListener("visibilitychange", seen);
     source?.close();
   };
+}
+
+/** That what is shown is not of now, and of when it is: for `onStale`. */
+export function staleWords(since, connecting) {
+  const time = ofDay(since.getTime(), true);
+  return connecting ? say("shell.connecting", { time }) : say("shell.stale", { time });
 }
 
 /** This moment by both clocks of a tablet: one may be set, the other may stop while it sleeps. */

@@ -8,7 +8,7 @@ import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs
 import { keys } from "./keys.mjs";
 import { inOrder, leftMs, live, number } from "./rows.mjs";
 import { lightSign } from "./signs.mjs";
-import { listen } from "./stream.mjs";
+import { listen, staleWords } from "./stream.mjs";
 import { ofDay, span } from "./time.mjs";
 import { both, say, setLanguage, teach } from "./words.mjs";
 import areaWords from "../words/areas.mjs";
@@ -142,10 +142,11 @@ function alike(seen) {
   const groups = [];
   for (const view of seen.sort((a, b) => inOrder(a.area, b.area))) {
     const [left, last] = [areaLeftMs(view), groups.at(-1)];
+    const stopped = Boolean(view.held?.length) && !view.running;
     const same = last && last.announced === view.announced && (last.left === null) === (left === null)
-      && Math.abs((last.left ?? 0) - (left ?? 0)) < ALIKE_MS;
+      && last.stopped === stopped && Math.abs((last.left ?? 0) - (left ?? 0)) < ALIKE_MS;
     if (same) last.areas.push(view.area);
-    else groups.push({ areas: [view.area], left, announced: view.announced });
+    else groups.push({ areas: [view.area], left, announced: view.announced, stopped });
   }
   return groups;
 }
@@ -158,11 +159,11 @@ function drawClocks() {
   keyed(byId("clocks"), clockNodes, [...groups.keys()], makeClock);
   for (const name of clocks.keys()) if (!groups.has(name)) clocks.delete(name);
   data(byId("clocks"), "many", groups.size > 4 ? "yes" : null);
-  for (const [name, { left, announced }] of groups) {
+  for (const [name, { left, announced, stopped }] of groups) {
     const one = clocks.get(name);
     text(one.time, left === null ? "–:––" : span(left));
     data(one.node, "near", left !== null && left < 300_000 ? "yes" : null);
-    text(one.said, announcedWords(announced));
+    text(one.said, stopped ? say("wall.stopped") : announcedWords(announced));
   }
 }
 
@@ -182,10 +183,10 @@ listen("/stream/hall", (changed) => {
   if (changed.areas !== undefined) areas = changed.areas ?? [];
   drawClocks();
   if (other) again();
-}, (since) => {
+}, (since, connecting) => {
   data(document.body, "stale", since ? "yes" : null);
   shown(byId("stale"), since);
-  text(byId("stale"), since ? say("shell.stale", { time: ofDay(since.getTime(), true) }) : "");
+  text(byId("stale"), since ? staleWords(since, connecting) : "");
 });
 
 function pause(stop) {

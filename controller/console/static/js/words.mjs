@@ -7,6 +7,8 @@ import common from "../words/common.mjs";
 import { keep, kept } from "./kept.mjs";
 
 const known = new Map();
+/** What stands in words for a value: {name}, or {name|of one|of many}. */
+const HOLES = /\{(\w+)(?:\|([^|{}]*)\|([^|{}]*))?\}/g;
 
 /** Add the words of a page. A key has one meaning: to teach it twice otherwise is a mistake. */
 export function teach(words) {
@@ -30,16 +32,18 @@ export function setLanguage(wanted) {
   if (kept("language") === wanted) location.reload();
 }
 
-/** Say the words of `key`, with {name} replaced by `values.name`. */
+/** Say the words of `key`, with {name} replaced by `values.name`; {n|table|tables} goes by how many. */
 export function say(key, values = {}) {
   const pair = known.get(key);
   if (!pair) {
     console.error(`no words for "${key}"`);
     return key;
   }
-  return pair[language === "zh" ? 0 : 1].replace(/\{(\w+)\}/g, (whole, name) =>
-    name in values ? String(values[name] ?? "") : whole,
-  );
+  return pair[language === "zh" ? 0 : 1].replace(HOLES, (whole, name, one, many) => {
+    if (!(name in values)) return whole;
+    if (many !== undefined) return Number(values[name]) === 1 ? one : many;
+    return String(values[name] ?? "");
+  });
 }
 
 /** Whether there are words for `key`: for names that a newer table may send. */
@@ -53,6 +57,11 @@ export function both(value, stem = "") {
   const names = stem ? [`${stem}_zh`, `${stem}_en`] : ["zh", "en"];
   const [first, second] = language === "zh" ? names : names.reverse();
   return value[first] || value[second] || "";
+}
+
+/** Take the one of this page's language of words as the console sends them: [English, Chinese]. */
+export function pairWords([en, zh]) {
+  return language === "zh" ? zh : en;
 }
 
 /** Fill [data-say] (text), [data-say-label] (aria-label) and [data-say-hint] (placeholder). */

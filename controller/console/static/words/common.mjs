@@ -31,6 +31,10 @@ export default {
     "与控制台失联：所示内容截至 {time}，之后未更新",
     "No word from the console: what is shown is as of {time}",
   ],
+  "shell.connecting": [
+    "正在重新连接控制台：所示内容截至 {time}，尚未更新",
+    "Connecting to the console again: what is shown is as of {time}",
+  ],
   "theme.auto": ["明暗：随系统", "Theme: as the system"],
   "theme.light": ["明暗：明", "Theme: light"],
   "theme.dark": ["明暗：暗", "Theme: dark"],
@@ -69,6 +73,6 @@ export default {
   "order.again": ["再查询", "Ask again"],
   "order.then": ["；", ": "],
 
-  "time.seconds": ["{s}秒", "{s} seconds"],
-  "time.minutes": ["{m}分{s}秒", "{m} minutes {s} seconds"],
+  "time.seconds": ["{s}秒", "{s} {s|second|seconds}"],
+  "time.minutes": ["{m}分{s}秒", "{m} {m|minute|minutes} {s} {s|second|seconds}"],
 };

@@ -28,8 +28,8 @@ export default {
   "display.required": ["，应贡：{card}", ", due: {card}"],
   "display.equal": ["贡牌同大", "equal tributes"],
   "display.gives.any": ["{from}家还{to}家", "{from} returns to {to}"],
-  "display.gives.ten": ["{from}家还{to}家，10以下(含10)", "{from} returns to {to}, 10 or less"],
-  "display.gives.ten_advised": ["{from}家还{to}家，宜10以下(含10)", "{from} returns to {to}, 10 or less advised"],
+  "display.gives.ten": ["{from}家还{to}家，10以下（含10）", "{from} returns to {to}, 10 or less"],
+  "display.gives.ten_advised": ["{from}家还{to}家，宜10以下（含10）", "{from} returns to {to}, 10 or less advised"],
 
   "display.cuts": ["请{who}切牌（{least}–{most}）", "{who}cuts ({least}–{most})"],
   "display.anybody-cuts": ["请切牌（{least}–{most}）", "please cut ({least}–{most})"],

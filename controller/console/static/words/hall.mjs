@@ -17,7 +17,7 @@ export default {
   "hall.nobody-waits": ["无人等待", "Nobody is waiting"],
   "hall.hidden": ["筛选未显示：{n}台", "hidden by the filter: {n}"],
   "hall.unheard": ["无数据：{n}台", "not heard: {n}"],
-  "hall.count": ["{n} / {all} 台", "{n} of {all} tables"],
+  "hall.count": ["{n} / {all} 台", "{n} of {all} {all|table|tables}"],
   "hall.simulated": ["模拟 {n}", "{n} simulated"],
   "hall.any-level": ["任意级数", "any level"],
   "hall.plays": ["打{level}", "level {level}"],
@@ -71,6 +71,10 @@ export default {
   "row.dealt": ["已发 {fed}/108", "{fed} of 108"],
   "row.versus": ["{ns} v {ew}", "{ns} v {ew}"],
   "row.suspended": ["暂停待裁", "suspended"],
+  "row.stop": ["全区停表", "clocks stopped"],
+  "row.stop-why": ["全区停表：{why}", "clocks stopped: {why}"],
+  "row.pair": ["{name}（{id}）", "{name} ({id})"],
+  "row.how-going": ["{how}（{going}）", "{how} ({going})"],
   "row.test": ["测试", "test"],
   "row.at-seat": ["{seat}家{words}", "{seat}: {words}"],
   "row.also": ["另有：{words}", "also: {words}"],
@@ -92,7 +96,7 @@ export default {
   "store.away": ["控制台数据库自 {time} 起无法写入。", "The console's database takes nothing down since {time}."],
   "store.waiting": [
     "没有丢失：各台日志都有记录，{n} 条暂存于控制台，恢复后写入。",
-    "Nothing is lost: it is in the tables' journals, and {n} events wait here to be written.",
+    "Nothing is lost: it is in the tables' journals, and {n} {n|event waits|events wait} here to be written.",
   ],
   "store.refused": ["另有 {n} 条存不下，恢复后向各台补取。", "{n} more found no room: the tables are asked for them again."],
   "store.orders": [

@@ -2,8 +2,11 @@
 
 export default {
   "proof.title": ["核验发牌", "Check a deal"],
-  "proof.where": ["{table}台 · 第{deal}副 · 第{attempt}次发牌", "Table {table} · deal {deal} · attempt {attempt}"],
-  "proof.where-short": ["{table}台 · 第{attempt}次发牌", "Table {table} · attempt {attempt}"],
+  "proof.where": ["{table}台 · 第{deal}副 · 本台发牌编号{attempt}", "Table {table} · deal {deal} · the table's attempt no. {attempt}"],
+  "proof.where-short": ["{table}台 · 本台发牌编号{attempt}", "Table {table} · the table's attempt no. {attempt}"],
+  "proof.back": ["‹ 返回", "‹ Back"],
+  "proof.back.table": ["‹ 返回本台", "‹ Back to the table"],
+  "proof.back.history": ["‹ 返回成绩", "‹ Back to the matches"],
   "proof.language": ["English", "中文"],
   "proof.large": ["大屏显示", "Big screen"],
   "proof.small": ["普通显示", "As usual"],
@@ -36,7 +39,7 @@ export default {
   "proof.missing": ["缺少记录：{steps}", "Lacking: {steps}"],
   "proof.by": [
     "由本机浏览器按公开算法核验（{n}条记录，{ms}毫秒），不依赖控制台的结论。",
-    "Checked by this browser from the public page of the proof ({n} entries, {ms} ms); the console's word was not asked.",
+    "Checked by this browser from the public page of the proof ({n} {n|entry|entries}, {ms} ms); the console's word was not asked.",
   ],
   "proof.no-rules": [
     "所依规则不在此处，未核对切牌范围与翻牌规定。",
@@ -57,7 +60,7 @@ export default {
   "proof.say.cut": ["切{n}张。这个数计入牌序，机器事先无从知道。", "The cut was {n}. It went into the order, and the machine could not know it before."],
   "proof.say.uncut": ["未切牌：{why}", "Uncut: {why}"],
   "proof.step.shuffled": ["洗牌", "Shuffle"],
-  "proof.say.shuffled": ["洗了{n}遍，然后开始发牌。", "Shuffled {n} times, then dealt."],
+  "proof.say.shuffled": ["洗了{n}遍，然后开始发牌。", "Shuffled {n} {n|time|times}, then dealt."],
   "proof.step.held": ["手牌封存", "Hands sealed"],
   "proof.say.held": ["取牌之前，四家手牌已用密码封存。", "The four hands were sealed by a code before anybody could lift them."],
   "proof.step.verdict": ["清点", "Count"],

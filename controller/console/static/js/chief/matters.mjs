@@ -5,7 +5,7 @@ import { reasonWords } from "../rows.mjs";
 import { SEATS, SIDES } from "../seats.mjs";
 import { rankSign } from "../signs.mjs";
 import { ofDay, span } from "../time.mjs";
-import { both, say } from "../words.mjs";
+import { both, pairWords, say } from "../words.mjs";
 
 function desk(table) {
   return `/table/${encodeURIComponent(table)}/rulings`;
@@ -20,9 +20,18 @@ function sides(list) {
   return list.map((side) => say(`side.${side}`)).join(say("chief.and"));
 }
 
+/** A correction by his word, which he has to stand by. */
+function word({ table, correction, by, since_ms: since }) {
+  return {
+    key: `correction ${correction.row}`, table, href: `${desk(table)}#desk`, sign: "◐", bad: true,
+    words: say("chief.spoken", { deal: correction.deal }),
+    note: pairWords(by), since,
+  };
+}
+
 /** All matters: [name, title, lines of {view, waits, areas}]. Asked for once the words are taught. */
 export const matters = () => [
-  ["approvals", say("chief.approvals"), ({ view }) => view.approvals.map((one) => ({
+  ["approvals", say("chief.approvals"), ({ view }) => [...view.spoken.map(word), ...view.approvals.map((one) => ({
     key: one.ruling.id,
     table: one.table,
     href: desk(one.table),
@@ -32,11 +41,11 @@ export const matters = () => [
     note: [
       sides([one.ruling.side]) + (one.ruling.seat ? ` ${say(`seat.${one.ruling.seat}`)}` : ""),
       say("row.deal", { deal: one.ruling.deal }),
-      one.verbal ? say("chief.verbal", { by: one.ruling.approved_by ?? one.ruling.by }) : say("chief.proposed", { by: one.ruling.by }),
+      say(one.verbal ? "chief.verbal" : "chief.proposed", { by: pairWords(one.by) }),
       one.ruling.article ?? "",
     ].filter(Boolean).join(" · "),
     since: one.since_ms,
-  }))],
+  }))]],
   ["untaken", say("chief.untaken"), ({ waits }) => waits.filter((wait) => wait.chiefs).map((wait) => ({
     key: "",
     table: wait.table,

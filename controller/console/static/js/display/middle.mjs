@@ -163,12 +163,12 @@ function playing(view) {
   const alarm = stopped || view.suspended ? "next alarm" : "next";
   const lines = alarm === "next" ? duties(view) : [];
   const large = BEING_PLAYED.has(view.phase);
-  // What the duties say already is not said twice.
-  const said = view.phase === "return" && lines.length > 0;
+  // What the lines of the exchange say is said once, large, with its clocks.
+  const said = alarm === "next" && view.exchange?.said;
   return [
     said ? null : h("p", { class: alarm, data: { long: words.length > LONG[language] } }, words),
     view.phase === "held" ? h("p", { class: "also" }, say("display.take")) : null,
-    h("div", { class: "facts" }, large ? level(view) : null, h("ul", { class: "duties" }, lines.map((line) => h("li", null, line)))),
+    h("div", { class: "facts" }, large ? level(view) : null, h("ul", { class: "duties" }, lines)),
     h("ul", { class: "countdowns" }, view.countdowns.map(countdown)),
   ];
 }
@@ -185,28 +185,35 @@ function level(view) {
 /** What is owed and what leads, as long as that is what the table is about. */
 function duties(view) {
   const seat = (one) => say(`seat.${one}`);
-  if (EXCHANGE.has(view.phase)) return exchange(view, seat);
-  if (view.turned_up && BEFORE_PLAY.has(view.phase)) return [say("display.turned-up", { card: view.turned_up, seat: view.leader ? seat(view.leader) : "" })];
+  if (view.exchange) return exchange(view.exchange, seat);
+  if (view.turned_up && BEFORE_PLAY.has(view.phase)) return [h("li", null, say("display.turned-up", { card: view.turned_up, seat: view.leader ? seat(view.leader) : "" }))];
   return [];
 }
 
-function exchange(view, seat) {
-  const lines = [];
-  for (const one of view.pays) {
-    const due = one.card ? say("display.required", { card: cardWords(one.card) }) : "";
-    const whom = one.to ? say("display.pays", { from: seat(one.giver), to: seat(one.to) }) : say("display.owes", { from: seat(one.giver) });
-    lines.push(`${one.laid ? "✓ " : ""}${whom}${due}`);
-  }
-  if (view.equal) lines.push(say("display.equal"));
-  for (const one of view.gives) {
-    lines.push(`${one.given ? "✓ " : ""}${say(`display.gives.${one.rule}`, { from: seat(one.giver), to: seat(one.to) })}`);
-  }
-  return lines;
+function exchange({ pays, gives, equal, said }, seat) {
+  const owed = (done, words, clock) => h("li", { data: { due: said && !done, short: isShort(clock) } },
+    done ? "✓ " : "", words, clock && !done ? [" · ", clock.running ? "" : "‖ ", h("b", null, left(clock))] : null);
+  return [
+    pays.map((one) => {
+      const due = one.card ? say("display.required", { card: cardWords(one.card) }) : "";
+      const whom = one.to ? say("display.pays", { from: seat(one.giver), to: seat(one.to) }) : say("display.owes", { from: seat(one.giver) });
+      return owed(one.laid, whom + due, one.clock);
+    }),
+    equal && said ? h("li", null, say("display.equal")) : null,
+    gives.map((one) => owed(one.given, say(`display.gives.${one.rule}`, { from: seat(one.giver), to: seat(one.to) }), one.clock)),
+  ];
 }
 
 function countdown(one) {
   const who = one.seat ? say("display.whose", { seat: say(`seat.${one.seat}`) }) : one.side ? say("display.sides", { side: say(`side.${one.side}`) }) : "";
   const what = sayable(`display.duty.${one.duty}`) ? say(`display.duty.${one.duty}`) : one.duty;
-  const left = one.left_s > 0 ? say("display.seconds", { s: one.left_s }) : say("display.over");
-  return h("li", { data: { short: one.left_s <= SHORT_S } }, `${one.running ? "" : "‖ "}${who}${what} `, h("b", null, left));
+  return h("li", { data: { short: isShort(one) } }, `${one.running ? "" : "‖ "}${who}${what} `, h("b", null, left(one)));
+}
+
+function isShort(clock) {
+  return Boolean(clock) && clock.left_s <= SHORT_S;
+}
+
+function left(clock) {
+  return clock.left_s > 0 ? say("display.seconds", { s: clock.left_s }) : say("display.over");
 }

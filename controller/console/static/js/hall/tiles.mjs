@@ -8,6 +8,11 @@ import { say } from "../words.mjs";
 /** More than so many are shown without their level: number, sign and colour. */
 const MANY = 160;
 
+/** Why a table waits, and who has gone there. */
+function going(how, wait) {
+  return wait.taken_by ? say("row.how-going", { how, going: say("row.going", { person: wait.taken_by }) }) : how;
+}
+
 /** Make the tiles in a block. Returns {order(rows), draw(table, row, wait)}. */
 export function hallTiles(block) {
   const groups = new Map();
@@ -94,7 +99,7 @@ export function hallTiles(block) {
       text(tile.no, no);
       text(tile.small, row.level ?? "");
       const how = reason
-        ? whyWords(row, reason) + (wait.taken_by ? ` (${say("row.going", { person: wait.taken_by })})` : "")
+        ? going(whyWords(row, reason), wait)
         : live(row) ? say(`light.${row.light}`) : standingWords(row);
       attr(tile.link, "aria-label", `${no}: ${how}`);
       attr(tile.link, "title", [`${no} ${row.table}`, how, phaseWords(row), ...facts(row)].join("\n"));

@@ -8,18 +8,19 @@ import { both, say } from "../words.mjs";
 import { article, atSeat, byWord, foresee, linesOf, moves, ofSide, outlook } from "./parts.mjs";
 
 /** The card of an answer: {node, draw()}. `args` is the charge; the first answer (`number` 0) is the
- * ladder's own; `over` is called once it is done with. */
+ * ladder's own; `over(words)` is called once it is done with, with what there is to say of it. */
 export function answerCard(at, args, one, number, over) {
   const asked = number || one.discretion ? { ...args, penalty: one.penalty } : args;
   const mine = one.needs === "referee" || at.chief();
   const effects = one.effects.map(([en, zh]) => both({ en, zh }));
   const will = h("div");
   const word = byWord(at);
+  const accused = SEATS.includes(args.seat) ? atSeat(at, args.seat) : ofSide(at, args.side);
   let seen = null;
   const grave = moves(one);
   let reached = null;
   /** The form is emptied, unless somebody has begun another charge by then. */
-  const done = () => node.isConnected && over();
+  const done = (words = "") => node.isConnected && over(words);
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
 
   const second = orderButton({
@@ -43,7 +44,7 @@ export function answerCard(at, args, one, number, over) {
         return null;
       }
       if (grave && !(await confirmed({
-        title: say("rulings.approve-title", { what: both(one), whom: SEATS.includes(args.seat) ? atSeat(at, args.seat) : ofSide(at, args.side) }),
+        title: say("rulings.approve-title", { what: both(one), whom: accused }),
         text: [...effects, ...linesOf(seen)].join("\n"), yes: say("rulings.rule"), danger: true,
       }))) return null;
       return asked;
@@ -57,10 +58,10 @@ export function answerCard(at, args, one, number, over) {
   const propose = orderButton({
     table: at.table, cmd: "propose", label: mine ? say("rulings.propose-only") : say("rulings.propose"),
     kind: mine || number ? "plain" : "go", args: asked, ...about,
-    after: (reply) => {
-      at.tell(say("rulings.proposed", { id: reply.result.ruling, what: both(one) }));
-      setTimeout(done, 2500);
-    },
+    after: (reply) => done(say("rulings.proposed", {
+      id: reply.result.ruling, what: both(one), whom: accused,
+      who: say(one.needs === "chief" ? "rulings.waits-chief" : "rulings.waits-referee"),
+    })),
   });
   word.shown(!mine);
   const node = h("article", { class: "answer", data: { first: number === 0 && !one.discretion ? "yes" : null, penalty: one.penalty } },

@@ -26,9 +26,11 @@ export class Charging {
     at.accuse = (one) => this.accuse(one);
   }
 
-  reset() {
+  /** Empty the form for the next offence; `words`: what became of this one. */
+  reset(words = "") {
+    this.questions += 1; // what is still being asked is of the offence before
     this.accused.reset();
-    this.show();
+    this.show(words ? noted("good proposed", "✓", words) : null);
   }
 
   accuse(one) {
@@ -65,7 +67,7 @@ export class Charging {
   }
 
   answered(args, choices) {
-    const cards = choices.map((one, n) => answerCard(this.at, args, one, n, () => this.reset()));
+    const cards = choices.map((one, n) => answerCard(this.at, args, one, n, (words) => this.reset(words)));
     const named = this.discretion(args, choices);
     const [first, ...rest] = cards.map((one) => one.node);
     this.show(h("h3", null, say("rulings.answers")), remedy(this.at, args.offence), first,
@@ -82,7 +84,7 @@ export class Charging {
     return rest.map((each) => answerCard(this.at, args, {
       penalty: each.id, en: each.en, zh: each.zh, why_en: "", why_zh: "", needs: "chief", article: null,
       provisional: false, effects: [], discretion: true,
-    }, 1, () => this.reset()));
+    }, 1, (words) => this.reset(words)));
   }
 
   learned() {

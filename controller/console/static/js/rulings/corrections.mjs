@@ -6,8 +6,9 @@ import { get } from "../api.mjs";
 import { fill, h } from "../dom.mjs";
 import { field } from "../fields.mjs";
 import { orderButton } from "../order.mjs";
-import { say } from "../words.mjs";
-import { byWhom, byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
+import { sideOf } from "../seats.mjs";
+import { pairWords, say } from "../words.mjs";
+import { byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
 
 const CHOICES = ["from_now", "void_later", "stand"];
 const REASONS = ["entered", "read", "sides"];
@@ -19,6 +20,7 @@ export function corrections(at) {
   const done = h("ul", { class: "corrected" });
   const editor = h("div", { class: "stack" });
   let sheet = null;
+  let corrected = [];
   let of = "";
   let open = null;
 
@@ -30,12 +32,11 @@ export function corrections(at) {
   async function look() {
     const match = at.state?.match;
     if (!match?.match) return;
-    const wanted = JSON.stringify([match.match, match.deal, match.phase, match.levels, match.version, match.points]);
+    const wanted = JSON.stringify([match.match, match.deal, match.phase, match.levels, match.version, match.points, match.spoken]);
     if (wanted === of) return;
     of = wanted;
     try {
-      const answered = await get(`/api/tables/${encodeURIComponent(at.table)}/sheet`);
-      sheet = answered.sheet?.deals ? answered.sheet : answered;
+      ({ sheet, corrected } = await get(`/api/tables/${encodeURIComponent(at.table)}/sheet`));
     } catch (error) {
       sheet = null;
       fill(deals, h("li", { class: "quiet" }, error.message));
@@ -53,8 +54,10 @@ export function corrections(at) {
       one.corrected ? h("span", { class: "wait" }, say("rulings.is-corrected")) : null,
       at.may() && one.counts ? h("button", { type: "button", class: "plain small", onclick: () => edit(one) }, say("rulings.correct-deal", { deal: one.deal })) : null))
       : h("li", { class: "quiet" }, say("rulings.no-deals")));
-    fill(done, (sheet.corrections ?? []).map((one) => h("li", null, say("rulings.corrected-line", {
-      deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`), by: byWhom(one.by), reason: one.reason,
+    fill(done, (sheet.corrections ?? []).map((one, n) => h("li", null, say("rulings.corrected-line", {
+      deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`),
+      by: pairWords(corrected[n].by), reason: one.reason,
+      confirmed: corrected[n].confirmed ? say("rulings.comma") + pairWords(corrected[n].confirmed) : "",
     }))));
   }
 
@@ -79,6 +82,7 @@ export function corrections(at) {
     word.shown(chiefs);
     const seen = {};
     const boxes = Object.fromEntries(CHOICES.map((choice) => [choice, h("div")]));
+    const refused = h("div");
     let choice = later ? null : "from_now";
     const radios = h("div", { class: "three", role: "radiogroup", "aria-label": say("rulings.three") },
       (later ? CHOICES : ["from_now"]).map((each) => {
@@ -99,7 +103,7 @@ export function corrections(at) {
       args: () => {
         const wanted = args();
         const lacks = !wanted ? say("rulings.order-first") : !why.value.trim() ? say("rulings.reason-first")
-          : !choice ? say("rulings.choice-first") : chiefs && !word.ready() ? say("rulings.word-first") : "";
+          : !choice ? say("rulings.choice-first") : chiefs && !word.ready() ? say("rulings.word-only") : "";
         if (lacks) {
           at.tell(lacks, "bad");
           return null;
@@ -126,15 +130,26 @@ export function corrections(at) {
     const ahead = async () => {
       const wanted = args();
       const key = JSON.stringify(wanted?.order ?? null);
-      if (!wanted || wanted.order.length < 2 || key === asked) return;
+      if (key === asked) return;
       asked = key;
-      for (const each of later ? CHOICES : ["from_now"]) {
-        fill(boxes[each], outlook(null));
+      const legal = later ? CHOICES : ["from_now"];
+      fill(refused);
+      for (const each of legal) {
+        seen[each] = null;
+        fill(boxes[each], isWhole(wanted?.order) ? outlook(null) : null);
+      }
+      if (!isWhole(wanted?.order)) return;
+      for (const each of legal) {
         const found = await foresee(at, "adjust", { ...wanted, choice: each });
         if (asked !== key) return;
         seen[each] = found;
         fill(boxes[each], outlook(found));
       }
+      // What is wrong whatever is chosen is said once.
+      const [why, ...others] = new Set(legal.map((each) => seen[each].refused));
+      if (!why || others.length) return;
+      for (const each of legal) fill(boxes[each]);
+      fill(refused, outlook({ refused: why }));
     };
     order.node.addEventListener("click", () => setTimeout(ahead, 0));
     fill(editor,
@@ -142,7 +157,7 @@ export function corrections(at) {
       order.node, h("div", { class: "row" }, h("span", { class: "label" }, say("rulings.reason")), reasons.node, why),
       later ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.later-played")) : null,
       match.signed.length ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.signed-already")) : null,
-      radios, word.node, press.node);
+      refused, radios, word.node, press.node);
     order.focus();
   }
 
@@ -161,6 +176,12 @@ export function corrections(at) {
 /** A deal has begun that is not written yet. */
 function underWay(match) {
   return ["count_check", "anti_check", "tribute", "return", "choices", "play", "result"].includes(match.phase);
+}
+
+/** Whether seats, in the order in which they went out, end a deal: two partners, else three. */
+function isWhole(order) {
+  if (!order || order.length < 2) return false;
+  return order.length === (sideOf(order[0]) === sideOf(order[1]) ? 2 : 3);
 }
 
 function resultWords(at, one) {

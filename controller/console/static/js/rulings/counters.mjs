@@ -53,7 +53,7 @@ export function counters(at) {
         pairs.some((pair) => people(pair)) ? line(say("rulings.persons"), pairs.map((pair) => h("td", null, people(pair)))) : null);
       // None is no proof that there was none: a draw brings nobody's earlier penalties along.
       const none = at.desk.counters.length > 0 && at.desk.whole && at.desk.counters.every((pair) => !pair.brought?.length);
-      fill(brought, none ? h("p", { class: "quiet" }, say("rulings.none-brought")) : at.desk.counters.filter((pair) => pair.brought?.length).map((pair) => [
+      fill(brought, none ? h("p", { class: "quiet" }, say("rulings.none-brought"), earlier(at)) : at.desk.counters.filter((pair) => pair.brought?.length).map((pair) => [
         h("h3", null, say("rulings.brought", { pair: `${pair.pair} ${pair.name}` })),
         h("ul", null, pair.brought.map((one) => h("li", null, say("rulings.brought-line", {
           round: one.round, match: one.match, deal: one.deal, person: one.person ?? "",
@@ -62,6 +62,14 @@ export function counters(at) {
       ]));
     },
   };
+}
+
+/** Where the score sheets of the pairs' other matches in this event are. */
+function earlier(at) {
+  const event = at.state?.match.event ?? "";
+  return at.desk.counters.map((pair) => [" ", h("a", {
+    href: `/history?${new URLSearchParams({ event, find: pair.name })}`,
+  }, say("rulings.earlier-sheets", { pair: `${pair.pair} ${pair.name}` }))]);
 }
 
 function line(words, cells) {

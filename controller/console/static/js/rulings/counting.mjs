@@ -90,7 +90,7 @@ export function counting(at) {
       return null;
     }
     if (isSecond() && !word.ready()) {
-      at.tell(say("rulings.word-first"), "bad");
+      at.tell(say("rulings.word-only"), "bad");
       return null;
     }
     return { counts, ...(found.value() ? { found: true } : {}), ...word.args() };

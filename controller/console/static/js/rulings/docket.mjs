@@ -6,7 +6,8 @@ import { data, fill, h, keyed, shown } from "../dom.mjs";
 import { keep } from "../kept.mjs";
 import { orderButton } from "../order.mjs";
 import { SEATS } from "../seats.mjs";
-import { both, say } from "../words.mjs";
+import { both, pairWords, say } from "../words.mjs";
+import { SpokenCard } from "./spoken.mjs";
 import { article, bare, byWhom, chiefsName, foresee, linesOf, moves, outlook, remedy, whom } from "./parts.mjs";
 
 const OPEN = (one) => one.state === "proposed";
@@ -28,6 +29,11 @@ export function docket(at) {
     return cards.get(name);
   }
 
+  function spokenCard(name, one) {
+    if (!cards.has(name)) cards.set(name, new SpokenCard(at, one.row));
+    return cards.get(name);
+  }
+
   return {
     open,
     closed,
@@ -35,9 +41,12 @@ export function docket(at) {
       const cases = at.desk.cases;
       const first = cases.filter((one) => OPEN(one) || UNCONFIRMED(one));
       const then = cases.filter((one) => !first.includes(one)).reverse();
-      keyed(waiting, nodes[0], first.map((one) => one.id), (name) => card(name).node);
+      const words = new Map((at.state?.match.spoken ?? []).map((one) => [`correction ${one.row}`, one]));
+      keyed(waiting, nodes[0], [...first.map((one) => one.id), ...words.keys()],
+        (name) => (words.has(name) ? spokenCard(name, words.get(name)) : card(name)).node);
+      for (const [name, one] of words) spokenCard(name, one).draw(one);
       keyed(over, nodes[1], then.map((one) => one.id), (name) => card(name).node);
-      shown(open, first.length > 0);
+      shown(open, first.length + words.size > 0);
       shown(closed, then.length > 0);
       for (const one of cases) card(one.id).draw(one);
     },
@@ -196,14 +205,14 @@ function details(at, one) {
     one.state === "rejected" ? null : remedy(at, one.offence),
     one.pointed_out_by ? h("p", { class: "quiet" }, pointedOut(at, one)) : null,
     one.settled_by_players ? h("p", null, say(`rulings.settled.${one.settled_by_players}`)) : null,
-    one.lapses?.length ? h("ul", { class: "lapses" }, one.lapses.map((each) => h("li", null, both(each), " ", article(each.article)))) : null,
+    one.lapses?.length ? h("ul", { class: "lapses" }, one.lapses.map((each) => h("li", null, say("rulings.lapse"), say("rulings.colon"), both(each), " ", article(each.article)))) : null,
     one.lapse_disputed ? h("p", { class: "wait" }, say("rulings.lapse-disputed")) : null,
-    one.changed_from ? h("p", null, say("rulings.changed-from", { what: both({ en: one.changed_from[0], zh: one.changed_from[1] }) })) : null,
+    one.changed_from ? h("p", null, say("rulings.changed-from", { what: pairWords(one.changed_from) })) : null,
     h("p", { class: "quiet" }, [
       say("rulings.of-deal", { deal: one.deal }), say("rulings.by", { by: byWhom(one.by) }),
-      one.approved_by ? say(one.verbal ? "rulings.approved-by-word" : "rulings.approved-by", { by: byWhom(one.approved_by) }) : "",
+      one.decided ? say("rulings.approved-by", { by: pairWords(one.decided) }) : "",
       one.confirmed_by ? say("rulings.confirmed-by", { by: byWhom(one.confirmed_by) }) : "",
-      one.rejected_by ? say("rulings.rejected-by", { by: byWhom(one.rejected_by) }) : "",
+      one.rejected ? say("rulings.rejected-by", { by: pairWords(one.rejected) }) : "",
     ].filter(Boolean).join(" · ")),
     one.needs === "chief" && one.state === "proposed" ? h("p", { class: "wait" }, h("span", { class: "sign" }, "⚑"), say("rulings.needs-chief")) : null,
   ];

@@ -12,6 +12,7 @@ import words from "../../words/rulings.mjs";
 
 teach(words);
 
+const { calls } = await import("./calls.mjs");
 const { corrections } = await import("./corrections.mjs");
 const { counting } = await import("./counting.mjs");
 const { clocks } = await import("./clocks.mjs");
@@ -27,6 +28,8 @@ const at = {
   table,
   state: null,
   me: null,
+  wait: null,
+  skew_ms: 0,
   book: null,
   desk: { cases: [], counters: [], suggestions: [], counts: [], whole: false },
   offers: new Map(),
@@ -45,6 +48,7 @@ function notHis() {
 
 const PANELS = { desk, judge: (at) => new Judge(at), count: counting, clock: clocks, correct: corrections, more: others };
 const made = Object.fromEntries(Object.entries(PANELS).map(([name, make]) => [name, make(at)]));
+const called = calls(at);
 const tabs = {};
 const boxes = {};
 let selected = null;
@@ -114,7 +118,7 @@ function aboutTable() {
 }
 
 function marks() {
-  const open = at.desk.cases.filter((one) => one.state === "proposed" || waits(one)).length;
+  const open = at.desk.cases.filter((one) => one.state === "proposed" || waits(one)).length + (at.state?.match.spoken?.length ?? 0);
   const said = {
     desk: open + at.desk.suggestions.length,
     count: at.state?.match.claimed ? 1 : 0,
@@ -129,6 +133,7 @@ const waits = (one) => one.state === "decided" && one.verbal && !one.confirmed_b
 
 const draw = framed(() => {
   aboutTable();
+  called.draw();
   marks();
   for (const one of Object.values(made)) one.draw();
 });
@@ -185,7 +190,11 @@ listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
     at.me = changed.me;
     top.me(changed.me);
   }
-  if (changed.table) standing(changed.table);
+  if ("wait" in changed) at.wait = changed.wait;
+  if (changed.table) {
+    at.skew_ms = changed.table.skew_ms ?? 0;
+    standing(changed.table);
+  }
   if (changed.offers) at.offers = new Map(changed.offers.map((one) => [one.cmd, one]));
   if (changed.state) {
     if (!at.state) for (const box of Object.values(boxes)) box.inert = false;
@@ -196,6 +205,8 @@ listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
   }
   draw();
 }, top.stale);
+
+setInterval(() => called.tick(), 1000);
 
 function standing(told) {
   const key = `rulings.standing.${told.standing}`;

@@ -38,6 +38,11 @@ export function byWhom(by) {
   return name ? say("rulings.person-role", { name, role: word }) : word;
 }
 
+/** Whose word it was: the chief's by mouth, and who entered it. */
+export function byMouth(chief, entered) {
+  return say("rulings.by-mouth", { chief, by: byWhom(entered) });
+}
+
 /** What happens with the cards after an offence, whatever else is ruled; nothing where it is not known. */
 export function remedy(at, offence) {
   const one = at.book?.ladder?.groups.flatMap((group) => group.offences).find((each) => each.id === offence);

@@ -40,7 +40,7 @@ export class People {
         { name: "name", kind: "text", label: say("setup.person"), required: true, max: 40 },
         { name: "role", kind: "choice", label: say("setup.role"), value: "referee", required: true, choices: ROLES.slice(0, this.chief ? 5 : 4).map((role) => [role, say(`role.${role}`)]) },
         { name: "table", kind: "choice", label: say("setup.which-table"), hint: say("setup.which-table-hint"), choices: this.tables.map((id) => [id, id]) },
-        { name: "language", kind: "choice", label: say("setup.language"), value: "zh", required: true, choices: [["zh", "中文"], ["en", "English"]] },
+        { name: "language", kind: "choice", label: say("setup.language"), value: language, required: true, choices: language === "zh" ? [["zh", "中文"], ["en", "English"]] : [["en", "English"], ["zh", "中文"]] },
       ],
       yes: say("setup.make-code"),
       check: ({ role, table }) => (role === "table" && !table ? say("setup.table-missing") : null),

@@ -5,7 +5,7 @@ import { h } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
 import { SEATS, SIDES, sideOf } from "../seats.mjs";
 import { cardPick, orderPick, seatPick } from "./pick.mjs";
-import { both, language, say, sayable } from "../words.mjs";
+import { both, say, sayable } from "../words.mjs";
 
 /** Cannot be taken back: the question is asked in red. */
 export const FINAL = new Set([
@@ -31,7 +31,7 @@ const FIELDS = {
     uncut: null,
     reason: () => ({ required: true }),
   },
-  hold: { reason: () => ({ value: language === "zh" ? "裁判到台处理" : "the referee is at the table" }), area: chiefOnly },
+  hold: { reason: () => ({ value: say("table.reason.at_table") }), area: chiefOnly },
   resume: { area: chiefOnly },
   replace_set: {
     set: ({ state }) => ({
@@ -84,6 +84,8 @@ const OF_A_BOARD = /^(LINE|BOARD|PORT|WRONG_(BOARD|KIND|PROTOCOL|FIRMWARE|SETTIN
 const PACK = {
   start_deal: (values) => ({ uncut: true, reason: values.reason }),
   confirm: ({ seat }) => (seat === "both" ? {} : { seat }),
+  // What the page itself proposes goes out by its key: each reader has it in his language.
+  hold: (said) => ({ ...said, reason: said.reason === say("table.reason.at_table") ? "at_table" : said.reason }),
   replace_set: ({ set, other, back }) => ({ set: other || set, ...(other && back ? { back } : {}) }),
 };
 

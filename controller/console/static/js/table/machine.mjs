@@ -3,7 +3,7 @@
 import { attr, byId, data, fill, h, shown, text } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
 import { SEATS } from "../seats.mjs";
-import { say } from "../words.mjs";
+import { pairWords, say } from "../words.mjs";
 
 const CARDS = 108;
 
@@ -39,17 +39,22 @@ export function machine(ctx) {
     const match = ctx.state.match;
     const ahead = match.match && found.deal && match.deal && found.deal > match.deal;
     fill(more, [
-      found.deal && say("table.machine.attempt", { deal: found.deal, attempt: found.attempt }),
+      found.deal && attemptWords(found),
       ahead && say("table.machine.ahead", { deal: found.deal }),
       found.cutters?.length && say("table.machine.cutters", { seats: found.cutters.map((seat) => say(`seat.${seat}`)).join(" ") }),
       found.counter !== null && say("table.machine.counter", { n: found.counter }),
-      found.card_set && say("table.machine.set", { set: found.card_set }),
+      nextSet(found) && say("table.machine.set", { set: nextSet(found) }),
       found.set_out && say("table.machine.set-out", { set: found.set_out }),
       ...Object.entries(found.pauses ?? {}).map(([role, why]) => say("table.machine.pause", { role: say(`role.${role}`), why })),
     ].filter(Boolean).map((one) => h("li", null, one)));
   }
 
   return { draw };
+}
+
+/** The set that is dealt with now or next; null: it is with the players, and comes back first. */
+export function nextSet({ card_set: next, set_out: out }) {
+  return next === out ? null : next;
 }
 
 /** Sets, counters, and what the boards and the program say of themselves. */
@@ -70,7 +75,7 @@ export function health(ctx) {
     const { state } = ctx;
     shown(byId("health"), state);
     if (!state) return;
-    const now = JSON.stringify([Object.keys(ctx.commands).length, state.counters, state.sets, state.boards, state.release, state.head, state.machine.card_set, state.machine.set_out, state.match.profile]);
+    const now = JSON.stringify([Object.keys(ctx.commands).length, state.counters, state.sets, state.boards, state.release, state.head, state.machine.card_set, state.machine.set_out, state.match.profile, ctx.at?.rules]);
     if (now === before) return;
     before = now;
     fill(counters, ["deals", "redeals", "voids", "misreads", "jams"].map((name) => h("div", { data: { many: state.counters[name] > 0 && name !== "deals" ? "yes" : null } },
@@ -85,14 +90,14 @@ export function health(ctx) {
     };
     const release = state.release ? `${state.release.version} · ${state.release.serial} (${state.release.hash.slice(0, 8)}…)` : say("table.health.no-release");
     fill(rest, [
-      ["profile", state.match.profile], ["release", release], ["dealer", board("dealer")], ["reader", board("reader")],
+      ["profile", ctx.at?.rules ? pairWords(ctx.at.rules) : state.match.profile], ["release", release], ["dealer", board("dealer")], ["reader", board("reader")],
       ["head", `${state.head.slice(0, 16)}…`], ["boot", state.boot],
     ].map(([name, value]) => [h("dt", null, say(`table.health.${name}`)), h("dd", null, value)]));
   }
 
   function standing(state, one) {
     const where = [
-      state.machine.card_set === one.id && say("table.health.in"),
+      nextSet(state.machine) === one.id && say("table.health.in"),
       state.machine.set_out === one.id && say("table.health.out"),
     ].filter(Boolean);
     const bar = one.barred.length
@@ -102,6 +107,11 @@ export function health(ctx) {
   }
 
   return { draw };
+}
+
+/** Which attempt at which deal; the table's own number of it is for commands and proofs. */
+function attemptWords({ deal, of_deal: attempt }) {
+  return attempt ? say("table.machine.attempt", { deal, attempt }) : say("table.deal", { deal });
 }
 
 /** What the attempts promised, and where to check it. */
@@ -118,12 +128,12 @@ export function proof(ctx) {
       return;
     }
     fill(byId("proof-list"), [...list].reverse().map((one) => h("li", null,
-      h("b", null, say("table.machine.attempt", { deal: one.deal, attempt: one.attempt })), " ",
+      h("b", null, attemptWords(one)), " ",
       one.outcome ? say(`table.outcome.${one.outcome}`) : "", one.recalled.length ? ` · ${say("table.proof.recalled")}` : "",
       h("code", { title: one.commitment }, `${say("table.proof.commitment")} ${one.commitment.slice(0, 16)}…`),
       h("span", null, cut(one)), " · ",
       one.reveal
-        ? h("a", { class: "button", href: `/proof/${encodeURIComponent(ctx.table)}/${one.attempt}` }, say("table.proof.link", { deal: one.deal, attempt: one.attempt }))
+        ? h("a", { class: "button", href: `/proof/${encodeURIComponent(ctx.table)}/${one.attempt}` }, say("table.proof.link", { which: attemptWords(one) }))
         : h("span", { class: "quiet" }, say("table.proof.sealed")))));
   }
 

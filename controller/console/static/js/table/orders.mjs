@@ -3,6 +3,7 @@
 import { RANKS, cardWords } from "../cards.mjs";
 import { ask, told } from "../dialog.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
+import { fold } from "../folds.mjs";
 import { orderButton } from "../order.mjs";
 import { sideOf } from "../seats.mjs";
 import { both, language, say, sayable } from "../words.mjs";
@@ -47,9 +48,9 @@ export function orders(ctx) {
       const now = h("div", { class: "buttons" });
       const later = h("div", { class: "buttons" });
       const count = h("summary");
-      const rest = h("details", { class: "later" }, count, later);
-      const node = h("details", { class: "group", data: { group: name }, open: name === (first ?? "deal") },
-        h("summary", null, say(`table.group.${name}`)), now, rest);
+      const rest = fold(`later ${name}`, h("details", { class: "later" }, count, later));
+      const node = fold(`group ${name}`, h("details", { class: "group", data: { group: name }, open: name === (first ?? "deal") },
+        h("summary", null, say(`table.group.${name}`)), now, rest));
       groups.set(name, { node, now, later, rest, count, cmds });
       byId("groups").append(node);
       for (const cmd of cmds) {

@@ -19,6 +19,8 @@ const ANSWERS = {
   COUNT_WRONG: ["replace_set"],
   SET_TOO_EARLY: ["acknowledge"],
   no_deal: ["start_deal"],
+  ruling: [],
+  ruling_chiefs: [],
   button: ["attend"],
   wrong_player: ["set_match", "acknowledge"],
   name_leader: ["name_leader"],
@@ -28,7 +30,10 @@ const ANSWERS = {
   tribute_warning: ["warn", "acknowledge"],
   return_warning: ["warn", "acknowledge"],
 };
+/** A deal that is due and does not begin; rulings that are proposed. */
+const SEEN = new Set(["no_deal", "ruling", "ruling_chiefs"]);
 const RULED = new Set([
+  "ruling", "ruling_chiefs",
   "count", "second_count", "extra_deal", "late_default", "late_regulations", "play_violation", "tribute_violation",
   "return_violation", "play_warning", "tribute_warning", "return_warning", "opening_over",
 ]);
@@ -71,8 +76,8 @@ export function waits(ctx) {
       key: `alert ${one.name}`, name: one.name, since: one.since, call: false,
       words: both({ en: one.cause, zh: one.cause_zh }), action: both({ en: one.action, zh: one.action_zh }),
     }));
-    // What no state says and the console has seen: a deal that is due and does not begin.
-    const seen = (ctx.wait?.reasons ?? []).filter((one) => one.name === "no_deal").map((one) => ({
+    // What no call says and the console has seen: it stands in the hall's list, too.
+    const seen = (ctx.wait?.reasons ?? []).filter((one) => SEEN.has(one.name)).map((one) => ({
       key: one.name, name: one.name, since: new Date(one.since_ms - (ctx.at?.skew_ms ?? 0)).toISOString(), call: false,
       words: both(one, "words"), action: both(one, "action"),
     }));

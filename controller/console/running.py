@@ -1,0 +1,36 @@
+"""What runs as long as the console does, and that the console ends where something of it fails."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+
+_log = structlog.get_logger("console")
+
+
+class Running:
+    """The tasks without which the console would show the past as the present.
+
+    `ending` is set once the console ends: streams end then. `failure`: why it ends by itself.
+    """
+
+    def __init__(self) -> None:
+        self.ending = asyncio.Event()
+        self.failure: BaseException | None = None
+
+    def begin(self, running: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        """Begin something that the console cannot be without.
+
+        Where it fails, the console ends, and whoever keeps it running starts it anew.
+        """
+        task = asyncio.create_task(running)
+        task.add_done_callback(self._is_over)
+        return task
+
+    def _is_over(self, task: "asyncio.Task[None]") -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            _log.critical("console failed", exc_info=error)
+            self.failure = self.failure or error
+            self.ending.set()

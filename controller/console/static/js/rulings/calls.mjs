@@ -1,0 +1,45 @@
+// Who calls the referee at this table, since when and what for, and whether somebody goes there.
+
+import { post } from "../api.mjs";
+import { byId, fill, h, keyed, shown, text } from "../dom.mjs";
+import { now, span } from "../time.mjs";
+import { both, say } from "../words.mjs";
+import { atSeat } from "./parts.mjs";
+
+/** The strip above all panels: {draw(), tick()}. `at.wait` and `at.skew_ms` are the stream's. */
+export function calls(at) {
+  const rows = new Map();
+  const list = h("ul");
+  const who = h("span");
+  const go = h("button", { type: "button", class: "plain small", onclick: take });
+  fill(byId("calls"), list, h("p", { class: "who" }, who, " ", go));
+
+  const mine = () => Boolean(at.me && at.wait?.taken_by === at.me.name);
+
+  async function take() {
+    try {
+      await post(`/api/tables/${encodeURIComponent(at.table)}/${mine() ? "leave" : "take"}`);
+    } catch (error) {
+      at.tell(error.message, "bad");
+    }
+  }
+
+  function said(call) {
+    const time = span(now() - Date.parse(call.since) - at.skew_ms);
+    const words = both(call, "words") || call.reason;
+    return call.seat ? say("rulings.call-of", { who: atSeat(at, call.seat), words, time }) : say("rulings.call", { words, time });
+  }
+
+  function draw() {
+    const open = new Map((at.state?.calls ?? []).map((call) => [`${call.reason} ${call.seat ?? ""}`, call]));
+    shown(byId("calls"), open.size > 0);
+    keyed(list, rows, [...open.keys()], () => h("li"));
+    for (const [key, node] of rows) text(node, `⚑ ${said(open.get(key))}`);
+    const taken = at.wait?.taken_by;
+    text(who, taken ? say("rulings.call-taken", { who: taken }) : say("rulings.call-free"));
+    text(go, mine() ? say("rulings.give-back") : say("rulings.i-go"));
+    shown(go, at.may() && at.wait && (!taken || mine()));
+  }
+
+  return { draw, tick: draw };
+}

@@ -1,0 +1,130 @@
+"""What the pages make of values: how many there are, brackets, the stop of an area's clocks."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.words import REASONS
+from tests.console.modules import Page
+from tests.console.test_words import STATIC, WORDS, taught
+
+STOP = {
+    "since_ms": 1_000_000,
+    "why_en": "fire alarm",
+    "why_zh": "火警",
+    "by_en": "Zhang Hui (chief)",
+    "by_zh": "Zhang Hui（裁判长）",
+}
+
+
+def page(module: str, language: str, *words: str) -> Page:
+    """Return a module whose page has taught these words."""
+    found = Page(module, language)
+    for name in words:
+        told = json.dumps(taught(STATIC / "words" / f"{name}.mjs"), ensure_ascii=False)
+        found.runs(f"M[Object.keys(M).find((one) => one.endsWith('js/words.mjs'))].teach({told})")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("n", "said"), [(0, "0 deals behind"), (1, "1 deal behind"), (2, "2 deals behind")]
+)
+def test_english_counts_one_thing_as_one(n: int, said: str) -> None:
+    words = page("words.mjs", "en", "chief")
+    assert words.says(f"page.say('chief.behind', {{ n: {n} }})") == said
+    assert words.says(f"page.say('chief.behind', {{ n: '{n}' }})") == said
+
+
+@pytest.mark.parametrize("path", WORDS, ids=lambda path: path.stem)
+def test_no_english_words_count_one_as_many(path: Path) -> None:
+    wrong = {key: pair for key, pair in taught(path).items() if _MANY.search(pair[1])}
+    assert not wrong.keys() - {"proof.sequence"}  # of 52 and of 108
+
+
+_MANY = re.compile(r"\{(?:n|m|s|all|rows|deals|attempts)\} (?:new )?[a-z]+s\b")
+
+
+def area(**view: Any) -> str:
+    """Return an area as the stream tells it."""
+    known = {"held": [], "playing": 3, "stop": None}
+    return json.dumps(known | view, ensure_ascii=False)
+
+
+@pytest.mark.parametrize(
+    ("language", "held", "said"),
+    [
+        ("zh", 3, ["全区停表", "Zhang Hui（裁判长）", "火警"]),
+        ("en", 3, ["Clocks stopped", "by Zhang Hui (chief)", "fire alarm"]),
+        ("zh", 1, ["停表 1/3 台", "Zhang Hui（裁判长）", "火警"]),
+        ("en", 1, ["Clocks stopped at 1 of 3 tables", "by Zhang Hui (chief)", "fire alarm"]),
+    ],
+)
+def test_a_stop_in_force_is_told_with_since_when_by_whom_and_why(
+    language: str, held: int, said: list[str]
+) -> None:
+    words = page("areas.mjs", language, "areas")
+    view = area(held=["T01", "T02", "T03"][:held], stop=STOP)
+    first, since, *rest = words.says(f"page.stopWords({view})").split(" · ")
+    assert [first, *rest] == said
+    assert since.startswith("自" if language == "zh" else "since ")
+
+
+def test_nothing_is_told_of_a_stop_where_the_clocks_run() -> None:
+    assert page("areas.mjs", "zh", "areas").says(f"page.stopWords({area()})") == ""
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("zh", "全区停表：火警"), ("en", "clocks stopped: fire alarm")]
+)
+def test_a_row_tells_the_stop_that_holds_at_its_table(language: str, said: str) -> None:
+    words = page("rows.mjs", language, "hall")
+    row = json.dumps({"stop": STOP, "pairs": {}, "levels": {}})
+    assert said in words.says(f"page.facts({row})")
+    assert words.says("page.stopWords({ stop: null })") == ""
+
+
+def test_a_pairs_number_stands_in_brackets_of_the_readers_language() -> None:
+    pairs = {"NS": {"id": "7", "name": "海河"}, "EW": {"id": "8", "name": "8"}}
+    row = json.dumps({"pairs": pairs, "levels": {}}, ensure_ascii=False)
+    assert page("rows.mjs", "zh", "hall").says(f"page.facts({row})") == ["海河（7） v 8"]
+    assert page("rows.mjs", "en", "hall").says(f"page.facts({row})") == ["海河 (7) v 8"]
+
+
+def test_a_reason_that_the_page_proposes_is_the_one_that_its_key_stands_for() -> None:
+    zh, en = taught(STATIC / "words" / "table.mjs")["table.reason.at_table"]
+    assert (REASONS["at_table"].zh, REASONS["at_table"].en) == (zh, en)
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "sent"),
+    [
+        ("zh", "裁判到台处理", "at_table"),
+        ("en", "the referee is at the table", "at_table"),
+        ("en", "a glass fell over", "a glass fell over"),
+    ],
+)
+def test_the_reason_that_the_page_proposes_goes_out_by_its_key(
+    language: str, typed: str, sent: str
+) -> None:
+    forms = page("table/forms.mjs", language, "table")
+    forms.runs(
+        "var ctx = { state: { match: {}, machine: {} }, me: { role: 'referee' },"
+        " fresh: () => false, commands: { hold: { args: [{ name: 'reason', kind: 'text' }] } } }"
+    )
+    asked = "page.question(ctx, 'hold')"
+    proposed = REASONS["at_table"].zh if language == "zh" else REASONS["at_table"].en
+    assert forms.says(f"{asked}.form.fields[0].value") == proposed
+    assert forms.says(f"{asked}.pack({{ reason: {json.dumps(typed)} }})") == {"reason": sent}
+
+
+@pytest.mark.parametrize(
+    ("loaded", "out", "said"), [("S1", None, "S1"), ("S2", "S1", "S2"), ("S1", "S1", None)]
+)
+def test_a_set_is_with_the_players_or_in_the_machine_and_never_both(
+    loaded: str, out: str | None, said: str | None
+) -> None:
+    machine = json.dumps({"card_set": loaded, "set_out": out})
+    assert page("table/machine.mjs", "en").says(f"page.nextSet({machine})") == said
