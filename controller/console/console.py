@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import msgspec
-import structlog
 from sqlalchemy import Engine
 
 from controller.console.acts import Acts
@@ -28,6 +27,7 @@ from controller.console.store.sheets import Sheets
 from controller.console.store.takes import KeptTakes
 from controller.console.takes import Takes
 from controller.console.view.areas import areas
+from controller.loggers import structlog
 from controller.messages import Role
 from controller.release import Manifest
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
-import structlog
 
 from controller.journal.errors import JournalError, StorageFailed
+from controller.loggers import structlog
 from controller.machine.alerts import alert
 from controller.machine.machine import Machine
 from controller.machine.order.desk import failure
