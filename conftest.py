@@ -2,12 +2,13 @@
 
 import asyncio
 import fcntl
+import gc
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from pathlib import Path
 
 import hypothesis
@@ -64,6 +65,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="FILE.html",
         help="write what hil_tests have shown as one page for people",
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while tests are found: all of them stay, and each worker finds them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,7 @@
 """A word in the log where a serial adapter holds bytes back for longer than it should."""
 
-import structlog
-
 from controller.config import TableConfig
+from controller.loggers import structlog
 from drivers.latency import LATENCY_MS, latency_ms
 
 _log = structlog.get_logger("machine")

@@ -10,8 +10,11 @@ import os
 import sys
 from typing import Any, Final, Literal
 
-import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from controller.loggers import structlog
+
+EventDict = structlog.typing.EventDict
+Processor = structlog.typing.Processor
+WrappedLogger = structlog.typing.WrappedLogger
 
 LevelName = Literal["debug", "info", "warning", "error"]
 LEVELS: Final[dict[LevelName, int]] = {

@@ -9,8 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-import structlog
-
 from controller.bridge import HelloMessage
 from controller.cli.installed import running_release
 from controller.cli.latency import warn_of_latency
@@ -25,6 +23,7 @@ from controller.journal.committer import ThreadCommitter
 from controller.journal.errors import JournalError
 from controller.journal.journal import Journal
 from controller.journal.store import STORE_NAME, Store
+from controller.loggers import structlog
 from controller.machine.door import Door
 from controller.machine.lasting import LastingMachine
 from controller.machine.machine import VERSION, Machine, Surroundings

@@ -6,9 +6,8 @@ and one that has a match is not recorded.
 
 from pathlib import Path
 
-import structlog
-
 from controller.config import TableConfig
+from controller.loggers import structlog
 from controller.match.phase import Phase
 from controller.match.state import Match
 from drivers.events import Board

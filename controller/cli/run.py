@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-import structlog
 
 from controller.cli import LineError
 from controller.cli.log_option import level_option
 from controller.cli.logs import LevelName, describe, log_as_asked
 from controller.config import TableConfig, load_table
+from controller.loggers import structlog
 
 _log = structlog.get_logger("run")
 

@@ -9,9 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from controller.cli.ending import ending_signals, with_parent
+from controller.loggers import structlog
 from controller.users import User
 
 READY = b"ready\n"

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final, Literal
 
 import msgspec
-import structlog
 
 from controller.console.desk import UNWRITTEN, Desk
 from controller.console.people import Person
@@ -21,6 +20,7 @@ from controller.console.store.archive import StoreError
 from controller.console.store.orders import Orders
 from controller.console.wish import Answered, Wish
 from controller.console.wrong import Wrong
+from controller.loggers import structlog
 from controller.messages import Failure, Reply
 
 _log = structlog.get_logger("console")

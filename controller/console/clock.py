@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-import structlog
+from controller.loggers import structlog
 
 STEP_MS: Final = 1_000
 """Clocks that drift this far apart were set; what is less is left alone (provisional)."""

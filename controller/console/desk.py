@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
-import structlog
 
 from controller import signing
 from controller.client.client import NoAnswer
@@ -25,6 +24,7 @@ from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Given, Orders
 from controller.console.wish import Answered, Fate, OrderView, Wish
 from controller.console.wrong import Wrong, no_table
+from controller.loggers import structlog
 from controller.messages import Command, Event, Failure, Phase, Reply, Role
 from controller.tomlwords import printable
 

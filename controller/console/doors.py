@@ -12,8 +12,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
-import structlog
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from controller.loggers import structlog
 
 MOST_OF_ONE: Final = 256
 """Connections of one address; a browser has six, and a router may stand before a few dozen of them

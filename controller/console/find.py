@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-import structlog
 from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from controller.client.announced import SERVICE, Announced, NoTable, heard
+from controller.loggers import structlog
 from controller.tomlwords import printable, short
 
 LISTEN_S: Final = 60.0

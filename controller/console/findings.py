@@ -11,7 +11,6 @@ from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
-import structlog
 
 from controller.console.late import Moment, moment
 from controller.console.seen import Begin, Run, Seen, Tables, Undo
@@ -21,6 +20,7 @@ from controller.console.view.noted import Load, Noted, OpenedHand
 from controller.console.view.open_matters import open_matters
 from controller.console.view.waits import since_epoch_ms
 from controller.heads import Disagreement
+from controller.loggers import structlog
 from controller.messages import Event
 from controller.release import Manifest
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-import structlog
 
 from controller.console.people import Person
 from controller.console.seen import Begin, Seen, Tables, Undo
@@ -18,6 +17,7 @@ from controller.console.standing import Standing
 from controller.console.takes import Takes
 from controller.console.view.rows import row
 from controller.console.view.waits import Wait, queue, reasons, undealt_ms, wait
+from controller.loggers import structlog
 from controller.messages import Role, State
 
 GATHER_S: Final = 0.01

@@ -8,7 +8,6 @@ import asyncio
 from typing import Final
 
 import msgspec
-import structlog
 
 from controller.console.desk import Desk
 from controller.console.seen import Run, Tables, Undo
@@ -16,6 +15,7 @@ from controller.console.store.archive import StoreError
 from controller.console.store.sheets import Sheets
 from controller.console.view.sheet import read_sheet, timed
 from controller.console.wrong import Wrong
+from controller.loggers import structlog
 from controller.messages import Reply, State
 
 RETRY_S: Final = 5.0

@@ -6,10 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-import structlog
-
 from controller.console.seen import Run
 from controller.console.store.archive import StoreError
+from controller.loggers import structlog
 
 AGAIN_S: Final = 5.0
 """So often the database is tried while it is away."""

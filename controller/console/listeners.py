@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Generic, ParamSpec
 
-import structlog
-
 from controller.console.seen import Undo
+from controller.loggers import structlog
 
 What = ParamSpec("What")
 _log = structlog.get_logger("console")

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import msgspec
-import structlog
 
 from controller.console.desk import Desk
 from controller.console.hall import Hall
@@ -21,6 +20,7 @@ from controller.console.store.archive import Archive, StoreError
 from controller.console.view.called import rulebook
 from controller.console.view.told import Told, tell
 from controller.console.wrong import Wrong, no_table
+from controller.loggers import structlog
 from controller.messages import Event, Role, State
 from controller.words import Words
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
 import msgspec
-import structlog
 from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -16,6 +15,7 @@ from starlette.routing import Route
 from controller.console.people import NotAllowed, Person
 from controller.console.store.archive import StoreError
 from controller.console.wrong import Wrong, no_table
+from controller.loggers import structlog
 from controller.messages import Role
 from controller.words import people
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
-import structlog
+from controller.loggers import structlog
 
 _log = structlog.get_logger("console")
 

@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
-import structlog
-
 from controller.console.leaving import Leaving
 from controller.console.people import Listed, NotAllowed, People, Person
 from controller.console.seen import Run
 from controller.console.store.archive import StoreError
 from controller.faults import Language
+from controller.loggers import structlog
 from controller.messages import Role
 
 TRUSTED_MS: Final = 5_000

@@ -12,7 +12,6 @@ from functools import partial
 from types import TracebackType
 from typing import Any, Final, Self
 
-import structlog
 import zmq
 from msgspec.structs import replace
 
@@ -35,6 +34,7 @@ from controller.console.store.archive import Archive, Kept, Written
 from controller.console.store.writer import MOST_EVENTS, Writer
 from controller.console.store.writer import RETRY_S as STORE_RETRY_S
 from controller.console.view.waits import awaits_machine
+from controller.loggers import structlog
 from controller.messages import Event, SignedHead, State
 
 LOOK_S: Final = 0.5

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable, Collection
 
-import structlog
-
 from controller.console.seen import Run
 from controller.console.store.takes import KeptTakes
+from controller.loggers import structlog
 
 _log = structlog.get_logger("console")
 

@@ -66,12 +66,12 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def fed(self) -> int:
         """Cards seen at the window, from the hopper."""
-        return sum(not card.from_tray for card in self.cards)
+        return [card.from_tray for card in self.cards].count(False)
 
     @property
     def refed(self) -> int:
         """Cards seen at the window, from the tray."""
-        return sum(card.from_tray for card in self.cards)
+        return [card.from_tray for card in self.cards].count(True)
 
     @property
     def in_tray(self) -> int:

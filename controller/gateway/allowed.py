@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-import structlog
-
+from controller.loggers import structlog
 from controller.roster import LiveRoster, NotAdmitted, RosterError
 from controller.roster.members import when
 

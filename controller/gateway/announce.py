@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Final
 
 import ifaddr
-import structlog
 from zeroconf import Error, IPVersion
 from zeroconf.asyncio import AsyncServiceInfo, AsyncZeroconf
 
 from controller.client.announced import SERVICE, told
 from controller.client.endpoints import Endpoints
 from controller.config import TableConfig
+from controller.loggers import structlog
 from controller.roster import KEYS, TABLE, RosterError, fingerprint, read_certificate
 
 LOOK_S: Final = 15.0

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import msgspec
-import structlog
 import zmq
 import zmq.asyncio
 
@@ -18,6 +17,7 @@ from controller.commands import COMMANDS
 from controller.counting import Histogram, Refusals
 from controller.gateway.rates import BURST, PER_S, Rates
 from controller.gateway.requests import BadCommand, parse
+from controller.loggers import structlog
 from controller.messages import Command, Reply
 from controller.roster import NotAdmitted
 

@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
-import structlog
 import zmq
 import zmq.asyncio
 from zmq.utils import z85
 
 from controller.counting import Refusals
+from controller.loggers import structlog
 from controller.roster import NotAdmitted
 
 ENDPOINT: Final = "inproc://zeromq.zap.01"

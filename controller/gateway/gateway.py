@@ -8,7 +8,6 @@ from contextlib import ExitStack, asynccontextmanager, closing
 from pathlib import Path
 from typing import Final
 
-import structlog
 import zmq
 import zmq.asyncio
 
@@ -23,6 +22,7 @@ from controller.gateway.inlet import Inlet
 from controller.gateway.numbers import Numbers
 from controller.gateway.renewal import Front, until_one_is_gone
 from controller.gateway.scrape import Scrapes, bind, url
+from controller.loggers import structlog
 from controller.roster import KEYS, TABLE, RosterError, read_certificate
 from controller.users import UserError, peers_of
 

@@ -7,8 +7,6 @@ import asyncio
 from pathlib import Path
 from typing import Final, Protocol
 
-import structlog
-
 from controller.bridge import (
     MACHINE_LINE,
     AskMetricsMessage,
@@ -23,6 +21,7 @@ from controller.bridge import (
     from_machine,
     to_line,
 )
+from controller.loggers import structlog
 from controller.users import peer_uid, peers_of
 
 FIRST_RETRY_S: Final = 0.05

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-import structlog
 import zmq
 import zmq.asyncio
 
@@ -19,6 +18,7 @@ from controller.gateway.allowed import AllowList
 from controller.gateway.commands import Commands
 from controller.gateway.doorkeeper import Doorkeeper
 from controller.gateway.feed import Feed
+from controller.loggers import structlog
 
 LOOK_S: Final = 0.5
 """How often it is looked whether a key that is inside is still admitted."""

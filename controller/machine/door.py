@@ -11,8 +11,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import structlog
-
 from controller.bridge import (
     GATEWAY_LINE,
     SOCKET_NAME,
@@ -28,6 +26,7 @@ from controller.bridge import (
     public,
     to_line,
 )
+from controller.loggers import structlog
 from controller.messages import Command, Event, Reply, State
 from controller.users import peer_uid, peers_of
 

@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-import structlog
-
 from controller.journal.errors import JournalError, StorageFailed
+from controller.loggers import structlog
 from controller.machine.machine import Machine
 from controller.machine.order.desk import failure
 from controller.messages import Command, Reply, State

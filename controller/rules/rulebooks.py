@@ -6,7 +6,8 @@ both have the same text. An event's file overrides single rules.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,14 @@ def load_profile(name: str, event: Path | None = None) -> Profile:
 
     Raises ProfileError, one line.
     """
-    profile = read_profile(_text(name), f"{name}.toml")
+    profile = _as_written(name)
     return profile if event is None else with_event(profile, event)
+
+
+@cache
+def _as_written(name: str) -> Profile:
+    """Read a profile once: a table, a console and a hall's simulator ask for it again and again."""
+    return read_profile(_text(name), f"{name}.toml")
 
 
 def load_guandan(name: str, event: Path | None = None) -> GuandanProfile:
@@ -144,8 +151,9 @@ def _profile(raw: dict[str, Any], name: str) -> Profile:
     whole = _merged(_rules(msgspec.to_builtins(other)) if other else {}, raw)
     keys = [key for key, _ in leaves(_rules(whole))]
     sources, provisional, unsaid = {}, [], []
+    known = {key for key in [*told, *proposed] if isinstance(key, str)}
     for key in keys:
-        match = _longest(key, [*told, *proposed])
+        match = _longest(key, known)
         if match in told:
             sources[key] = told[match]
         elif match is not None:
@@ -199,8 +207,9 @@ def _refuse_loose_ends(
         raise ProfileError(
             f"{name}: {key}: give its article under [sources], or name it in provisional"
         )
+    ruled = {part for rule in keys for part in _covering(rule)}
     for key in named:
-        if not any(_covers(key, rule) for rule in keys):
+        if not isinstance(key, str) or key not in ruled:
             raise ProfileError(f"{name}: {key}: there is no such rule to give a source")
 
 
@@ -219,13 +228,16 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
     return {**below, **both}
 
 
-def _longest(key: str, named: Iterable[str]) -> str | None:
+def _longest(key: str, named: Container[str]) -> str | None:
     """Return the most particular of the names that cover a dotted key."""
-    return max((name for name in named if _covers(name, key)), key=len, default=None)
+    return next((name for name in _covering(key) if name in named), None)
 
 
-def _covers(name: str, key: str) -> bool:
-    return key == name or key.startswith(f"{name}.")
+def _covering(key: str) -> Iterator[str]:
+    """Yield the names that cover a dotted key, from itself to its first word."""
+    while key:
+        yield key
+        key = key.rpartition(".")[0]
 
 
 def _text(name: str) -> str:

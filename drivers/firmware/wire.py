@@ -259,7 +259,8 @@ STATUS_BODIES = {
     KIND_READER: ">IBBBI",
 }
 
-# Settings a CONFIGURE may change: id -> (name, default, least, most); milliseconds but jam_retries, asked.
+# Settings a CONFIGURE may change: id -> (name, default, least, most); milliseconds, but for
+# jam_retries and asked.
 DEALER_SETTINGS = {
     1: ("silence_ms", 500, 200, 2000),
     2: ("feed_limit_ms", 600, 50, 5000),

@@ -5,7 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Browser, async_playwright
+import pytest_asyncio
+from playwright.async_api import Browser, Playwright, async_playwright
 
 from controller.faults import Language
 from controller.trials.hall import HallPlan, RunningTable, hall
@@ -58,6 +59,8 @@ def how_many() -> int:
     return 1
 
 
+ONE_LOOP = pytest.mark.asyncio(loop_scope="session")
+"""Where tests with browsers run: the one that they share lives on one loop."""
 TWO_TABLES = pytest.mark.parametrize("how_many", [2], ids=["two tables"])
 
 
@@ -67,30 +70,45 @@ def plan(tmp_path: Path, how_many: int) -> HallPlan:
     return HallPlan(tmp_path / "hall", tables=how_many, speed=SPEED)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def tables(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
     """Run the tables of the plan."""
     async with hall(plan) as tables:
         yield tables
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
     """Run a console over them."""
     async with console(tables, tmp_path / "console", hasher=QUICK) as running:
         yield running
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    """Start the system's Chromium."""
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def playwright() -> AsyncIterator[Playwright]:
+    """Start what drives browsers."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
-        yield browser
-        await browser.close()
+        yield playwright
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session", scope="session")
+async def chromium(playwright: Playwright) -> AsyncIterator[Browser]:
+    """Start the system's Chromium, once: to start it costs as much as a test does in it."""
+    browser = await playwright.chromium.launch(executable_path=str(CHROMIUM), args=[*QUIET])
+    yield browser
+    await browser.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """Give a browser in which nothing is open, and which knows nothing of an earlier test."""
+    assert not chromium.contexts
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def people(
     at_console: RunningConsole, browser: Browser, request: pytest.FixtureRequest
 ) -> AsyncIterator[People]:

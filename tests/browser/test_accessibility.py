@@ -3,12 +3,16 @@
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page
 
 from controller.messages import Role
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, SOON_MS, TABLET
 from tests.browser.scripted import PIN, WHO, scripted
+
+pytestmark = ONE_LOOP
 
 PAGES = {
     "/": Role.REFEREE,
@@ -30,7 +34,7 @@ PAGES = {
 GRAVE = frozenset({"serious", "critical"})
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def url() -> AsyncIterator[str]:
     async with scripted() as url:
         yield url

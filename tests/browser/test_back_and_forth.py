@@ -5,29 +5,31 @@ A browser has six connections to one address. A page that is kept and goes on li
 
 from collections.abc import AsyncIterator
 
-import pytest
-from playwright.async_api import Browser, async_playwright, expect
+import pytest_asyncio
+from playwright.async_api import Browser, Playwright, expect
 
 from controller.messages import Role
 from controller.trials.hall import RunningTable
 from controller.trials.pixels import CHROMIUM, QUIET
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import before_table
 from tests.browser.people import SOON_MS, People
+
+pytestmark = ONE_LOOP
 
 TIMES = 8
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(playwright: Playwright) -> AsyncIterator[Browser]:
     """Start the system's Chromium as people have it."""
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=str(CHROMIUM),
-            args=[*QUIET],
-            ignore_default_args=["--disable-back-forward-cache"],
-        )
-        yield browser
-        await browser.close()
+    browser = await playwright.chromium.launch(
+        executable_path=str(CHROMIUM),
+        args=[*QUIET],
+        ignore_default_args=["--disable-back-forward-cache"],
+    )
+    yield browser
+    await browser.close()
 
 
 async def test_whoever_goes_from_page_to_page_is_never_kept_waiting(

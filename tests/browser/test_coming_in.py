@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, expect
 
 from controller.cli.console_keys import make_keys
@@ -12,9 +13,11 @@ from controller.faults import Language
 from controller.messages import Role
 from controller.roster import CLIENTS
 from controller.trials.hall_console import console
-from tests.browser.conftest import TWO_TABLES, people_at
+from tests.browser.conftest import ONE_LOOP, TWO_TABLES, people_at
 from tests.browser.people import PIN, People
 from tests.console.fake import QUICK
+
+pytestmark = ONE_LOOP
 
 ELSEWHERE = ("/.//127.0.0.2:9/", "//127.0.0.2:9/", "/\\127.0.0.2:9/", "javascript:1")
 GREETED: tuple[tuple[str, Language, str], ...] = (
@@ -23,7 +26,7 @@ GREETED: tuple[tuple[str, Language, str], ...] = (
 )
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def at_door(
     browser: Browser, tmp_path: Path, request: pytest.FixtureRequest
 ) -> AsyncIterator[People]:

@@ -8,17 +8,21 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
 from controller.console.console import Console
 from controller.console.standing import Contact
 from controller.messages import AreaStop, Call, Pair, Role, Seat, SeatClock, Tribute
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
 from tests.browser.said import BOTH, Said
 from tests.browser.watched import Watched
 from tests.console.fake import PIN, Scripted, stamp
 from tests.console.web import served, standing
+
+pytestmark = ONE_LOOP
 
 FIRST = "#list > li:first-child"
 
@@ -105,7 +109,7 @@ async def _hall(folder: Path, browser: Browser, said: Said) -> AsyncIterator[Hal
             playing.cancel()
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
     """Serve a console over twelve tables; at the end no page of its has done wrong."""
     async with _hall(tmp_path, browser, said) as found:

@@ -3,8 +3,11 @@
 from playwright.async_api import Browser
 
 from controller.messages import Role
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import SOON_MS
 from tests.browser.scripted import PIN, WHO, scripted
+
+pytestmark = ONE_LOOP
 
 HAPPENS = """async (times) => {
   const { journal } = await import("/static/js/table/journal.mjs");

@@ -6,9 +6,12 @@ A browser without a screen takes every tab for seen; so the test says which ones
 from playwright.async_api import Browser, Page, expect
 
 from controller.messages import Role
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import SOON_MS
 from tests.browser.said import Said
 from tests.browser.scripted import PIN, WHO, scripted
+
+pytestmark = ONE_LOOP
 
 TABS = 8
 LEFT_S = 25

@@ -10,12 +10,15 @@ from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.seen import StoreStanding
 from controller.messages import Command, Reply
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import SOON_MS
 from tests.browser.said import Said
 from tests.browser.test_hall_pages import Hall
 from tests.browser.test_hall_pages import hall as hall
 from tests.console.fake import ScriptedLine
 from tests.console.until import until
+
+pytestmark = ONE_LOOP
 
 Answers = Callable[[str, Command], Reply | None]
 """What a table answers; None: as scripted. Raises NoAnswer."""

@@ -9,6 +9,7 @@ from playwright.async_api import Route, expect
 
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, SOON_MS, WALL, People, Person
 from tests.browser.said import Said
 from tests.browser.test_sheet import SHORT, script
@@ -16,6 +17,8 @@ from tests.match.table import INTL
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
 from tests.processes.test_matches import SPEED, event_file
+
+pytestmark = ONE_LOOP
 
 
 @pytest.fixture

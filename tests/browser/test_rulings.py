@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import AtDesk
 from tests.browser.people import PHONE, SOON_MS, TABLET, People
 from tests.browser.reading import too_small
@@ -17,6 +19,8 @@ from tests.match.table import INTL
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
 from tests.matches.script import Deal, Script
+
+pytestmark = ONE_LOOP
 
 DEALS = (Deal("NS", entered=True, names="N"), Deal("EW", entered=True), Deal("NWS", entered=True))
 
@@ -27,7 +31,7 @@ def plan(tmp_path: Path) -> HallPlan:
     return HallPlan(tmp_path / "hall", tables=1, speed=1000.0)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def playing(tables: list[RunningTable]) -> AsyncIterator[Players]:
     """Let people play at the table."""
     async with AtHall(tables[0]) as at:

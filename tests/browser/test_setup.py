@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
+import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from controller.cli.console_keys import make_keys
@@ -18,13 +18,16 @@ from controller.messages import Role
 from controller.roster import CLIENTS, KEYS, TABLE, fingerprint, read_certificate
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole, console
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, PIN, SOON_MS, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK
 from tests.gateway.test_announce import needs_multicast
 
+pytestmark = ONE_LOOP
 
-@pytest.fixture
+
+@pytest_asyncio.fixture(loop_scope="session")
 async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterator[RunningConsole]:
     """Run a console that knows no table yet, with keys of its own."""
     folder = tmp_path / "console"
@@ -33,7 +36,7 @@ async def at_console(tables: list[RunningTable], tmp_path: Path) -> AsyncIterato
         yield running
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def announced(tables: list[RunningTable]) -> AsyncIterator[RunningTable]:
     """Let the first table say on this computer's own network that it is there."""
     table = tables[0]

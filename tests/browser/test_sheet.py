@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, SOON_MS, TABLET, People, Person
 from tests.browser.reading import too_small
 from tests.browser.said import Said
@@ -18,6 +19,8 @@ from tests.matches import people as players
 from tests.matches.at_hall import AtHall
 from tests.matches.script import Deal, Script
 from tests.processes.test_matches import SPEED, event_file
+
+pytestmark = ONE_LOOP
 
 SHORT = '[levels]\nstart = "A"'
 """Two deals, and the match is over."""

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import expect
 
 from controller.cards import face_text
@@ -18,6 +19,7 @@ from controller.rules.levels import parse_grade
 from controller.rules.order import is_wild, value
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
+from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.said import Said
@@ -28,6 +30,8 @@ from tests.matches.people import People as Players
 from tests.matches.people import lowest
 from tests.matches.script import Deal, Script
 from tests.matches.watch import leaks
+
+pytestmark = ONE_LOOP
 
 FACE = "[♠♥♣♦](?:10|[2-9JQKA])"
 HAND = re.compile(rf'(?:{FACE}[", ]+){{3}}')
@@ -48,7 +52,7 @@ def plan(tmp_path: Path, rules: str) -> HallPlan:
     return HallPlan(tmp_path / "hall", tables=1, speed=1000.0, profile=rules, card_sets=SETS)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def playing(tables: list[RunningTable], rules: str) -> AsyncIterator[Players]:
     """Let people play at the table."""
     async with AtHall(tables[0]) as at:

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Locator, expect
 
 from controller.messages import Role, Seat, State
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import TWO_TABLES
+from tests.browser.conftest import ONE_LOOP, TWO_TABLES
 from tests.browser.pages import (
     AtDesk,
     AtPage,
@@ -35,6 +36,8 @@ from tests.match.table import INTL, N
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
 from tests.matches.script import Deal, Script
+
+pytestmark = ONE_LOOP
 
 CUP = 'title_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
 TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 5\n'
@@ -62,7 +65,7 @@ def plan(tmp_path: Path, settled: tuple[str, str], how_many: int) -> HallPlan:
     return HallPlan(tmp_path / "hall", tables=how_many, speed=1000.0, profile=name, event=event)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def playing(
     tables: list[RunningTable], plan: HallPlan, settled: tuple[str, str]
 ) -> AsyncIterator[Players]:

@@ -13,12 +13,14 @@ from controller.messages import Phase, Role, State
 from controller.rules.seats import ALL
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
-from tests.browser.conftest import TWO_TABLES
+from tests.browser.conftest import ONE_LOOP, TWO_TABLES
 from tests.browser.pages import before_table, choice, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.reading import too_small
 from tests.browser.said import Said
 from tests.matches.at_hall import AtHall
+
+pytestmark = ONE_LOOP
 
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
 HAND = re.compile(rf"(?:{FACE.pattern}[\", ]+){{3}}")

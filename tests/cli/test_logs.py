@@ -2,6 +2,7 @@
 
 import json
 import logging
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -91,3 +92,12 @@ def test_the_trace_of_a_failure_has_no_values(
     assert said.count("30 characters") == 2
     assert said.count("fail_with_a_secret") >= 2
     assert SECRET not in said
+
+
+def test_no_process_of_a_table_loads_what_only_draws_and_a_command_that_draws_still_can() -> None:
+    code = (
+        "import sys; import controller.cli.machine_process, controller.gateway.gateway;"
+        "assert not {'rich', 'pygments'} & set(sys.modules);"
+        "import controller.cli.board; assert sys.modules['rich'].__name__ == 'rich'"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

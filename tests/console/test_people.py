@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
+from argon2.exceptions import VerifyMismatchError
 from sqlalchemy import select
 
 from controller.console import guesses
@@ -68,6 +69,15 @@ def test_who_is_invited_sets_a_pin_and_is_let_in(people: People, li: Person) -> 
     who, token = people.log_in("Li Na", "4711")
     assert who == li == LI
     assert people.whose(token) == LI
+
+
+def test_a_name_that_nobody_has_costs_as_much_to_refuse_as_one_that_somebody_has(
+    people: People,
+) -> None:
+    nobodys = people._nobodys
+    assert extract_parameters(nobodys) == extract_parameters(QUICK.hash("4711"))
+    with pytest.raises(VerifyMismatchError):  # worked out and compared, not taken for broken
+        QUICK.verify(nobodys, "4711")
 
 
 class Meanwhile(PasswordHasher):

@@ -5,14 +5,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Final
 
-import structlog
-
 from controller.client.client import NoAnswer
 from controller.client.line import BadAddress
 from controller.console.lines import past as of
 from controller.console.lines.intake import Intake
 from controller.console.lines.past import BEGINNING
 from controller.console.store.archive import Kept, Mark
+from controller.loggers import structlog
 
 SETTLE_S: Final = 1.0
 """How long doubts about a table gather before it is asked; what was only late has come by then."""

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-import structlog
 import zmq
 
 from controller.client.line import LARGEST_HEARD, RETRY_S, BadAddress, Keys
 from controller.client.monitored import TOLD, LineState, Monitored, after, gave_up
 from controller.client.sockets import OF_A_HEARER, OPTIONS, let_open_many_files
+from controller.loggers import structlog
 
 TICK_S: Final = 0.05
 """Sockets are read at most so often."""

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
-import structlog
 from starlette.responses import Response, StreamingResponse
 
 from controller.console.hall import me
@@ -12,6 +11,7 @@ from controller.console.routing import STAFF, Asked, route
 from controller.console.shown import Shown, stream
 from controller.console.view.display import display
 from controller.console.wrong import Wrong
+from controller.loggers import structlog
 from controller.messages import Role
 
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

@@ -5,10 +5,9 @@ from typing import Any, Final
 
 import msgspec
 from sqlalchemy import ColumnElement, Engine, Row, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import SQLAlchemyError
 
-from controller.console.store.archive import StoreError
+from controller.console.store.archive import StoreError, insert_of
 from controller.console.store.tables import SHEETS
 from controller.sheet.form import ScoreSheet
 
@@ -30,10 +29,7 @@ class Sheets:
 
     def __init__(self, engine: Engine, now_ms: Callable[[], int]) -> None:
         self._engine, self._now_ms = engine, now_ms
-        insert: Any = {"sqlite": sqlite.insert, "postgresql": postgresql.insert}[
-            engine.dialect.name
-        ]
-        self._insert = insert(SHEETS).on_conflict_do_nothing()
+        self._insert = insert_of(engine)(SHEETS).on_conflict_do_nothing()
 
     def keep(self, sheet: ScoreSheet) -> bool:
         """Write a sheet down, unless one of its version and signatures is there; tell whether.

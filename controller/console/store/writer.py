@@ -13,11 +13,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-import structlog
-
 from controller.console.seen import Begin, Run, StoreStanding
 from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
 from controller.heads import KeptHead
+from controller.loggers import structlog
 
 MOST_EVENTS: Final = 20_000
 """Events that wait at most, over all tables (provisional): some minutes of a large hall."""

@@ -13,11 +13,11 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import msgspec
-import structlog
 
 from controller.commands import COMMANDS, PANEL, SHOWN, BadArgs, parse_args, refusal
 from controller.counting import Refusals
 from controller.faults import fault
+from controller.loggers import structlog
 from controller.machine.order.over import ACTED, OrdersOver
 from controller.machine.order.who import Asked, Who
 from controller.machine.record import Record

@@ -12,8 +12,7 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from pathlib import Path
 
-from structlog.testing import capture_logs
-
+from controller.loggers import structlog
 from controller.messages import Event, State
 from controller.rules.rulebooks import load_profile
 from controller.trials.campaign.blame import Suspects, words
@@ -47,7 +46,8 @@ def run_life(plan: LifePlan, onlooker: Onlooker | None = None) -> LifeReport:
     folder = Path(tempfile.mkdtemp(prefix="dt-", dir=_IN_MEMORY))
     try:
         # What a daemon says to its log is nobody's here: a full disk is what was asked for.
-        with capture_logs(), asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        unheard = structlog.testing.capture_logs()
+        with unheard, asyncio.Runner(loop_factory=VirtualLoop) as runner:
             return runner.run(_live(plan, folder, onlooker))
     finally:
         shutil.rmtree(folder)
