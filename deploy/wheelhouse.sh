@@ -110,7 +110,7 @@ done
 
 cp "$root"/deploy/{install.sh,upgrade.sh,uninstall.sh,lib.sh,house.py} "$out"
 cp -r "$root"/deploy/{units,computer} "$out"
-cp "$root"/deploy/*.md "$root"/deploy/*.toml "$out"
+cp "$root"/deploy/*.{md,toml,svg} "$out"
 dealtable release make "$out" --whole "${of[@]}"
 sign "$out/manifest.json"
 echo "$out: $(find "$out/wheels" -name '*.whl' | wc -l) wheels, $(du -sh "$out" | cut -f 1)"

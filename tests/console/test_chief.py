@@ -12,7 +12,7 @@ from controller.console.view.noted import Load, Noted, OpenedHand
 from controller.console.view.open_matters import open_matters
 from controller.console.view.waits import since_epoch_ms
 from controller.heads import Disagreement, KeptHead
-from controller.messages import Boards, Firmware, State
+from controller.messages import Boards, Firmware, StandingBoard, State
 from controller.release import Manifest
 from controller.words import Words
 from tests.console.states import state
@@ -187,8 +187,11 @@ def test_what_a_table_runs_is_held_against_the_manifest_where_there_is_one() -> 
         files={"controller/a.py": "0" * 64},
         firmware={"dealer": board, "reader": board},
     )
-    right = msgspec.structs.replace(calm(), release=manifest.release, boards=Boards(dealer=board))
-    other = msgspec.structs.replace(right, boards=Boards(dealer=Firmware(version="1", hash="bb")))
+    as_released, changed = (StandingBoard(version="1", hash=each) for each in ("aa", "bb"))
+    right = msgspec.structs.replace(
+        calm(), release=manifest.release, boards=Boards(dealer=as_released)
+    )
+    other = msgspec.structs.replace(right, boards=Boards(dealer=changed))
     without = msgspec.structs.replace(right, release=None)
     view = seen_by_chief(right, other, without, noted=Noted(manifest=manifest))
     assert [(one.table, one.words_en) for one in view.integrity] == [

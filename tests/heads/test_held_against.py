@@ -10,13 +10,14 @@ from controller.cli.changes import BAD, GOOD
 from controller.cli.heads_file import HeadsFile
 from controller.cli.held_against import UNSIGNED, HeldAgainst, TableKeys
 from controller.heads import sign, verify_key
-from controller.messages import Boards, Firmware, Release, State
+from controller.messages import Boards, Firmware, Release, StandingBoard, State
 from controller.release import Manifest
 from tests.cli.test_changes import STATE
 
 CURVE, SECRET = "K" * 40, bytes(range(32))
 KEYS = TableKeys(CURVE, verify_key(SECRET))
 FIRMWARE = Firmware(version="0.1.0", hash="00" * 8)
+BOARD = StandingBoard(version=FIRMWARE.version, hash=FIRMWARE.hash)
 MANIFEST = Manifest(
     version="0.1.0",
     released="2027-03-01",
@@ -101,33 +102,38 @@ def test_a_disk_without_room_is_said_and_the_table_is_watched_on(
         assert list(held.lines(shows(5, 1))) == []
 
 
-def reporting(release: Release | None, **boards: Firmware) -> State:
-    return msgspec.structs.replace(STATE, release=release, boards=Boards(**boards))
+def reporting(
+    release: Release | None,
+    dealer: StandingBoard | None = None,
+    reader: StandingBoard | None = None,
+) -> State:
+    boards = Boards(dealer=dealer, reader=reader)
+    return msgspec.structs.replace(STATE, release=release, boards=boards)
 
 
 def test_what_a_table_reports_is_said_beside_a_release_whenever_it_changes() -> None:
     held = HeldAgainst(KEYS, None, MANIFEST)
-    other = Firmware(version="0.0.9", hash="ff" * 8)
+    other = StandingBoard(version="0.0.9", hash="ff" * 8)
 
     (nothing,) = held.lines(reporting(None))
     assert nothing.text == (
         "reports, beside release 0.1.0 (7): program unknown (no manifest), "
         "dealer unknown (not there), reader unknown (not there)"
     )
-    (same,) = held.lines(reporting(MANIFEST.release, dealer=FIRMWARE, reader=FIRMWARE))
+    (same,) = held.lines(reporting(MANIFEST.release, dealer=BOARD, reader=BOARD))
     assert same.text == (
         "reports, beside release 0.1.0 (7): program same, dealer same, reader same"
     )
     assert same.style == GOOD
-    assert not list(held.lines(reporting(MANIFEST.release, dealer=FIRMWARE, reader=FIRMWARE)))
-    (one,) = held.lines(reporting(MANIFEST.release, dealer=FIRMWARE, reader=other))
+    assert not list(held.lines(reporting(MANIFEST.release, dealer=BOARD, reader=BOARD)))
+    (one,) = held.lines(reporting(MANIFEST.release, dealer=BOARD, reader=other))
     assert one.text.endswith("dealer same, reader other (0.0.9 ffffffffffffffff)")
     assert one.style == BAD
 
 
 def test_no_line_says_that_anything_is_verified() -> None:
     held = HeldAgainst(KEYS, None, MANIFEST)
-    states = [reporting(MANIFEST.release, dealer=FIRMWARE), reporting(None)]
+    states = [reporting(MANIFEST.release, dealer=BOARD), reporting(None)]
 
     said = [line.text for state in states for line in held.lines(state)]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.heads import verify_key
-from controller.messages import Boards, Firmware, Release
+from controller.messages import Boards, Firmware, Release, StandingBoard
 from controller.release import (
     BadRelease,
     Compared,
@@ -25,6 +25,7 @@ from controller.release import (
 SECRET = bytes(range(32))
 VERIFY = verify_key(SECRET)
 FIRMWARE = Firmware(version="0.1.0", hash="825b428592cdc71f")
+BOARD = StandingBoard(version=FIRMWARE.version, hash=FIRMWARE.hash)
 MANIFEST = Manifest(
     version="0.1.0",
     released="2027-03-01",
@@ -122,9 +123,12 @@ def test_a_file_that_is_not_as_released_is_a_line_of_its_own() -> None:
     ]
 
 
-def reports(release: Release | None = MANIFEST.release, **boards: Firmware | None) -> Compared:
-    given = {"dealer": FIRMWARE, "reader": FIRMWARE} | boards
-    return compare(MANIFEST, release, Boards(**given))
+def reports(
+    release: Release | None = MANIFEST.release,
+    dealer: StandingBoard | None = BOARD,
+    reader: StandingBoard | None = BOARD,
+) -> Compared:
+    return compare(MANIFEST, release, Boards(dealer=dealer, reader=reader))
 
 
 def test_a_table_that_reports_what_was_released_is_the_same() -> None:
@@ -143,14 +147,16 @@ def test_what_reports_nothing_is_unknown() -> None:
         program="unknown", dealer="unknown", reader="same"
     )
     bare = msgspec.structs.replace(MANIFEST, firmware={})
-    assert compare(bare, None, Boards(dealer=FIRMWARE)).dealer == "unknown"
+    assert compare(bare, None, Boards(dealer=BOARD)).dealer == "unknown"
 
 
 def test_each_board_is_compared_with_its_own_kind() -> None:
-    other = Firmware(version="0.1.0", hash="ff" * 8)
+    other = StandingBoard(version="0.1.0", hash="ff" * 8)
 
     assert reports(reader=other) == Compared(program="same", dealer="same", reader="other")
-    both = msgspec.structs.replace(MANIFEST, firmware={"dealer": FIRMWARE, "reader": other})
+    both = msgspec.structs.replace(
+        MANIFEST, firmware={"dealer": FIRMWARE, "reader": Firmware(version="0.1.0", hash="ff" * 8)}
+    )
     assert compare(both, None, Boards(dealer=other, reader=other)) == Compared(
         program="unknown", dealer="other", reader="same"
     )
