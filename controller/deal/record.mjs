@@ -11,7 +11,8 @@ export const MISDEALS = ["COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "PATH_
 /** Every other: those that no record shows, but BOARD_REFUSED, and those of boards that nobody can work with. */
 const OTHERS = ["BOARD_REFUSED", "JAM", "STALL", "LID_OPENED", "ESTOP_PRESSED", "LINE_LOST", "BOARD_RESET", "POWER", "RESTARTED",
   "STOPPED", "ORDERED", "COUNT_WRONG", "NOT_NEEDED", "PORT_MISSING", "PORT_BUSY", "BOARD_SILENT", "WRONG_BOARD", "BOARDS_SWAPPED",
-  "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE", "WRONG_SETTINGS", "BACKEND_MISMATCH", "PANEL_LOST"];
+  "WRONG_KIND", "WRONG_PROTOCOL", "WRONG_FIRMWARE", "WRONG_SETTINGS", "BACKEND_MISMATCH", "PANEL_LOST",
+  "ENGINE_LOST", "SUPPLY_LOW", "EDGES_LOST", "DRIVE_LOST"];
 export const STEPS = ["committed", "cut", "begun", "shuffled", "dealt", "held", "verdict", "released", "withdrawn", "recalled",
   "revealed", "sealed_to_chief", "record"];
 const LADDER = ["committed", "cut", "begun", "shuffled", "dealt", "held", "verdict"];

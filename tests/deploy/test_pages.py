@@ -14,11 +14,11 @@ from controller.cli import main
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
-_ELSEWHERE = ("node_modules", ".venv", ".pytest_cache", ".git", "build", "dist")
+_ELSEWHERE = ("node_modules", "build", "dist")
 PAGES = sorted(
     path
     for path in ROOT.rglob("*.md")
-    if not set(path.relative_to(ROOT).parts[:-1]) & set(_ELSEWHERE)
+    if not any(part in _ELSEWHERE or part[0] == "." for part in path.relative_to(ROOT).parts[:-1])
 )
 TWINS = ("FAULTS", "FIRST-START", "DAILY-CHECK")
 _LINK = re.compile(r"!?\[[^\]\n]*\]\(([^)\s]+)\)")
