@@ -23,7 +23,7 @@ from sim.mechanics.settings import Settings
 from sim.outside import BoardName
 from tests.adapters import drives
 from tests.adapters.modbus_rig import EXAMPLE, TURNAROUND_MS
-from tests.processes.program import Program
+from tests.processes.program import PATIENCE_S, Program
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 
@@ -69,8 +69,17 @@ class Rig:
         self.adapter = await Program.start("adapter", "modbus", self.config)
         await self.adapter.line(f"board {DEALER_ID} at")
         await self.host.open()
+        await self.driven()
         for setting, limit_ms in LIMITS.items():
             await self.host.dealer.configure(setting, limit_ms)
+
+    async def driven(self) -> None:
+        """Wait until every drive answers."""
+        async with asyncio.timeout(PATIENCE_S):
+            while True:
+                with suppress(Refused):  # NO_DRIVE
+                    return await self.host.dealer.retract()
+                await asyncio.sleep(0.1)
 
     async def still(self) -> bool:
         """Whether the machine stands still from now on."""

@@ -37,7 +37,7 @@ async def test_a_deal_goes_from_start_to_reveal_by_orders_and_is_seen_by_watcher
     await send("start_deal", "--as", "referee")
     await seen.line("committed")
     await send("cut", "n=40", "--as", "table")
-    await seen.line("attempt 1 of deal 1: ok")
+    await seen.line("deal 1 attempt 1: ok")
     held = (await table.control.do("truth"))["pockets"]
     assert [len(cards) for cards in held] == [27, 27, 27, 27, 0]
     await send("release", "--as", "referee")
