@@ -10,9 +10,7 @@ from tests.proof.lives import lives
 
 
 @pytest.fixture(scope="session")
-def dealt(
-    scale: Callable[[int], int], tmp_path_factory: pytest.TempPathFactory
-) -> list[Path]:
+def dealt(scale: Callable[[int], int], tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The journals of scale(1_000) deals, with misdeals, voids, tray cards, cut and uncut."""
     with pytest.MonkeyPatch.context() as patch:
         return lives(scale(1_000), tmp_path_factory.mktemp("lives"), patch)
