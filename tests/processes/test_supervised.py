@@ -6,6 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,17 @@ def tell(program: Program, words: str) -> None:
     program.process.stdin.write(f"{words}\n".encode())
 
 
+async def held(program: Program, supervisor: Supervisor) -> None:
+    """Hold the loop until it is told: one word, which a socket that is full does not take."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not any("STATUS=ailing: the loop" in words for words in supervisor.heard):
+            tell(program, "hold the loop")
+            with suppress(TimeoutError):
+                async with asyncio.timeout(4.0):
+                    while "STATUS=ailing: the loop" not in await supervisor.next():
+                        pass
+
+
 async def test_a_machine_says_that_it_serves_lives_while_its_boards_are_dead_and_ends(
     boards: RunningTable, start: Start, supervisor: Supervisor, held_up: HeldUp
 ) -> None:
@@ -151,8 +163,7 @@ async def test_a_machine_whose_writer_or_loop_stands_still_does_not_say_that_it_
         assert LIVES not in await supervisor.next()
     tell(machine, "let it go")
     await supervisor.until(LIVES)
-    tell(machine, "hold the loop")
-    await supervisor.until("STATUS=ailing: the loop")
+    await held(machine, supervisor)
     await supervisor.until(LIVES)
     assert (await machine.end(signal.SIGTERM)).code == 0
 
@@ -163,8 +174,7 @@ async def test_a_gateway_says_that_it_serves_lives_and_ends_and_of_a_loop_that_s
     Units(boards, start)
     gateway = await held_up("gateway")
     await supervisor.until(LIVES)
-    tell(gateway, "hold the loop")
-    await supervisor.until("STATUS=ailing: the loop")
+    await held(gateway, supervisor)
     await supervisor.until(LIVES)
     assert (await gateway.end(signal.SIGTERM)).code == 0
     await supervisor.until("STOPPING=1")
