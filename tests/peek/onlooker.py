@@ -163,7 +163,8 @@ class Onlooker(AtHall):
         truth = await self.table.control.do("truth")
         seen = self.truths.setdefault(attempt, Seen())
         seen.level = state.match.level or seen.level
-        if phase is Phase.DEALING and not seen.hopper:
+        fed = len(truth["hopper"]) < self.table.profile.deck.cards
+        if phase is Phase.DEALING and fed and not seen.hopper:
             seen.hopper = tuple(card["face"] for card in reversed(truth["hopper"]))
         if phase is Phase.HELD:
             pockets = truth["pockets"][:4]

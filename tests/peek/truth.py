@@ -11,6 +11,8 @@ from controller.deal import sequence as fair
 from controller.journal.chain import Row
 from controller.journal.entries import Entry, decode
 from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.verify.course import course
+from controller.journal.wire_group import unpack_opened
 from controller.match.rows import value_text
 from controller.rules.levels import parse_grade
 from controller.rules.order import is_wild, value
@@ -79,19 +81,29 @@ def letters_of(steps: dict[str, Entry]) -> str:
     return fair.sequence(commitment, seed, revealed["cut"], committed["deck"]["cards"])
 
 
-def order_of(seen: Seen, letters: str) -> tuple[int, ...]:
-    """Return the faces in feed order: of right hands from the pockets, else from the hopper."""
+def order_of(seen: Seen, letters: str, steps: dict[str, Entry]) -> tuple[int, ...]:
+    """Return the faces in the order of their places: of right hands from the pockets, else from
+    the hopper.
+
+    Cards lie in a pocket as they landed, and one that took a turn in the tray landed late. The tray
+    gives out the last card first, as places do that were set aside: each card gets its own again.
+    """
     if not seen.pockets:
         return seen.hopper
+    said = steps["revealed"].data.get("course") or steps["record"].data["events"]
+    events = unpack_opened(said, steps["revealed"].attempt)
+    landed = course(events, len(letters)).placed()
     stacks = {seat: iter(stack) for seat, stack in zip(hidden.POCKETS, seen.pockets, strict=True)}
-    order = tuple(next(stacks[letter]) for letter in letters)
+    late_last = sorted(landed, key=lambda place: landed[place].index)
+    faces = {place: next(stacks[letters[place - 1]]) for place in late_last}
+    order = tuple(faces[place + 1] for place in range(len(letters)))
     assert order[len(order) - len(seen.hopper) :] == seen.hopper
     return order
 
 
 def _of_attempt(attempt: int, steps: dict[str, Entry], seen: Seen, told: Told) -> Iterator[Hidden]:
     letters = letters_of(steps)
-    order = order_of(seen, letters)
+    order = order_of(seen, letters, steps)
     seed = bytes.fromhex(steps["revealed"].data["seed"])
     box = AttemptKey(seen.key, bytes)
     assert box.unseal(_raw(steps["seed"].data["box"])) == seed
