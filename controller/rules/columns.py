@@ -18,13 +18,14 @@ _WIDE = (
     (0x1F300, 0x1FAFF),  # pictures
     (0x20000, 0x3FFFD),  # rare ideographs
 )
+_WIDE_SIGN = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in _WIDE) + "]")
 _NOT_FIRST = frozenset("，。、；：！？）】》］”’,.;:!?)]}…%")
 _NOT_LAST = frozenset("（【《［“‘([{")
 
 
 def cells(text: str) -> int:
     """Return how many cells of a line a text takes."""
-    return sum(2 if _is_wide(sign) else 1 for sign in text)
+    return len(text) + len(_WIDE_SIGN.findall(text))
 
 
 def wrapped(text: str, width: int) -> list[str]:
@@ -54,8 +55,7 @@ def packed(parts: Iterable[str], width: int) -> list[str]:
 
 
 def _is_wide(sign: str) -> bool:
-    code = ord(sign)
-    return code >= 0x1100 and any(first <= code <= last for first, last in _WIDE)
+    return _WIDE_SIGN.match(sign) is not None
 
 
 def _pieces(text: str, width: int) -> Iterator[tuple[str, str]]:

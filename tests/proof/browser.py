@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,10 +50,7 @@ class Browser:
         self, events: Sequence[dict[str, Any]], rulebooks: Sequence[str] = ()
     ) -> dict[str, Any]:
         """Return what `check` says to a feed's events, given rulebooks of these names."""
-        books = [
-            {"rules": canonical(profile).decode(), "page": page(profile)}
-            for profile in map(load_profile, rulebooks)
-        ]
+        books = [*map(_rulebook, rulebooks)]
         said = [json.dumps(each, ensure_ascii=False) for each in (events, books)]
         promised = self._engine.eval(f"check({','.join(said)}).then(JSON.stringify)")
         assert isinstance(promised, JSPromise)
@@ -62,6 +60,12 @@ class Browser:
     def run(self, script: str) -> Any:
         """Return the value of an expression, by way of JSON."""
         return json.loads(str(self._engine.eval(f"JSON.stringify({script})")))
+
+
+@cache
+def _rulebook(name: str) -> dict[str, str]:
+    profile = load_profile(name)
+    return {"rules": canonical(profile).decode(), "page": page(profile)}
 
 
 def _script(name: str) -> str:
