@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable, simulator
 from tests.processes.people import FAST, People
 from tests.processes.processes import marked
@@ -85,8 +86,11 @@ async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[RunningTabl
 
 @pytest.fixture
 async def table(boards: RunningTable) -> RunningTable:
-    """Give a table with its daemon."""
+    """Give a table with its daemon, once its gateway has found its machine."""
     await boards.start_daemon()
+    async with boards.client(Role.OBSERVER) as client:
+        while not (await client.hear()).topic.startswith("state/"):
+            pass
     return boards
 
 
