@@ -23,21 +23,29 @@ def cobs_encode(data: bytes) -> bytes:
     """
     if len(data) > 253:
         raise ValueError("a block holds at most 253 bytes")
-    return b"".join([bytes((len(run) + 1,)) + run for run in data.split(b"\x00")])
+    block = bytearray(b"\x00" + data)  # each zero becomes the way to the next one
+    zero = data.find(b"\x00") + 1
+    at = 0
+    while zero:
+        block[at] = zero - at
+        at = zero
+        zero = data.find(b"\x00", at) + 1
+    block[at] = len(block) - at
+    return bytes(block)
 
 
 def cobs_decode(block: bytes) -> bytes | None:
     """Return what cobs_encode was given, or None where `block` is no such thing."""
-    runs = []
+    data = bytearray(block)
+    end = len(data)
     at = 0
-    end = len(block)
     while at < end:
-        code = block[at]
-        if code == 0 or code == 255 or at + code > end:
+        way = data[at]
+        if way == 0 or way == 255:
             return None
-        runs.append(block[at + 1 : at + code])
-        at += code
-    return b"\x00".join(runs) if runs else None
+        data[at] = 0
+        at += way
+    return bytes(data[1:]) if at == end and end else None
 
 
 def encode(payload: bytes) -> bytes:

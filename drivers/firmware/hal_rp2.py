@@ -114,8 +114,8 @@ class Rp2Hal:
         edges, self._edges = self._edges, []
         return edges
 
-    def take(self, now_ms: int) -> None:
-        """Collect what changed, as of `now_ms`."""
+    def take(self, now_ms: int) -> bool:
+        """Collect what changed, as of `now_ms`; return whether anything waits for the core."""
         raise NotImplementedError
 
     def stop(self) -> None:
@@ -163,6 +163,7 @@ class DealerHal(Rp2Hal):
         self._register = Register(REGISTER_SPI, REGISTER)
         self._supply = Supply(SUPPLY_PIN, SUPPLY_LOW, SUPPLY_RIGHT)
         bits = self._register.read()
+        self._word = bits  # of the register, as it was read last
         self._slow = Slow(bits, GATE_BITS)
         self._gate_at = Settled(_outlet(bits >> GATE_BITS))
         self._levels: dict[str, Callable[[], int]] = {"supply": self._supply.value}
@@ -191,7 +192,7 @@ class DealerHal(Rp2Hal):
         """Put an output where it should be."""
         self._outputs[name](value)
 
-    def take(self, now_ms: int) -> None:
+    def take(self, now_ms: int) -> bool:
         """Collect what changed, as of `now_ms`, and move the gate on."""
         self._now = now_ms
         for at, number, value in self._ring.take(now_ms):
@@ -202,6 +203,7 @@ class DealerHal(Rp2Hal):
             self._edges.append((now_ms, "supply", self._supply.value()))
             self._power()
         self._gate.look(self._gate_at.value, now_ms)
+        return bool(self._edges)
 
     def stop(self) -> None:
         """Take the drives off, and stop every output."""
@@ -227,6 +229,9 @@ class DealerHal(Rp2Hal):
 
     def _take_slow(self, now_ms: int) -> None:
         bits = self._register.read()
+        if bits == self._word and self._slow.calm and self._gate_at.calm():
+            return
+        self._word = bits
         before = self._slow.bits
         if self._slow.look(bits):
             changed = before ^ self._slow.bits
@@ -310,14 +315,15 @@ class ReaderHal(Rp2Hal):
         answers, self._answers = self._answers, []
         return answers
 
-    def take(self, now_ms: int) -> None:
-        """Collect pulses and answers, as of `now_ms`."""
+    def take(self, now_ms: int) -> bool:
+        """Collect pulses and answers, as of `now_ms`; return whether any wait for the core."""
         for at, _, value in self._ring.take(now_ms):
             self._edges.append((at, "pulse", value))
         self._take_lost(now_ms)
         if self._engine.any():
             for byte in self._room[: self._engine.readinto(self._room) or 0]:
                 self._take_byte(byte)
+        return bool(self._edges or self._answers)
 
     def _take_byte(self, byte: int) -> None:
         if byte == 10:

@@ -48,30 +48,43 @@ class Loop:
         self._tidy = Tidy()
         self._watchdog = machine.WDT(timeout=WATCHDOG_MS)
         self._trial_until = clock.now_ms() + TRIAL_MS if trial else 0
+        self._deadline = 0  # of the core: what happens before it, happens at an edge or a word
+        self._calm = False
         board.offer_service()
 
     def turn(self) -> None:
-        """Do once round what is to be done."""
-        board = self._board
+        """Do once round what is to be done. The core is stepped where there is something for it."""
         self._watchdog.feed()
         now = self._clock.now_ms()
-        self._hal.take(now)
-        tx = board.step(now, self._line.read() or b"")
+        rx = self._line.read()
+        if self._hal.take(now) or rx or now >= self._deadline:
+            self._step(now, rx or b"")
+        if self._trial_until:
+            self._end_trial(now)
+        if self._tidy.is_due(now, self._calm):
+            gc.collect()
+
+    def _step(self, now: int, rx: bytes) -> None:
+        board = self._board
+        tx = board.step(now, rx)
         if tx:
             self._line.write(tx)
-        stored = board.to_store()
-        if stored:
-            self._save("store", stored)
+        self._deadline = board.deadline()
+        self._calm = board.calm()
+        if self._calm:
+            self._store()
         if board.service:
             self._give_away()
-        self._end_trial(now)
-        if self._tidy.is_due(now, board.calm()):
-            gc.collect()
+
+    def _store(self) -> None:
+        stored = self._board.to_store()
+        if stored:
+            self._save("store", stored)
 
     def _end_trial(self, now: int) -> None:
         if self._board.session:
             self._trial_until = 0
-        elif self._trial_until and now >= self._trial_until:
+        elif now >= self._trial_until:
             machine.reset()
 
     def _give_away(self) -> None:

@@ -123,27 +123,30 @@ class Settled:
 
 
 class Slow:
-    """A word of slow inputs, each settled by itself; `bits` is what is believed."""
+    """A word of slow inputs, each settled by itself.
+
+    `bits` is what is believed, `calm` whether every input has said for long what is.
+    """
 
     def __init__(self, bits: int, count: int) -> None:
         self.bits = bits
         self._seen = bits
         self._inputs = [Settled(bits >> bit & 1) for bit in range(count)]
-        self._calm = True  # every input has said for long what is believed of it
+        self.calm = True
 
     def look(self, bits: int) -> bool:
         """Take what they say now; return whether anything that is believed has changed."""
-        if self._calm and bits == self._seen:
+        if self.calm and bits == self._seen:
             return False
         self._seen = bits
         believed = self.bits
-        self._calm = True
+        self.calm = True
         for bit in range(len(self._inputs)):
             one = self._inputs[bit]
             if one.look(bits >> bit & 1):
                 self.bits ^= 1 << bit
             if not one.calm():
-                self._calm = False
+                self.calm = False
         return self.bits != believed
 
 

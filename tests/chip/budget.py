@@ -24,6 +24,7 @@ from firmware.reader import Reader  # noqa: E402
 gc.collect()
 CODE = gc.mem_alloc()
 CARDS = 108
+IDLE = 20  # turns in which nothing happens, timed together: one takes two ticks of the clock
 SESSION = 0x5EA10001
 PINS = dict(hal_rp2.FAST)
 LIFT_DOWN = 1 << hal_rp2.SLOW.index("lift_down")
@@ -156,16 +157,20 @@ def deal():
     table.turn()
     table.say(wire.BEGIN, 7, CARDS, CARDS // 4)
     table.say(wire.FEED, 7, wire.HOPPER, CARDS)
-    table.turns = table.line.bytes = 0
     table.loop._tidy.is_due = lambda now, calm: False  # the litter of each card is counted
     for _ in range(3):
         table.turn()
-    idle_us, table.us, table.littered = 1_000_000, 0, 0
+    table.littered = 0
+    for _ in range(IDLE):
+        table.turn(0)
+    idle = table.littered / IDLE
+    table.counts, idle_us = False, 1_000_000
     for _ in range(20):
         table.us = 0
-        table.turn()
-        idle_us = min(idle_us, table.us)
-    idle = table.littered / 20
+        for _ in range(IDLE):
+            table.turn(0)
+        idle_us = min(idle_us, table.us / IDLE)
+    table.turns = table.line.bytes = 0
     most, card_us, turn_us = 0, [], []
     for index in range(1, CARDS + 1):
         gc.collect()

@@ -110,6 +110,27 @@ async def test_a_loop_that_turns_is_never_reset(on_chips: OnChips) -> None:
     assert table.chip.resets == []
 
 
+async def test_a_core_is_stepped_where_there_is_something_for_it_and_not_each_turn(
+    on_chips: OnChips, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = on_chips()
+    await table.host.open()
+    board, steps = table.dealer.board, 0
+    step = board.step
+
+    def counted(now_ms: int, rx: bytes) -> bytes:
+        nonlocal steps
+        steps += 1
+        return step(now_ms, rx)
+
+    monkeypatch.setattr(board, "step", counted)
+    await asyncio.sleep(2.0)  # two thousand turns, a word each 100 ms and one behind it
+    assert 20 <= steps <= 60
+    assert board.session  # it has not fallen silent, and nobody has for it
+    await table.host.deal(1, order_of(8))
+    assert [len(pocket) for pocket in table.world.truth().pockets] == [2, 2, 2, 2, 0]
+
+
 async def test_edges_that_found_no_room_end_the_attempt(on_chips: OnChips) -> None:
     table = on_chips()
     dealer = await begin(table)
