@@ -20,13 +20,14 @@ that are not nearly all zeros, which must be 24. There are 2,000 runs of bytes t
 `chance` computes these, and test_chances.py holds them together. Half a key has 128 bits.
 
 The order in which a simulated shuffler lays cards is no even draw. What it may leave, cards that
-still lie as in the box, is a table of numbers that any program may have: a run of one step is
-left out, and of a sorted hand, which is no even draw either, a run is 12 cards.
+still lie as in the box, is a table of numbers that any program may have, among zeros: a run of one
+step is left out, also with a second 0 before or behind it. Of a sorted hand, which is no even draw
+either, a run is 12 cards.
 """
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from controller.cards import RANKS, SMALL_JOKER
@@ -36,6 +37,7 @@ CARDS, LETTERS, NUMBERS, SORTED = 8, 18, 24, 12
 NEVER = 1 << 60
 HALF = 16
 POCKETS = "NWSE"
+_ZEROS = bytes(2)
 _DIGITS = bytes.maketrans(bytes(range(4)), b"0123")
 
 
@@ -104,8 +106,11 @@ def _windows(of: Sequence[int], run: int) -> Iterator[Sequence[int]]:
     return (of[at : at + run] for at in range(len(of) - run + 1))
 
 
-def _is_even(piece: Iterable[int]) -> bool:
-    return len({b - a for a, b in itertools.pairwise(piece)}) == 1
+def _is_even(piece: bytes) -> bool:
+    """Return whether a run is one of even steps; before and behind such a table may be zeros."""
+    first = 1 if piece[:2] == _ZEROS else 0
+    behind = len(piece) - (1 if piece[-2:] == _ZEROS else 0)
+    return len({b - a for a, b in itertools.pairwise(piece[first:behind])}) == 1
 
 
 def _by_suit(face: int) -> tuple[int, ...]:

@@ -1,6 +1,8 @@
 """How often bytes that are of no deal look like a run of it."""
 
-from tests.peek.hidden import CARDS, LETTERS, NUMBERS, chance
+import pytest
+
+from tests.peek.hidden import CARDS, LETTERS, NUMBERS, SORTED, cards, chance
 
 RUNS = {"cards": 100_000, "letters": 10_000, "numbers": 10_000}
 """Different runs of bytes that could be of a deal: more than a whole match shows."""
@@ -18,3 +20,16 @@ def test_a_match_raises_a_false_alarm_once_in_a_thousand_at_most() -> None:
         "numbers": chance(NUMBERS, 27, 4),
     }
     assert sum(found[kind] * runs * DEALS for kind, runs in RUNS.items()) < 1e-3
+
+
+@pytest.mark.parametrize(
+    "table", [[*range(SORTED)], [0, *range(SORTED - 1)], [*range(SORTED, 0, -1)]]
+)
+def test_a_hand_that_lies_as_a_table_of_numbers_does_is_not_looked_for(table: list[int]) -> None:
+    assert cards(table, SORTED) == ()
+    assert cards(table[::-1], SORTED) == ()
+
+
+@pytest.mark.parametrize("hand", [[0, 0, *range(2, SORTED)], [1, *range(1, SORTED)]])
+def test_any_other_is(hand: list[int]) -> None:
+    assert cards(hand, SORTED) == (bytes(hand),)
