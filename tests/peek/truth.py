@@ -11,7 +11,7 @@ from controller.deal import sequence as fair
 from controller.journal.chain import Row
 from controller.journal.entries import Entry, decode
 from controller.journal.store import STORE_NAME, read_rows
-from controller.journal.verify.course import course
+from controller.journal.verify.course import Course, course
 from controller.journal.wire_group import unpack_opened
 from controller.match.rows import value_text
 from controller.rules.levels import parse_grade
@@ -82,23 +82,33 @@ def letters_of(steps: dict[str, Entry]) -> str:
 
 
 def order_of(seen: Seen, letters: str, steps: dict[str, Entry]) -> tuple[int, ...]:
-    """Return the faces in the order of their places: of right hands from the pockets, else from
-    the hopper.
+    """Return the faces by place: of right hands from the pockets, else from the hopper.
 
     Cards lie in a pocket as they landed, and one that took a turn in the tray landed late. The tray
     gives out the last card first, as places do that were set aside: each card gets its own again.
     """
     if not seen.pockets:
         return seen.hopper
-    said = steps["revealed"].data.get("course") or steps["record"].data["events"]
-    events = unpack_opened(said, steps["revealed"].attempt)
-    landed = course(events, len(letters)).placed()
+    landed = _course_of(letters, steps).placed()
     stacks = {seat: iter(stack) for seat, stack in zip(hidden.POCKETS, seen.pockets, strict=True)}
-    late_last = sorted(landed, key=lambda place: landed[place].index)
-    faces = {place: next(stacks[letters[place - 1]]) for place in late_last}
+    as_they_landed = sorted(landed, key=lambda place: landed[place].index)
+    faces = {place: next(stacks[letters[place - 1]]) for place in as_they_landed}
     order = tuple(faces[place + 1] for place in range(len(letters)))
     assert order[len(order) - len(seen.hopper) :] == seen.hopper
     return order
+
+
+def fed_of(seen: Seen, order: tuple[int, ...], course: Course) -> tuple[int, ...]:
+    """Return the faces in feed order: behind those of the hopper, right hands' from the tray."""
+    if not seen.pockets:
+        return order
+    again = (card.place for card in course.cards.values() if card.from_tray)
+    return (*order, *(order[place - 1] for place in again if place))
+
+
+def _course_of(letters: str, steps: dict[str, Entry]) -> Course:
+    said = steps["revealed"].data.get("course") or steps["record"].data["events"]
+    return course(unpack_opened(said, steps["revealed"].attempt), len(letters))
 
 
 def _of_attempt(attempt: int, steps: dict[str, Entry], seen: Seen, told: Told) -> Iterator[Hidden]:
@@ -114,7 +124,8 @@ def _of_attempt(attempt: int, steps: dict[str, Entry], seen: Seen, told: Told) -
     yield Hidden(f"seed of attempt {attempt}", hidden.key(seed), told.until(*revealed), 0, revealed)
     key = hidden.key(seen.key)
     yield Hidden(f"key of attempt {attempt}", key, told.until(*opened), 0, opened)
-    yield Hidden(f"cards of attempt {attempt}", hidden.cards(order), told.until(*opened), 0, opened)
+    fed = fed_of(seen, order, _course_of(letters, steps))
+    yield Hidden(f"cards of attempt {attempt}", hidden.cards(fed), told.until(*opened), 0, opened)
     if "hands_box" in steps:
         plain = box.unseal(_raw(steps["hands_box"].data["box"]))
         nonce, record = plain[: fair.NONCE_BYTES], plain[fair.NONCE_BYTES :]
