@@ -5,7 +5,7 @@ import msgspec
 
 from controller.cli.ending import all_as_ctrl_c
 from controller.cli.quantities import Number, Whole
-from controller.trials.bench import Measured, Watch, figures, measure, watch
+from controller.trials.bench.registry import Measured, Watch, figures, measure, watch
 
 EPILOG = """\b
 Examples:
@@ -67,19 +67,23 @@ def _measure(names: tuple[str, ...], as_json: bool, check: bool) -> None:
     for name in names:
         if name not in known:
             raise click.BadParameter(f"no figure is called {name}: {', '.join(known)}")
-    measured = [measure(known[name]) for name in names or known]
+    measured = []
+    for name in names or known:
+        for one in measure(known[name]):
+            measured.append(one)
+            if not as_json:
+                click.echo(_line(one))
     if as_json:
         click.echo(msgspec.json.encode(measured))
-    else:
-        for one in measured:
-            click.echo(_line(one))
     if check and not all(one.ok for one in measured):
         raise SystemExit(1)
 
 
 def _line(one: Measured) -> str:
-    verdict = "" if one.ok else "  too much"
+    name = " ".join(filter(None, (one.figure, one.what)))
+    aim = f", aim {one.aim}: {'met' if one.met else 'missed'}" if one.aim else ""
+    verdict = "" if one.ok else f"  too much: at most {one.most:g} ×"
     return (
-        f"{one.name:10} {one.us:>12.1f} µs  {one.times_floor:>6.2f} × its floor of "
-        f"{one.floor_us:.1f} µs, at most {one.most:g}: {figures()[one.name].says}{verdict}"
+        f"{name:30} {one.value:>12,.1f} {one.unit}, {one.times_floor:.3g} × its floor of "
+        f"{one.floor:,.1f}{aim}{verdict}"
     )

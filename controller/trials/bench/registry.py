@@ -1,0 +1,182 @@
+"""Figures: what something costs, as a multiple of a floor measured in the same run.
+
+A multiple means the same on a fast and a slow machine, so it can be held. Figures
+and floors take turns, and the median of their rounds counts.
+"""
+
+import importlib
+import pkgutil
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import TypeVar
+
+import msgspec
+
+from controller.trials import bench
+
+Work = Callable[[], object]
+"""Something to be timed; a float that it returns is the time it took, in seconds."""
+
+W = TypeVar("W", bound=Work)
+
+
+class Unit(StrEnum):
+    """What a value counts."""
+
+    US = "µs"
+    KIB = "KiB"
+    MIB = "MiB"
+    CORES = "of a core"
+    PER_S = "a second"
+
+
+class Value(msgspec.Struct, frozen=True, kw_only=True):
+    """One value of a figure beside its floor, both in `unit`.
+
+    `documented` is the multiple that BENCHMARKS.md tells; --check lets three times as much pass.
+    `aim` is what the multiple should be at most, `aim_value` what the value itself should be:
+    at most, or where `unit` is a rate, at least.
+    """
+
+    what: str = ""
+    value: float
+    floor: float
+    unit: Unit
+    documented: float
+    aim: float | None = None
+    aim_value: float | None = None
+
+
+class Figure(msgspec.Struct, frozen=True):
+    """What is measured, by what name, and the sentence that says so."""
+
+    name: str
+    says: str
+    run: Callable[[], Sequence[Value]]
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """One value as it came out; `times_floor` tells how much worse than the floor it is.
+
+    `ok` is what --check asks, `met` whether every aim is reached: none where there is no aim.
+    """
+
+    figure: str
+    what: str
+    value: float
+    floor: float
+    unit: Unit
+    times_floor: float
+    most: float
+    ok: bool
+    aim: str
+    met: bool | None
+
+
+class Watch:
+    """What a console is watched under, and for how many seconds."""
+
+    seconds, feeds, browsers = 20.0, 400, 5
+
+
+watch = Watch()
+"""What the command line sets."""
+
+CHECKED = 3.0
+"""How many times the documented figure --check lets pass: a regression, not noise."""
+
+_FIGURES: dict[str, Figure] = {}
+
+
+def figure(
+    name: str,
+    *,
+    floor: Work,
+    documented: float,
+    per: int = 1,
+    rounds: int = 15,
+    aim: float | None = None,
+) -> Callable[[W], W]:
+    """Register the decorated work as the figure `name`, timed in turns with its floor.
+
+    Each does the same `per` times a round. Its docstring says what it is.
+    """
+
+    def register(work: W) -> W:
+        def run() -> list[Value]:
+            value, least = paired_us(work, floor, per, rounds)
+            return [Value(value=value, floor=least, unit=Unit.US, documented=documented, aim=aim)]
+
+        _add(name, work.__doc__, run)
+        return work
+
+    return register
+
+
+F = TypeVar("F", bound=Callable[[], Sequence[Value]])
+
+
+def values(name: str) -> Callable[[F], F]:
+    """Register the decorated function, which measures several values, as the figure `name`."""
+
+    def register(run: F) -> F:
+        _add(name, run.__doc__, run)
+        return run
+
+    return register
+
+
+def figures() -> Mapping[str, Figure]:
+    """Return every figure there is, by its name: those of each file of this package."""
+    for file in pkgutil.iter_modules(bench.__path__):
+        importlib.import_module(f"{bench.__name__}.{file.name}")
+    return _FIGURES
+
+
+def measure(asked: Figure) -> Iterator[Measured]:
+    """Run a figure; yield its values as they compare."""
+    for value in asked.run():
+        yield _compared(asked.name, value)
+
+
+def paired_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
+    """Run both in turns, after one unmeasured round; return the medians for one of `per`."""
+    taken = [(_seconds(floor), _seconds(work)) for _ in range(rounds + 1)]
+    floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))
+    return work_s / per * 1e6, floor_s / per * 1e6
+
+
+def _add(name: str, doc: str | None, run: Callable[[], Sequence[Value]]) -> None:
+    _FIGURES[name] = Figure(name, (doc or "").strip().splitlines()[0], run)
+
+
+def _compared(name: str, value: Value) -> Measured:
+    rate = value.unit is Unit.PER_S
+    times = value.floor / value.value if rate else value.value / value.floor
+    most = CHECKED * value.documented
+    aims = []
+    if value.aim is not None:
+        aims.append((f"{value.aim:g} ×", times <= value.aim))
+    if value.aim_value is not None:
+        reached = value.value >= value.aim_value if rate else value.value <= value.aim_value
+        aims.append((f"{value.aim_value:g} {value.unit}", reached))
+    return Measured(
+        figure=name,
+        what=value.what,
+        value=round(value.value, 3),
+        floor=round(value.floor, 3),
+        unit=value.unit,
+        times_floor=round(times, 4),
+        most=round(most, 4),
+        ok=times <= most,
+        aim=" and ".join(says for says, _ in aims),
+        met=all(reached for _, reached in aims) if aims else None,
+    )
+
+
+def _seconds(work: Work) -> float:
+    begun = time.perf_counter()
+    own = work()
+    return own if isinstance(own, float) else time.perf_counter() - begun

@@ -1,0 +1,50 @@
+"""What a ruling on plays with wild cards costs."""
+
+from collections import Counter
+
+from controller.cards import composition
+from controller.rules.combos.judge import judge
+from controller.rules.combos.notation import parse_play
+from controller.rules.combos.recognise import contained, readings
+from controller.rules.order import natural
+from controller.trials.bench.registry import figure
+
+_LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
+_TURNS = 10
+_SET = composition(2, jokers=True)
+_TENS = tuple(
+    parse_play(text, 2, _SET).faces
+    for text in (
+        "99999999 ♥2♥2",
+        "♠3456789T ♥2♥2",
+        "33445566 ♥2♥2",
+        "333444 SJ BJ ♥2♥2",
+    )
+)
+"""Ten cards each, two of them wild: alike, in a row and of one suit, in pairs, and mixed."""
+
+
+def _plays_alone() -> None:
+    for _ in range(_TURNS):
+        parse_play(_LAID, 2, _SET)
+        parse_play(_PLAYED, 2, _SET)
+
+
+@figure("ruling", floor=_plays_alone, documented=5.0, per=_TURNS)
+def rule_on_plays() -> None:
+    """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
+    for _ in range(_TURNS):
+        judge("international-000", 2, _PLAYED, _LAID)
+
+
+def _ranks_alone() -> None:
+    for faces in _TURNS * _TENS:
+        Counter(map(natural, faces))
+
+
+@figure("readings", floor=_ranks_alone, documented=250.0, per=_TURNS * len(_TENS))
+def read_plays() -> None:
+    """All that ten cards with two wild ones are and contain, aim 20 ms, against counting ranks."""
+    for faces in _TURNS * _TENS:
+        readings(faces, 2)
+        contained(faces, 2)
