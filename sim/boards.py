@@ -50,6 +50,7 @@ class InprocBoard:
         self._soon: asyncio.Handle | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms = 0
+        self._deadline_ms = 0
         self._hangs = False
         hal.wake = self.wake
         end.listen(self._receive)
@@ -94,29 +95,28 @@ class InprocBoard:
         tx = self.core.step(now_ms, rx)
         if tx:
             self._end.write(tx)
-        self._arm(self.core.deadline())
+        self._deadline_ms = self.core.deadline()
+        if self._timer is None or self._timer_ms > self._deadline_ms:
+            self._arm()
 
-    def _arm(self, deadline_ms: int) -> None:
-        """Have a timer at the deadline, or one before it that will look again.
+    def _arm(self) -> None:
+        """Have a timer at the core's deadline.
 
-        A deadline moves on with nearly every step; a timer that fires too early now
-        and then is cheaper than one that is set anew each time.
+        A deadline moves on with nearly every step: a timer that fires too early now and then, to
+        be set anew, is cheaper than one that is set anew each time.
         """
         if self._timer is not None:
-            if self._timer_ms <= deadline_ms:
-                return
             self._timer.cancel()
             self._timer = None
-        if deadline_ms < NEVER_MS:
-            self._timer_ms = max(deadline_ms, self.hal.now_ms() + 1)
+        if self._deadline_ms < NEVER_MS:
+            self._timer_ms = max(self._deadline_ms, self.hal.now_ms() + 1)
             self._timer = self._loop.call_at(self.hal.at_s(self._timer_ms), self._at_timer)
 
     def _at_timer(self) -> None:
         self._timer = None
         if self._soon is not None:
             return
-        deadline_ms = self.core.deadline()
-        if deadline_ms <= self.hal.now_ms():
+        if self._deadline_ms <= self.hal.now_ms():
             self._step()
         else:
-            self._arm(deadline_ms)
+            self._arm()

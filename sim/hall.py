@@ -25,7 +25,7 @@ from sim.mechanics.world import World
 from sim.noise import Noise
 from sim.outside import BoardFaults, BoardName
 from sim.pinserver import PinServer
-from sim.ptyline import PtyLine
+from sim.ptyline import PtyLine, Spoil
 
 
 @dataclass(frozen=True)
@@ -198,9 +198,13 @@ class SimTable:
             },
         }
 
+    def line(self, name: BoardName, spoil: Spoil) -> PtyLine:
+        """Return the line of a board, which `spoil` is the noise of."""
+        return PtyLine(self.plan.folder / name, spoil)
+
     def _board(self, name: BoardName, uid: str) -> BoardProcess | InsideBoard:
         plan, link = self.plan, self.plan.folder / name
-        line = PtyLine(link, partial(self._noise.spoil, name))
+        line = self.line(name, partial(self._noise.spoil, name))
         if plan.interpreter is None:
             return InsideBoard(self.world, name, uid, line)
         relay = line if _has_lines(plan) else None

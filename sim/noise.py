@@ -25,13 +25,14 @@ class Noise:
         book = self._book
         if not book.waits(ON_BYTES):
             return [(0.0, data)]
-        if book.strike("bytes_dropped", board=board, way=way):
+        where = ("board", board), ("way", way)
+        if book.strike_at("bytes_dropped", where):
             return []
-        if book.strike("bytes_corrupted", board=board, way=way):
+        if book.strike_at("bytes_corrupted", where):
             data = self._turned(data)
-        delayed = book.strike("bytes_delayed", board=board, way=way)
+        delayed = book.strike_at("bytes_delayed", where)
         after_ms = delayed.ms if delayed else 0.0
-        pieces = 2 if book.strike("bytes_repeated", board=board, way=way) else 1
+        pieces = 2 if book.strike_at("bytes_repeated", where) else 1
         return [(after_ms, data)] * pieces
 
     def _turned(self, data: bytes) -> bytes:

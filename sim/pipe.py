@@ -58,14 +58,14 @@ class Way:
 
     def _deliver(self) -> None:
         self._timer = None
-        now_s = self._loop.time() + _NEAR_S
-        arrived = []
-        while self._queue and self._queue[0][0] <= now_s:
-            arrived.append(self._queue.popleft()[1])
-        if self._queue:
-            self._timer = self._loop.call_at(self._queue[0][0], self._deliver)
+        queue, now_s = self._queue, self._loop.time() + _NEAR_S
+        arrived = b""
+        while queue and queue[0][0] <= now_s:
+            arrived += queue.popleft()[1]
+        if queue:
+            self._timer = self._loop.call_at(queue[0][0], self._deliver)
         if self._receive is not None and arrived:
-            self._receive(b"".join(arrived))
+            self._receive(arrived)
 
 
 class PipePort:

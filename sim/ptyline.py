@@ -74,7 +74,7 @@ class PtyLine:
         self._looking: asyncio.TimerHandle | None = None
         self._receive: Receive | None = None
         self._spoil = spoil
-        self._to_board, self._to_host = _Way(self._take), _Way(self._put)
+        self._to_board, self._to_host = _Way(self.arrive), _Way(self._put)
 
     def plug(self) -> None:
         """Give the host a fresh port under the same name; nothing if it has one."""
@@ -104,6 +104,11 @@ class PtyLine:
         self._board = self.pty = None
         self.link.unlink(missing_ok=True)
 
+    @property
+    def end(self) -> int | None:
+        """The descriptor of the board's end; None while unplugged, or while no host is there."""
+        return self._board if self._hosted else None
+
     def listen(self, receive: Receive | None) -> None:
         """Give the host's bytes to `receive`; None: to nobody."""
         self._receive = receive
@@ -118,7 +123,8 @@ class PtyLine:
             with suppress(OSError):  # nobody reads there, or the port is closed this moment
                 os.write(self._board, data)
 
-    def _take(self, data: bytes) -> None:
+    def arrive(self, data: bytes) -> None:
+        """Give the board bytes that the host wrote."""
         if self._receive is not None:
             self._receive(data)
 

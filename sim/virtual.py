@@ -10,11 +10,12 @@ hook `pytest_asyncio_loop_factories`.
 """
 
 import asyncio
-import heapq
 import selectors
 from _thread import get_ident  # asks which thread calls; starts none
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
+from heapq import heappop, heappush
 from typing import Any, NoReturn, TypeVarTuple
 
 NS_PER_S = 1_000_000_000
@@ -28,48 +29,11 @@ class VirtualTimeError(RuntimeError):
     """Something that cannot happen in virtual time was asked of the loop."""
 
 
-class _Timer(asyncio.TimerHandle):
-    """A timer that knows when it was set.
+class _NoSelector(selectors.BaseSelector):
+    """What the loop has where others have descriptors."""
 
-    asyncio keeps timers in a heap ordered by time alone, and a heap returns equal
-    ones in no particular order: two writes with the same delay would swap their
-    bytes. The running number makes the order of one instant the order of setting.
-    """
-
-    __slots__ = ("_key",)
-    _scheduled: bool
-
-    def __init__(
-        self,
-        key: int,
-        when: float,
-        callback: Callable[..., object],
-        args: tuple[Any, ...],
-        loop: asyncio.AbstractEventLoop,
-        context: Context | None,
-    ) -> None:
-        super().__init__(when, callback, args, loop, context)
-        self._key = key
-
-    def __lt__(self, other: Any) -> bool:
-        return self._key < other._key  # type: ignore[no-any-return]  # all in the heap are timers
-
-
-class _Jump(selectors.BaseSelector):
-    """The selector that never polls: to wait is to move the clock."""
-
-    def __init__(self) -> None:
-        self.now_ns, self.now_s = 0, 0.0
-
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        if timeout is None:
-            raise VirtualTimeError(
-                "every task waits and no timer is set: nothing could ever wake this loop"
-            )
-        if timeout > 0:
-            self.now_ns += round(timeout * NS_PER_S)
-            self.now_s = self.now_ns / NS_PER_S
-        return []
+    def select(self, timeout: float | None = None) -> NoReturn:
+        _refuse("a descriptor")
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> NoReturn:
         _refuse("a descriptor")
@@ -94,25 +58,34 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     from another thread, and for a wait that no timer can end.
     """
 
-    _scheduled: list[_Timer]
-    _clock_resolution: float
+    _ready: deque[asyncio.Handle]
+    _stopping: bool
 
     def __init__(self) -> None:
-        self._jump = _Jump()
+        self._now_ns, self._now_s = 0, 0.0
+        # A heap; the running number makes the order of one instant the order of setting. asyncio
+        # orders its own by time alone: two writes with the same delay would swap their bytes.
+        self._timers: list[tuple[int, asyncio.TimerHandle]] = []
+        # Those that were set for the instant in which they were set: behind all of the heap's.
+        self._now_due: list[asyncio.TimerHandle] = []
         self._set = 0
         self._thread = get_ident()
-        super().__init__(self._jump)
-        # Timers stand on whole nanoseconds: half of one tells "now" from "next".
-        self._clock_resolution = 0.5 / NS_PER_S
+        super().__init__(_NoSelector())
 
     @property
     def now_ns(self) -> int:
         """The clock, in whole nanoseconds since the loop was made."""
-        return self._jump.now_ns
+        return self._now_ns
+
+    @property
+    def timers(self) -> list[asyncio.TimerHandle]:
+        """The timers that will run, in no particular order."""
+        timers = [timer for _, timer in self._timers] + self._now_due
+        return [timer for timer in timers if not timer.cancelled()]
 
     def time(self) -> float:
         """Return the clock in seconds."""
-        return self._jump.now_s
+        return self._now_s
 
     def call_at(
         self,
@@ -124,13 +97,33 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Run `callback(*args)` at `when` (seconds, taken to the nearest nanosecond)."""
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        self._set += 1
         at_ns = round(when * NS_PER_S)
-        key = (at_ns << _NUMBER_BITS) + self._set
-        timer = _Timer(key, at_ns / NS_PER_S, callback, args, self, context)
-        heapq.heappush(self._scheduled, timer)
-        timer._scheduled = True
+        timer = asyncio.TimerHandle(at_ns / NS_PER_S, callback, args, self, context)
+        if at_ns == self._now_ns:
+            self._now_due.append(timer)
+        else:
+            self._set += 1
+            heappush(self._timers, ((at_ns << _NUMBER_BITS) + self._set, timer))
         return timer
+
+    def close(self) -> None:
+        """Close the loop; its timers are forgotten."""
+        self._timers.clear()
+        self._now_due.clear()
+        super().close()
+
+    def call_soon(
+        self,
+        callback: Callable[[*_Args], object],
+        *args: *_Args,
+        context: Context | None = None,
+    ) -> asyncio.Handle:
+        """Run `callback(*args)` in the next turn."""
+        if self.is_closed():
+            raise RuntimeError("Event loop is closed")
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
 
     def call_soon_threadsafe(
         self,
@@ -171,6 +164,40 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def _add_writer(self, fd: Any, callback: Any, *args: Any) -> NoReturn:
         _refuse("a descriptor")
+
+    def _run_once(self) -> None:
+        """Take turns until the loop is stopped; asyncio asks for one, and looks after it itself.
+
+        A turn is asyncio's own: what is ready, and behind it the timers that are due. Only where
+        nothing is ready, the clock jumps first.
+        """
+        timers, now_due, ready = self._timers, self._now_due, self._ready
+        stopped = False
+        while not stopped:
+            while timers and timers[0][1]._cancelled:
+                heappop(timers)
+            if not (ready or now_due or self._stopping):
+                self._jump()
+            beyond = (self._now_ns + 1) << _NUMBER_BITS
+            while timers and timers[0][0] < beyond:
+                ready.append(heappop(timers)[1])
+            if now_due:
+                ready.extend(now_due)
+                now_due.clear()
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                if not handle._cancelled:
+                    handle._run()
+            stopped = self._stopping
+
+    def _jump(self) -> None:
+        """Move the clock to the next timer; one whose time is past runs at once."""
+        if not self._timers:
+            raise VirtualTimeError(
+                "every task waits and no timer is set: nothing could ever wake this loop"
+            )
+        self._now_ns = max(self._now_ns, self._timers[0][0] >> _NUMBER_BITS)
+        self._now_s = self._now_ns / NS_PER_S
 
     # asyncio wakes a polling loop through a socket pair of its own. This one never
     # polls: what the same thread hands over is found by the next turn anyway.

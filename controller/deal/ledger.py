@@ -80,14 +80,14 @@ class Ledger(msgspec.Struct, frozen=True, kw_only=True):
         A doubled index brought two, unless the hopper gave its full number all
         the same: then the double was none.
         """
-        doubles = sum(card.doubled for card in self.cards)
-        landed = sum(card.landed == TRAY for card in self.cards)
+        doubles = [card.doubled for card in self.cards].count(True)
+        landed = [card.landed for card in self.cards].count(TRAY)
         return landed + min(doubles, self.expected - self.fed) - self.refed
 
     @property
     def under_way(self) -> bool:
         """Whether a card was seen at the window that has not landed yet."""
-        return any(card.landed is None for card in self.cards)
+        return any(card.landed is None for card in reversed(self.cards))
 
     def landed(self) -> dict[str, int]:
         """Return the cards in each outlet."""

@@ -6,12 +6,18 @@ vectors.json holds it to the byte. Nothing here knows a face.
 
 import hashlib
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 from controller.framing import lp
 
 SEED_BYTES = 32
 NONCE_BYTES = 32
 POCKET_LETTERS = "NWSE"
+
+_FULL_RUNS = (0, *(256 - 256 % bound for bound in range(1, 257)))
+"""By bound: how many bytes make full runs of 0…bound-1."""
+_RATE = 136
+"""Bytes that SHAKE-256 gives at a time: one more costs as much as all of them."""
 
 
 def context(
@@ -59,7 +65,7 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
     """
     if cards < 4 or cards % 4 or cards > 256:
         raise ValueError(f"four pockets share 4…256 cards, a multiple of four, not {cards}")
-    order = [letter for letter in POCKET_LETTERS for _ in range(cards // 4)]
+    order = list("".join([letter * (cards // 4) for letter in POCKET_LETTERS]))
     for i in range(cards - 1, 0, -1):
         j = below(i + 1)
         order[i], order[j] = order[j], order[i]
@@ -69,12 +75,16 @@ def fair_order(below: Callable[[int], int], cards: int) -> str:
 def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
     """Return `below(bound)` over a stream of bytes; a byte past the last full run is thrown away.
 
-    Taking the remainder of every byte would favour small numbers.
+    Taking the remainder of every byte would favour small numbers. `below` raises StopIteration
+    where the stream has ended.
     """
 
     def below(bound: int) -> int:
-        limit = 256 - 256 % bound
-        return next(byte for byte in stream if byte < limit) % bound
+        limit = _FULL_RUNS[bound]
+        for byte in stream:
+            if byte < limit:
+                return byte % bound
+        raise StopIteration
 
     return below
 
@@ -82,13 +92,13 @@ def even_draws(stream: Iterator[int]) -> Callable[[int], int]:
 def _draws(committed: bytes, seed: bytes, cut: int | None) -> Callable[[int], int]:
     cut_field = b"" if cut is None else str(cut).encode()
     source = hashlib.shake_256(lp("dealtable/deal/1") + lp(committed) + lp(seed) + lp(cut_field))
-    return even_draws(_endless(source.digest))
+    return even_draws(chain.from_iterable(_blocks(source.digest)))
 
 
-def _endless(first: Callable[[int], bytes]) -> Iterator[int]:
-    """Yield the bytes of an extendable output; 108 cards take about 121 of them."""
-    given, size = 0, 256
+def _blocks(first: Callable[[int], bytes]) -> Iterator[bytes]:
+    """Yield an extendable output in parts, without end; 108 cards take about 121 bytes of it."""
+    given, size = 0, _RATE
     while True:
         block = first(size)
-        yield from block[given:]
+        yield block[given:]
         given, size = size, size * 2

@@ -297,6 +297,8 @@ class TransferredData(Data, frozen=True):
     """The match goes on at the table `to`, by whose word.
 
     `to_head`: a head that the journal of that table had shortly before, where it was asked.
+    `entered_by`: who carried it out and entered the word as the chief's, which `by` gave; missing
+    where it was no word by mouth.
     """
 
     match: str
@@ -304,6 +306,7 @@ class TransferredData(Data, frozen=True):
     to_head: Hash | None
     by: str
     at_ms: Ms
+    entered_by: str | UnsetType = UNSET
 
 
 class TakenOverData(Data, frozen=True):
@@ -312,7 +315,10 @@ class TakenOverData(Data, frozen=True):
     `digest` names the document it came in (controller/match/transfer.py), `sig` is that table's
     signature of it, by the key `verify` that whoever ordered it named (controller/signing.py). Its
     `meeting` follows, and then its `events`, so many of kind `match`, with times of this table's
-    clock. `proofs`: what its attempts promised so far, by table, deal and attempt.
+    clock. `proofs`: what its attempts promised so far, by table, deal and attempt. `moves`: how it
+    came here, from table to table, for its score sheet; missing where the document has none.
+    `entered_by`: who took it here and entered the word as the chief's, which `by` gave; missing
+    where it was no word by mouth.
     """
 
     match: str
@@ -326,6 +332,8 @@ class TakenOverData(Data, frozen=True):
     proofs: list[dict[str, Any]]
     by: str
     at_ms: Ms
+    moves: list[dict[str, Any]] | UnsetType = UNSET
+    entered_by: str | UnsetType = UNSET
 
 
 class PauseData(Data, frozen=True):

@@ -122,10 +122,12 @@ class WireEvent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 def groups(events: Iterable[BoardEvent], limit: int = GROUP) -> Iterator[list[BoardEvent]]:
     """Cut a run of events where one entry must end: attempt, a board's boot, or `limit`."""
     group: list[BoardEvent] = []
+    boots: dict[Board, int] = {}
     for event in events:
-        if group and (len(group) >= limit or not _belongs(group, event)):
+        same_boot = boots.setdefault(event.board, event.boot) == event.boot
+        if group and (len(group) >= limit or group[0].attempt != event.attempt or not same_boot):
             yield group
-            group = []
+            group, boots = [], {event.board: event.boot}
         group.append(event)
     if group:
         yield group
@@ -198,11 +200,6 @@ def unpack_opened(record: Sequence[dict[str, Any]], attempt: int | None) -> list
 def _opened_events(group: dict[str, Any], attempt: int) -> Iterator[WireEvent]:
     looks = group.get("looks")
     yield from _events(group, attempt, None if looks is None else _bytes(looks), frozenset())
-
-
-def _belongs(group: Sequence[BoardEvent], event: BoardEvent) -> bool:
-    same_board = next((e for e in reversed(group) if e.board == event.board), event)
-    return (group[0].attempt, same_board.boot) == (event.attempt, event.boot)
 
 
 def _small(event: BoardEvent, sealed: frozenset[int]) -> bytes:

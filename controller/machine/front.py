@@ -56,8 +56,10 @@ class Front:
 
     def show(self) -> None:
         """Let the lamps say how the table is."""
+        if self._panel is None:
+            return
         wanted = lamps(self._record.state, self._record.shown, self._phase())
-        if self._panel is None or wanted == self._shown:
+        if wanted == self._shown:
             return
         self._shown = wanted
         try:

@@ -8,8 +8,8 @@ from sim.mechanics.cards import PhysicalCard
 from sim.mechanics.faults import Fault, Struck, check
 from sim.mechanics.tally import Tally
 
-# The values that fields of a fault must have, in the order in which they were asked for.
-_Where = tuple[tuple[str, object], ...]
+Where = tuple[tuple[str, object], ...]
+"""The values that fields of a fault must have, in the order in which they were asked for."""
 
 
 class _Shelf:
@@ -22,7 +22,7 @@ class _Shelf:
     def __init__(self) -> None:
         self.others: list[Fault] = []
         self.rated: list[Fault] = []
-        self._sums: dict[_Where, tuple[tuple[Fault, ...], tuple[float, ...]]] = {}
+        self._sums: dict[Where, tuple[tuple[Fault, ...], tuple[float, ...]]] = {}
 
     def add(self, fault: Fault) -> None:
         by_rate = bool(fault.rate) and fault.at is None
@@ -36,7 +36,7 @@ class _Shelf:
                 break
         self._sums.clear()
 
-    def draw(self, where: _Where, rng: random.Random, chances: int) -> Fault | None:
+    def draw(self, where: Where, rng: random.Random, chances: int) -> Fault | None:
         """Return which of those with a rate strikes now, if one does, of so many chances."""
         known = self._sums.get(where)
         if known is None:
@@ -115,12 +115,31 @@ class FaultBook:
         shelf = self._open.get(name)
         if shelf is None:
             return None
-        number = self._tally.arrived if number is None else number
-        fault = self._next(shelf, number, card, chances, tuple(where.items()))
-        if fault is not None:
-            if not (fault.repeat or fault.rate):
-                self.drop(fault)
-            self.note(fault, number)
+        return self._strike(shelf, number, card, chances, tuple(where.items()))
+
+    def strike_at(self, name: str, where: Where) -> Fault | None:
+        """Strike as `strike` does, for those who ask for the same fields again and again."""
+        shelf = self._open.get(name)
+        return None if shelf is None else self._strike(shelf, None, None, 1, where)
+
+    def _strike(
+        self,
+        shelf: _Shelf,
+        number: int | None,
+        card: PhysicalCard | None,
+        chances: int,
+        where: Where,
+    ) -> Fault | None:
+        if number is None:
+            number = self._tally.arrived
+        fault = _first(shelf.others, number, card, where) if shelf.others else None
+        if fault is None:
+            fault = shelf.draw(where, self._rng, chances)
+            if fault is None or not _meets(fault, card):
+                return None
+        if not (fault.repeat or fault.rate):
+            self.drop(fault)
+        self.note(fault, number)
         return fault
 
     def note(self, fault: Fault, number: int) -> None:
@@ -129,20 +148,19 @@ class FaultBook:
         self.struck.append(struck)
         self.told(struck)
 
-    def _next(
-        self, shelf: _Shelf, number: int, card: PhysicalCard | None, chances: int, where: _Where
-    ) -> Fault | None:
-        for fault in shelf.others:
-            due = fault.at is None or fault.at == number
-            if due and _meets(fault, card) and _fits(fault, where):
-                return fault
-        if not shelf.rated:
-            return None
-        drawn = shelf.draw(where, self._rng, chances)
-        return drawn if drawn is not None and _meets(drawn, card) else None
+
+def _first(
+    faults: list[Fault], number: int, card: PhysicalCard | None, where: Where
+) -> Fault | None:
+    """Return the first of these that is due at card `number`, and strikes it."""
+    for fault in faults:
+        due = fault.at is None or fault.at == number
+        if due and _meets(fault, card) and _fits(fault, where):
+            return fault
+    return None
 
 
-def _fits(fault: Fault, where: _Where) -> bool:
+def _fits(fault: Fault, where: Where) -> bool:
     return all(getattr(fault, field) == value for field, value in where)
 
 

@@ -88,7 +88,8 @@ class Clock:
             self.forget(pending)
 
     def _arm(self, pending: Pending, delay_ms: float) -> None:
-        pending.handle = self._loop.call_later(delay_ms / 1000 / self._speed, self._happen, pending)
+        at_s = self._loop.time() + delay_ms / 1000 / self._speed
+        pending.handle = self._loop.call_at(at_s, self._happen, pending)
 
     def _happen(self, pending: Pending) -> None:
         self._pending.discard(pending)

@@ -84,8 +84,8 @@ CHANCES = 5
 
 
 def moved(world: "World", name: str, value: int) -> None:
-    """Let strike what has a rate, at some time behind a move of lift or shuffler."""
-    if name in MOVES and world.faults.waits(_NAMES):
+    """Let strike what has a rate, at some time behind a change of one of MOVES."""
+    if world.faults.waits(_NAMES):
         delay_ms = world.rng.uniform(0, MOMENT_MS)
         world.clock.after(delay_ms, partial(strike, world, 0, CHANCES))
 

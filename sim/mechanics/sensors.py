@@ -41,7 +41,7 @@ class Sensors:
         self.levels = dict(self._so)
         self.stuck: set[str] = set()
         self._boards: list[Told] = []
-        self._eyes: list[Told] = []
+        self._eyes: dict[str, list[Told]] = {name: [] for name in self._so}
         self._disturbed: dict[str, Callable[[str, int, int], None]] = {}
         self._late: dict[str, int] = {}
 
@@ -51,7 +51,7 @@ class Sensors:
         if was == value:
             return
         self._so[name] = value
-        for told in self._eyes:
+        for told in self._eyes[name]:
             told(name, value)
         if name in self._disturbed:
             self._disturbed[name](name, value, was)
@@ -63,10 +63,17 @@ class Sensors:
         self._boards.append(told)
         return lambda: _drop(self._boards, told)
 
-    def watch(self, told: Told) -> Callable[[], None]:
-        """Tell `told` what really happens; returns what ends that."""
-        self._eyes.append(told)
-        return lambda: _drop(self._eyes, told)
+    def watch(self, told: Told, names: Iterable[str] | None = None) -> Callable[[], None]:
+        """Tell `told` what really happens, to these sensors or to all; returns what ends that."""
+        watched = [self._eyes[name] for name in (self._eyes if names is None else names)]
+        for eyes in watched:
+            eyes.append(told)
+
+        def end() -> None:
+            for eyes in watched:
+                _drop(eyes, told)
+
+        return end
 
     def stick(self, name: str, value: int) -> None:
         """Let `name` say `value` from now on, whatever is so; raises KeyError for no sensor."""

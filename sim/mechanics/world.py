@@ -68,7 +68,7 @@ class World:
         self.cards_made = 0
         self._sets: list[range] = []
         self._build(settings)
-        self.dealer.watch(partial(parts.moved, self))
+        self.dealer.watch(partial(parts.moved, self), parts.MOVES)
         self.people = People(self, settings)
         for fault in settings.faults:
             self.add_fault(fault)

@@ -69,6 +69,16 @@ def test_the_published_vectors_hold_for_the_product_and_for_the_page(
     assert hands.hex() == vector["hands"]
 
 
+@given(SEEDS)
+def test_the_stream_goes_on_for_as_many_places_as_are_asked_for(seed: bytes) -> None:
+    fields = (b"dealtable/deal/1", bytes(32), seed, b"41")
+    material = b"".join(len(field).to_bytes(2, "big") + field for field in fields)
+    below = fair.even_draws(iter(hashlib.shake_256(material).digest(2048)))
+    fair.fair_order(below, 108)
+    places = itertools.islice(fair.turned_up(bytes(32), seed, 41, 108), 600)
+    assert list(places) == [below(108) + 1 for _ in range(600)]
+
+
 @pytest.mark.parametrize("cards", [4, 8])
 def test_every_order_of_a_small_deck_comes_from_equally_many_draws(cards: int) -> None:
     bounds = range(cards, 1, -1)

@@ -23,6 +23,7 @@ from drivers.firmware import codec, wire
 from drivers.link.frames import AskStatus, Begin, Feed, Route, Shuffle
 from drivers.link.link import Link
 from drivers.link.outbox import Outbox
+from sim.virtual import VirtualLoop
 
 if TYPE_CHECKING:
     from tests.link.conftest import Rig
@@ -49,7 +50,8 @@ def times(rig: "Rig", kind: int) -> list[int]:
 
 def own_timers() -> list[asyncio.TimerHandle]:
     loop = asyncio.get_running_loop()
-    return [timer for timer in loop._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
+    assert isinstance(loop, VirtualLoop)
+    return loop.timers
 
 
 async def sleep_ms(ms: float) -> None:

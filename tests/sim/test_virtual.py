@@ -64,6 +64,40 @@ def test_instants_that_differ_by_rounding_alone_are_one_instant() -> None:
     assert ran == list(range(60))
 
 
+def test_a_timer_for_this_very_instant_runs_behind_all_that_is_ready_and_in_its_order() -> None:
+    ran: list[str] = []
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def first() -> None:
+            ran.append("first")
+            loop.call_later(0, ran.append, "at once")
+            loop.call_later(0, ran.append, "at once, too")
+            loop.call_soon(ran.append, "soon")
+
+        loop.call_later(1, first)
+        loop.call_later(1, ran.append, "second")
+        await asyncio.sleep(2)
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(main())
+    assert ran == ["first", "second", "soon", "at once", "at once, too"]
+
+
+def test_the_loop_tells_which_timers_will_run() -> None:
+    async def main() -> list[bool]:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualLoop)
+        set_at = [loop.call_later(later, print) for later in (0, 0, 1, 1)]
+        for timer in set_at[::2]:
+            timer.cancel()
+        return [timer in loop.timers for timer in set_at]
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        assert runner.run(main()) == [False, True, False, True]
+
+
 def test_a_timer_a_nanosecond_later_runs_a_nanosecond_later() -> None:
     async def main() -> list[int]:
         loop = asyncio.get_running_loop()

@@ -65,6 +65,8 @@ class Course(msgspec.Struct):
     there; `jams` and `not_landed` those anywhere, and those behind the gate; `odd` events that no
     right attempt has at that point. `passed` are the counts behind so many events, from none on;
     `codes` those events'. `by_last`: strays, and cards not landed, up to the last landing.
+    `fed`, `refed`, `doubles` and `landings` count the cards: from the hopper, from the tray,
+    those that came as two, and those in each outlet.
     """
 
     set_of: int
@@ -83,10 +85,14 @@ class Course(msgspec.Struct):
     codes: list[int] = []
     shuffled: bool = False
     by_last: tuple[int, int] = (0, 0)
+    fed: int = 0
+    refed: int = 0
+    doubles: int = 0
+    landings: dict[str, int] = {}
 
     def landed(self, outlet: str) -> int:
         """Return the landings in an outlet."""
-        return sum(card.landed == outlet for card in self.cards.values())
+        return self.landings.get(outlet, 0)
 
     def placed(self) -> dict[int, Card]:
         """Return the cards in seats' pockets by their place."""
@@ -117,22 +123,22 @@ def course(events: Sequence[WireEvent], cards: int) -> Course:
         _in_turn(seen, event)
         card = seen.cards.get(event.index)
         if event.code == AT_READER and card is None:
-            refeeding = refeeding or _fed(seen) == cards
+            refeeding = refeeding or seen.fed == cards
             place = (aside.pop() if aside else None) if refeeding else event.index
             if event.index != len(seen.cards) + 1:
                 seen.odd.append(f"index {event.index} follows {len(seen.cards)}")
             looks = seen.looks.setdefault(event.index, [])
             card = Card(event.index, place, refeeding, event.index in doubled, looks=looks)
-            seen.cards[event.index], seen.early = card, False
+            _come(seen, card)
         elif event.code == GATE and card is not None and card.gate is None:
             card.gate, card.before = _outlet(event), len(card.looks)
         elif event.code == LANDED and card is not None and card.gate and card.landed is None:
-            card.landed = _outlet(event)
+            _land(seen, card, _outlet(event))
             if card.landed == TRAY and card.place is not None:
                 aside.append(card.place)
         elif event.code == HOPPER_EMPTY and event.place == _HOPPER:
             if not refeeding:
-                aside[:0] = range(cards, _fed(seen), -1)
+                aside[:0] = range(cards, seen.fed, -1)
             refeeding = seen.ran_out = True
         elif event.code == DOUBLE:
             doubled.add(event.index)
@@ -141,7 +147,7 @@ def course(events: Sequence[WireEvent], cards: int) -> Course:
         else:
             _beside(seen, event)
         _count(seen, event)
-    seen.ran_out = seen.ran_out or _fed(seen) >= cards
+    seen.ran_out = seen.ran_out or seen.fed >= cards
     return seen
 
 
@@ -156,8 +162,18 @@ def _in_turn(seen: Course, event: WireEvent) -> None:
         seen.odd.append("a card moved behind the last one")
 
 
-def _fed(seen: Course) -> int:
-    return sum(not card.from_tray for card in seen.cards.values())
+def _come(seen: Course, card: Card) -> None:
+    """Take a card that came to the window."""
+    seen.cards[card.index], seen.early = card, False
+    seen.fed += not card.from_tray
+    seen.refed += card.from_tray
+    seen.doubles += card.doubled
+
+
+def _land(seen: Course, card: Card, outlet: str) -> None:
+    """Take a card that fell into an outlet."""
+    card.landed = outlet
+    seen.landings[outlet] = seen.landed(outlet) + 1
 
 
 def _count(seen: Course, event: WireEvent) -> None:
@@ -165,11 +181,9 @@ def _count(seen: Course, event: WireEvent) -> None:
     if event.code == LANDED:
         seen.by_last = (seen.strays, seen.not_landed)
     if event.code in (AT_READER, LANDED):
-        fed = _fed(seen)
-        refed = len(seen.cards) - fed
-        doubles = sum(card.doubled for card in seen.cards.values())
-        in_tray = seen.landed(TRAY) + min(doubles, max(0, seen.set_of - fed)) - refed
-        seen.counts = (fed, refed, *map(seen.landed, SEATS), in_tray)
+        twice = min(seen.doubles, max(0, seen.set_of - seen.fed))
+        in_tray = seen.landed(TRAY) + twice - seen.refed
+        seen.counts = (seen.fed, seen.refed, *map(seen.landed, SEATS), in_tray)
     seen.passed.append(seen.counts)
     seen.codes.append(event.code)
 

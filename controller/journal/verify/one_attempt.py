@@ -186,6 +186,8 @@ def _is_from(whole: Sequence[WireEvent], events: Sequence[WireEvent]) -> bool:
 
 def _same(one: WireEvent, other: WireEvent) -> bool:
     """Tell whether two tell one event; a place or look in a box that stayed shut may be any."""
+    if one == other:
+        return True
     looks = one.look is None or other.look is None or one.look == other.look
     shut = one.code in OF_POCKETS and UNTOLD in (one.place, other.place)
     return looks and _blind(one, shut) == _blind(other, shut)

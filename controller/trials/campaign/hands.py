@@ -93,7 +93,7 @@ class People:
     async def work(self) -> None:
         """Do what is due until the deals are over. Raises Stuck (memory.py)."""
         while not self._over():
-            self._memory.watch(self._state, self._words())
+            self._memory.watch(self._state, self._words)
             deed = self._due()
             if deed is not None:
                 await deed

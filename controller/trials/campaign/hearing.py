@@ -7,7 +7,7 @@ chief's key.
 
 import base64
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
+from dataclasses import replace
 from itertools import zip_longest
 from typing import NamedTuple, Protocol
 
@@ -68,7 +68,7 @@ class Hearing:
         }
         self._cards = deck.cards
         self._turned_again = profile.turnup.faces()
-        house.sim.world.dealer.watch(self._eyes)
+        house.sim.world.dealer.watch(self._eyes, ["lift"])
 
     def held(self, notes: Notes) -> None:
         """Take the verdict of an attempt: right hands must lie there if it says so."""
@@ -88,7 +88,7 @@ class Hearing:
     def _eyes(self, name: str, value: int) -> None:
         """See the lift come up with cards on it: from here on they are in people's hands."""
         world = self._house.sim.world
-        if name != "lift" or not value or not any(world.pockets.stacks[:4]):
+        if not value or not any(world.pockets.stacks[:4]):
             return
         notes = self._chronicle.present
         if notes is None or notes.outcome != "ok":
@@ -97,7 +97,7 @@ class Hearing:
             self._look(notes, "out")
 
     def _look(self, notes: Notes, when: str) -> None:
-        passages = tuple(copy(one) for one in self._tape.passages(notes.since))
+        passages = tuple(replace(one) for one in self._tape.passages(notes.since))
         truth = self._house.sim.world.truth()
         unseen = any(fault.name in judge.UNSEEN for fault in notes.active)
         self._looks.append(Look(notes.attempt, when, truth, passages, unseen))

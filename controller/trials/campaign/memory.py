@@ -4,6 +4,7 @@ Times are the loop's, in seconds.
 """
 
 import asyncio
+from collections.abc import Callable
 
 from controller.messages import Phase, State
 from sim.mechanics.truth import Truth
@@ -62,17 +63,17 @@ class Memory:
         self._tried[what] = now_s
         return True
 
-    def watch(self, state: State | None, words: str) -> None:
-        """Raise Stuck where nothing has changed for too long; `words` say where it stands."""
+    def watch(self, state: State | None, words: Callable[[], str]) -> None:
+        """Raise Stuck where nothing has changed for too long; `words()` say where it stands."""
         now_s, signature = self._loop.time(), _signature(state)
         if signature != self._seen:
             self._seen, self._seen_s = signature, now_s
         if state is not None:
             self._attempts.add(state.machine.attempt)
         if now_s - self._seen_s > STUCK_S:
-            raise Stuck(f"{words}: nothing new for {STUCK_S:g} s")
+            raise Stuck(f"{words()}: nothing new for {STUCK_S:g} s")
         if len(self._attempts) > MOST_ATTEMPTS:
-            raise Stuck(f"{words}: {MOST_ATTEMPTS} attempts of one deal")
+            raise Stuck(f"{words()}: {MOST_ATTEMPTS} attempts of one deal")
 
     def new_deal(self) -> None:
         """Begin to count attempts anew."""

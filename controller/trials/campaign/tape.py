@@ -67,8 +67,8 @@ class Tape:
 
     def look(self) -> None:
         """See what came to lie in a pocket or in the tray since the last look."""
-        for outlet, stack in enumerate(self._world.pockets.stacks):
-            known = self._lies[outlet]
+        stacks = self._world.pockets.stacks
+        for outlet, (known, stack) in enumerate(zip(self._lies, stacks, strict=True)):
             if len(known) == len(stack) and (not stack or known[-1] == stack[-1].id):
                 continue
             lies = [card.id for card in stack]
