@@ -24,6 +24,7 @@ Sealed = Annotated[
 ]
 
 Stalled = Literal["feed", "pass", "gate", "shuffle", "lift"]
+Silent = Literal["engine"]
 """A motor that did not bring its part to where its sensor is."""
 
 
@@ -172,10 +173,12 @@ class OpenedHand(Answer, frozen=True):
 
 
 class Tested(Answer, frozen=True):
-    """The boards that have tested themselves, and the motors that did not turn."""
+    """The boards that have tested themselves, the motors that did not turn, and what said nothing:
+    some engines say nothing of an empty window."""
 
     boards: list[Board]
     stalled: list[Stalled]
+    silent: list[Silent]
 
 
 class Configured(Answer, frozen=True):
@@ -186,10 +189,11 @@ class Configured(Answer, frozen=True):
 
 
 class Calibrated(Answer, frozen=True):
-    """The board that is at its known positions, and the motors that did not turn."""
+    """The board that is at its known positions, the motors that did not turn, what said nothing."""
 
     board: Board
     stalled: list[Stalled]
+    silent: list[Silent]
 
 
 ANSWERS: Final[Mapping[str, type[msgspec.Struct]]] = {

@@ -8,6 +8,7 @@ from controller.config import TableConfig
 from controller.doctor.facts import Answer, Facts, Pins, Port
 from controller.doctor.finding import Findings, amber, green, red, unknown
 from drivers.events import Board
+from drivers.firmware.version import FIRMWARE_VERSION
 from drivers.identity import Welcome
 from drivers.latency import LATENCY_MS
 
@@ -90,12 +91,17 @@ def _board(board: Board, named: BoardConfig, answer: Answer, shipped: str) -> Fi
     elif welcome is not None and welcome.firmware_hash != shipped:
         do = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
         what = f"{_named(welcome)}: its firmware is {welcome.firmware_hash}, shipped is {shipped}"
-        yield red(check, what, do)
+        # An older release's is what an upgrade finds; another one of this version is nobody's.
+        yield (amber if _older(welcome) else red)(check, what, do)
     elif welcome is not None and welcome.hal == "adapter":
         do = "read what no adapter can promise: deploy/THREATS.md"
         yield amber(check, f"{_named(welcome)}: a bought part with an adapter before it", do)
     elif welcome is not None:
         yield green(check, f"{_named(welcome)}, as shipped, settings {welcome.settings_crc:08x}")
+
+
+def _older(welcome: Welcome) -> bool:
+    return tuple(map(int, welcome.firmware.split("."))) < FIRMWARE_VERSION
 
 
 def _named(welcome: Welcome) -> str:

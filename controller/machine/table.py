@@ -117,7 +117,7 @@ class Table:
         """Put an event on its way into the journal; let a board go on that stopped for ours."""
         self._wire_log.add(event)
         if event.code is Code.ENGINE:
-            self._show_engine(there=bool(event.place))
+            self._show_engine(event)
         elif event.code is Code.DRIVE:
             self._show_drive(event)
         if event.code is not Code.STOPPED:
@@ -129,11 +129,14 @@ class Table:
             self._asides.add(room)
             room.add_done_callback(self._asides.discard)
 
-    def _show_engine(self, *, there: bool) -> None:
-        """Say while the engine behind the reader board is away."""
-        if there:
+    def _show_engine(self, event: Event) -> None:
+        """Say while the engine behind the reader board is away.
+
+        One that does not answer a self-test may have nothing to say of an empty window.
+        """
+        if event.place:
             self._record.clear("ENGINE_LOST", "reader")
-        else:
+        elif not event.index:
             self._record.latch("ENGINE_LOST", {"board": "reader"})
 
     def _show_drive(self, event: Event) -> None:

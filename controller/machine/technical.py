@@ -21,6 +21,8 @@ LOOK_S: Final = 0.05
 """How often a board is asked whether it still moves."""
 LOOKS: Final = 400
 """Looks at the longest motion of a test; the board's own limits end it long before."""
+ENGINE_LOOKS: Final = 30
+"""Looks at the reader's engine: longer than a board waits for one."""
 _BOUNDS: Final[Mapping[str, Mapping[str, tuple[int, int]]]] = {
     "dealer": of_dealer.BOUNDS,
     "reader": of_reader.BOUNDS,
@@ -35,9 +37,12 @@ class Technical:
         self._dealer, self._reader = dealer, reader
 
     async def selftest(self, order: Order) -> None:
-        """Have both boards test themselves. A motor that does not turn is named, and latched."""
+        """Have both boards test themselves. A motor that does not turn is named, and latched.
+
+        An engine that says nothing is named, too, and no more: some say nothing of an empty window.
+        """
         found = await self._tested(self._dealer, self._reader)
-        await order.carried_out({"boards": ["dealer", "reader"], "stalled": found})
+        await order.carried_out({"boards": ["dealer", "reader"], **found})
 
     async def configure(self, order: Order) -> None:
         """Change settings of a board, by their names in PROTOCOL.md: all of them, or none."""
@@ -55,7 +60,7 @@ class Technical:
         if args.board == "dealer":
             await self._do(self._dealer.retract, self._at_rest)
         found = await self._tested(self._board(args.board))
-        await order.carried_out({"board": args.board, "stalled": found})
+        await order.carried_out({"board": args.board, **found})
 
     def require_free(self) -> None:
         """Return if the boards may be tested. Raises OrderRefused."""
@@ -71,26 +76,39 @@ class Technical:
     def _board(self, name: str) -> Dealer | Reader:
         return self._dealer if name == "dealer" else self._reader
 
-    async def _tested(self, *boards: Dealer | Reader) -> list[str]:
-        """Have boards test themselves; return the motors that did not turn. Raises OrderRefused."""
+    async def _tested(self, *boards: Dealer | Reader) -> dict[str, list[str]]:
+        """Have boards test themselves; return what did not turn, or answer. Raises OrderRefused."""
         self.require_free()
         stalled: list[str] = []
+        answers: list[bool] = []
 
         def note(event: Event) -> None:
             if event.code is Code.STALL:
                 stalled.append(Motor(event.place).name.lower())
+            elif event.code is Code.ENGINE and event.index:
+                answers.append(bool(event.place))
 
         self._table.overheard = note
         try:
             await self._do(*(board.selftest for board in boards))
             await self._do(self._at_rest)
+            if self._reader in boards:
+                await self._engine_said(answers)
         finally:
             self._table.overheard = None
         if stalled:
             self._record.latch("STALL", {"place": ", ".join(stalled)})
         elif self._dealer in boards:
             self._record.clear("STALL")
-        return stalled
+        silent = ["engine"] if self._reader in boards and not any(answers) else []
+        return {"stalled": stalled, "silent": silent}
+
+    async def _engine_said(self, answers: list[bool]) -> None:
+        """Return once the reader board has told what its engine did, or at the limit."""
+        for _ in range(ENGINE_LOOKS):
+            if answers:
+                return
+            await asyncio.sleep(LOOK_S)
 
     async def _at_rest(self) -> None:
         """Return once nothing of the dealer board moves, or at the limit."""

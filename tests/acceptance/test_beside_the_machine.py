@@ -127,7 +127,7 @@ def test_a_bench_pins_both_boards() -> None:
 
 
 @pytest.mark.virtual
-async def test_a_machines_own_selftest_finds_an_engine_that_says_nothing(
+async def test_a_machines_own_selftest_names_an_engine_that_says_nothing_and_latches_nothing(
     runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with trial(Settings(), runtime_dir) as at:
@@ -135,8 +135,13 @@ async def test_a_machines_own_selftest_finds_an_engine_that_says_nothing(
         outputs = at.sim.world._outputs
         with monkeypatch.context() as dead:
             dead.setitem(outputs, "shoot", lambda shot: None)
-            assert (await at.order(Role.TECHNICIAN, "selftest")).ok
-            state = await at.until(lambda state: bool(state.alerts))
-        assert [alert.name for alert in state.alerts] == ["ENGINE_LOST"]
-        assert (await at.order(Role.TECHNICIAN, "selftest")).ok
-        await at.until(lambda state: not state.alerts)
+            replies = [
+                await at.order(Role.TECHNICIAN, "selftest"),
+                await at.order(Role.TECHNICIAN, "calibrate", board="reader"),
+            ]
+        assert [(one.result or {})["silent"] for one in replies] == [["engine"], ["engine"]]
+        reply = await at.order(Role.TECHNICIAN, "selftest")
+        assert (reply.result or {})["silent"] == []
+        assert at.machine.state().alerts == []
+        await at.deal()
+        await at.phase(Phase.HELD)

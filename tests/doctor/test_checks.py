@@ -130,6 +130,12 @@ CASES: list[Case] = [
         f"shipped is {SHIPPED}",
     ),
     (
+        board(welcome=welcome("dealer", "0" * 16, firmware_hash="00" * 8, firmware="0.0.9")),
+        "dealer board",
+        AMBER,
+        "shipped is",
+    ),
+    (
         board(welcome=welcome("dealer", "0" * 16, hal="adapter")),
         "dealer board",
         AMBER,

@@ -119,7 +119,7 @@ async def test_a_selftest_moves_the_gate_to_every_outlet_and_ends_before_its_ans
     async with table() as trial:
         await trial.phase(Phase.EMPTY)
         answer = await done(trial, "selftest")
-        assert answer == {"boards": ["dealer", "reader"], "stalled": []}
+        assert answer == {"boards": ["dealer", "reader"], "stalled": [], "silent": []}
         assert not await trial.machine.dealer.moves()
         assert trial.sim.world.dealer.levels["gate_at"] == wire.TRAY
         assert alerts(trial) == []
