@@ -16,6 +16,8 @@ Examples:
                                  the console for half an hour, with its memory
 """
 
+_SMALL = 10.0
+
 
 class _WithFigures(click.Command):
     """Its help names every figure; they are imported for that, and not before."""
@@ -44,7 +46,7 @@ class _WithFigures(click.Command):
     type=Whole(1, 1_000),
     default=Watch.feeds,
     show_default=True,
-    help="How many tables that console has; limits are for this many.",
+    help="How many tables that console has; limits are for this many. `fan_in` hears so many, too.",
 )
 @click.option(
     "--browsers",
@@ -84,6 +86,11 @@ def _line(one: Measured) -> str:
     aim = f", aim {one.aim}: {'met' if one.met else 'missed'}" if one.aim else ""
     verdict = "" if one.ok else f"  too much: at most {one.most:g} ×"
     return (
-        f"{name:30} {one.value:>12,.1f} {one.unit}, {one.times_floor:.3g} × its floor of "
-        f"{one.floor:,.1f}{aim}{verdict}"
+        f"{name:30} {_number(one.value):>12} {one.unit}, {one.times_floor:.3g} × its floor of "
+        f"{_number(one.floor)}{aim}{verdict}"
     )
+
+
+def _number(value: float) -> str:
+    """Return a value to its tenth; what is small, as a share of a core, by three digits."""
+    return f"{value:,.1f}" if value >= _SMALL else f"{value:.3g}"

@@ -1,12 +1,14 @@
-"""The floor of `bench console`: the same feeds, drained and decoded, and nothing else.
+"""The floor of a console's lines: the same feeds, drained and decoded, and nothing else.
 
-Reads one line of JSON, a list of `FeedAt`; prints a line as soon as it has heard them all, and
-goes on until it is ended.
+As a program it reads one line of JSON, a list of `FeedAt`; prints a line as soon as it has heard
+them all, and goes on until it is ended.
 """
 
 import asyncio
 import selectors
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -18,26 +20,16 @@ from controller.messages import State
 from controller.trials.feeds import FeedAt
 
 TICK_S = 0.05
+_LOOK_S = 0.005
 _MOST_SOCKETS = 4_096
 
 
 async def drain(feeds: list[FeedAt]) -> None:
     """Hear all feeds until cancelled; say so once each of them was heard."""
-    let_open_many_files()
-    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-    context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
     decoder = msgspec.json.Decoder(State)
-    selector = selectors.DefaultSelector()
-    public, secret = zmq.curve_keypair()
-    for one in feeds:
-        socket: Any = context.socket(zmq.SUB)
-        for option, value in (OPTIONS | OF_A_HEARER).items():
-            socket.setsockopt(option, value)
-        socket.curve_serverkey = one.server_key.encode()
-        socket.curve_publickey, socket.curve_secretkey = public, secret
-        socket.subscribe(b"")
-        socket.connect(one.feed)
-        selector.register(socket.fileno(), selectors.EVENT_READ, socket)
+    sockets = _opened(feeds, _context())
+    selector = _watching(sockets)
+    for socket in sockets:
         _read(socket, decoder)
     heard: set[str] = set()
     while True:
@@ -50,10 +42,61 @@ async def drain(feeds: list[FeedAt]) -> None:
         await asyncio.sleep(TICK_S)
 
 
+@contextmanager
+def joined(feeds: Sequence[FeedAt]) -> Iterator[None]:
+    """Open a line to each feed for the block, which begins once each has brought a message."""
+    context = _context()
+    sockets = silent = _opened(feeds, context)
+    selector = _watching(sockets)
+    try:
+        while silent := [socket for socket in silent if not _has_come(socket)]:
+            selector.select(_LOOK_S)
+        yield
+    finally:
+        selector.close()
+        for socket in sockets:
+            socket.close()
+        context.term()
+
+
+def _context() -> "zmq.Context[zmq.Socket[bytes]]":
+    let_open_many_files()
+    context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+    context.set(zmq.MAX_SOCKETS, _MOST_SOCKETS)
+    return context
+
+
+def _opened(feeds: Sequence[FeedAt], context: "zmq.Context[zmq.Socket[bytes]]") -> list[Any]:
+    sockets = []
+    public, secret = zmq.curve_keypair()
+    for one in feeds:
+        socket: Any = context.socket(zmq.SUB)
+        for option, value in (OPTIONS | OF_A_HEARER).items():
+            socket.setsockopt(option, value)
+        socket.curve_serverkey = one.server_key.encode()
+        socket.curve_publickey, socket.curve_secretkey = public, secret
+        socket.subscribe(b"")
+        socket.connect(one.feed)
+        sockets.append(socket)
+    return sockets
+
+
+def _watching(sockets: Sequence[Any]) -> selectors.BaseSelector:
+    """Return what watches sockets, with each as its data."""
+    selector = selectors.DefaultSelector()
+    for socket in sockets:
+        selector.register(socket.fileno(), selectors.EVENT_READ, socket)
+    return selector
+
+
+def _has_come(socket: Any) -> bool:
+    return bool(socket.getsockopt(zmq.EVENTS) & zmq.POLLIN)
+
+
 def _read(socket: Any, decoder: "msgspec.json.Decoder[State]") -> list[str]:
     """Read and decode what has come; return whose states it was."""
     told = []
-    while socket.getsockopt(zmq.EVENTS) & zmq.POLLIN:
+    while _has_come(socket):
         topic, body = socket.recv_multipart(zmq.NOBLOCK)
         if topic.startswith(b"state/"):
             told.append(decoder.decode(body).table)

@@ -8,22 +8,21 @@ that drains the same feeds and decodes each state.
 """
 
 import asyncio
-import os
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from controller.gateway.certificates import create_keys
 from controller.messages import Role
 from controller.roster import CLIENTS
+from controller.trials.beside import Beside, Feeds, beside, feeds_beside
 from controller.trials.costs import costs
-from controller.trials.feeds import Called, FeedAt, Said
-from controller.trials.hall import HallError, end_program, memory_folder, start_program
+from controller.trials.feeds import Called, FeedAt
+from controller.trials.hall import HallError, memory_folder
 from controller.trials.hall_console import RunningConsole, area_of
 from controller.trials.pixels import Drawn, Heap, Seen, lacking
 from controller.trials.watched import Memory, Times, memory, times, until_drawn_ms
@@ -42,10 +41,8 @@ _LEAST_S: Final = 2.0
 _PATIENCE_S: Final = 60.0
 _LOOK_S: Final = 5.0
 _LOOKS: Final = 60
-_LINE: Final = 1 << 28
 _PIN: Final = "271828"
 
-Shape = TypeVar("Shape")
 Tell = Callable[[str], None]
 """Takes a line for people: what is being done, and how far it is."""
 
@@ -118,75 +115,13 @@ async def console_load(load: Load, tell: Tell = lambda line: None) -> Console:
         raise HallError(f"no pixels are measured: {what}")
     with memory_folder(Path(tempfile.gettempdir())) as folder:
         tell(f"opening {load.feeds} feeds of {load.per_s:g} states a second, and the console")
-        async with _feeds(load) as feeds:
+        async with feeds_beside(load.feeds, load.per_s, callers=CALLERS) as feeds:
             console = _configured(folder, feeds.at)
             try:
                 await console.start()
                 return await _watched(load, console, feeds, tell)
             finally:
                 await console.stop()
-
-
-class _Helper:
-    """A process that answers lines with lines of JSON."""
-
-    def __init__(self, process: asyncio.subprocess.Process, what: str) -> None:
-        self.process, self._what = process, what
-
-    def ask(self, line: bytes) -> None:
-        """Send a line."""
-        assert self.process.stdin is not None
-        self.process.stdin.write(line + b"\n")
-
-    async def told(self, shape: type[Shape]) -> Shape:
-        """Return its next line. Raises HallError where it has gone."""
-        assert self.process.stdout is not None
-        line = await self.process.stdout.readline()
-        if not line:
-            raise HallError(f"{self._what} ended by itself; its last words stand above")
-        return msgspec.json.decode(line, type=shape)
-
-    async def answer(self, line: bytes, shape: type[Shape]) -> Shape:
-        """Return what it answers to a line. Raises HallError."""
-        self.ask(line)
-        return await self.told(shape)
-
-
-@asynccontextmanager
-async def _helper(
-    module: str, *words: str, env: Mapping[str, str] | None = None
-) -> AsyncIterator[_Helper]:
-    """Run a module of the trials as a process for the block; `env` goes on top of this one's."""
-    process = await start_program(
-        *words,
-        module=f"controller.trials.{module}",
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        limit=_LINE,
-        env={**os.environ, **(env or {})},
-    )
-    try:
-        yield _Helper(process, module)
-    finally:
-        await end_program(process)
-
-
-class _Feeds:
-    """The process of the feeds, and where they are."""
-
-    def __init__(self, helper: _Helper, at: list[FeedAt]) -> None:
-        self._helper, self.at = helper, at
-
-    async def quiet(self) -> Said:
-        """Let nothing more happen but states; return what did."""
-        return await self._helper.answer(b"", Said)
-
-
-@asynccontextmanager
-async def _feeds(load: Load) -> AsyncIterator[_Feeds]:
-    words = ("--count", str(load.feeds), "--per-s", str(load.per_s), "--callers", str(CALLERS))
-    async with _helper("feeds", *words) as helper:
-        yield _Feeds(helper, await helper.told(list[FeedAt]))
 
 
 def _configured(folder: Path, at: Sequence[FeedAt]) -> RunningConsole:
@@ -203,7 +138,7 @@ def _configured(folder: Path, at: Sequence[FeedAt]) -> RunningConsole:
     return RunningConsole(config)
 
 
-async def _watched(load: Load, console: RunningConsole, feeds: _Feeds, tell: Tell) -> Console:
+async def _watched(load: Load, console: RunningConsole, feeds: Feeds, tell: Tell) -> Console:
     assert console.process is not None
     watch = _Watch(console.process.pid, tell)
     with_browsers, looked = await _with_browsers(load, console, watch)
@@ -226,7 +161,7 @@ async def _watched(load: Load, console: RunningConsole, feeds: _Feeds, tell: Tel
 class _Looked:
     """What is seen on the pages, taken little by little, so that none of them has to keep it."""
 
-    def __init__(self, helper: _Helper) -> None:
+    def __init__(self, helper: Beside) -> None:
         self._helper = helper
         self._drawn: list[Drawn] = []
         self._bare_ms: list[float] = []
@@ -313,7 +248,7 @@ async def _with_browsers(
     words = ("--url", console.url, "--count", str(load.browsers), "--pin", _PIN)
     own = console.folder / "browsers"  # what they leave goes with everything else
     own.mkdir()
-    async with _helper("pixels", *words, env={"TMPDIR": str(own)}) as helper:
+    async with beside("pixels", *words, env={"TMPDIR": str(own)}) as helper:
         await helper.told(dict[str, str])  # they are open
         await asyncio.sleep(SETTLE_S)
         looked = _Looked(helper)
@@ -323,7 +258,7 @@ async def _with_browsers(
 
 async def _alone(seconds: float, at: Sequence[FeedAt], watch: _Watch) -> tuple[Phase, float]:
     """Return the phase of a console alone, and the share of a bare process over the same time."""
-    async with _helper("bare_drain") as bare:
+    async with beside("bare_drain") as bare:
         bare.ask(msgspec.json.encode(list(at)))
         async with asyncio.timeout(_PATIENCE_S):
             await bare.told(dict[str, str])  # it hears them all

@@ -48,6 +48,22 @@ def costs(root: int) -> dict[str, Cost]:
     }
 
 
+def processes(root: int) -> dict[str, int]:
+    """Return the pid of what the process `root` started, by kind: the last one of each."""
+    return {_kind(pid): int(pid) for pid in _family(root)}
+
+
+def resident_mib(pid: int) -> float:
+    """Return what of a process lies in memory, shared pages counted."""
+    return _memory_mib(pid)[0]
+
+
+def to_disk_kib(pid: int) -> float:
+    """Return what a process has had written to disks since it began."""
+    rows = (_PROC / str(pid) / "io").read_text().splitlines()
+    return int(dict(row.split(": ") for row in rows)["write_bytes"]) / _MIB
+
+
 def since(before: Mapping[str, Cost], now: Mapping[str, Cost]) -> dict[str, Cost]:
     """Return `now` with the processor time alone that was used since `before`."""
     return {

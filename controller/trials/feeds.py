@@ -16,6 +16,7 @@ import asyncio
 import hashlib
 import re
 import sys
+import zlib
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -155,6 +156,8 @@ class SimFeed:
         self.chain = Chain(state)
         self._topic = state_topic(state.table).encode()
         self.seq = state.seq
+        # Tables of a hall are not in step: each is at another card.
+        self._ahead = zlib.crc32(self.id.encode())
         self.head: Callable[[], str] = lambda: self.chain.head
         self.events: Callable[[int], Sequence[Event]] = self.chain.since
         plain: zmq.Context[Any] = zmq.Context.shadow(
@@ -173,7 +176,8 @@ class SimFeed:
         """Say the state once more, with the next number."""
         self.seq += 1
         template = self._calling if self.calls else self._calm
-        self.send(self._topic, template.body(self.seq, time, self.seq % (DEAL + 1), self.head()))
+        fed = (self.seq + self._ahead) % (DEAL + 1)
+        self.send(self._topic, template.body(self.seq, time, fed, self.head()))
 
     def happened(self, event: Event) -> None:
         """Say an event."""
@@ -214,12 +218,16 @@ async def spread(
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How often a feed says its state, has an event, and, at `callers` of them, calls or stops."""
+    """How often a feed says its state, has an event, and, at `callers` of them, calls or stops.
+
+    `past`: events that each has had before it is opened.
+    """
 
     per_s: float = 10.0
     events_per_s: float = 0.2
     callers: int = 0
     calls_per_s: float = 2.0
+    past: int = 0
 
 
 async def serve(
@@ -250,6 +258,9 @@ async def serve(
 
     loop = asyncio.get_running_loop()
     async with _opened(ids) as feeds:
+        for feed in feeds:
+            for _ in range(pace.past):
+                feed.chain.grow(now())
         began_s, first = loop.time(), sum(feed.seq for feed in feeds)
         on_open([feed.at for feed in feeds])
         async with _going(spread(feeds, pace.per_s, say)):
@@ -309,6 +320,7 @@ def _bound(
 @click.option("--events-per-s", default=0.2, show_default=True, help="events of each in a second")
 @click.option("--callers", default=0, show_default=True, help="feeds at which somebody calls")
 @click.option("--calls-per-s", default=2.0, show_default=True, help="how often he does or stops")
+@click.option("--past", default=0, show_default=True, help="events that each has had before")
 def main(count: int, **pace: float) -> None:
     """Publish simulated feeds until the input ends."""
     ids = [f"T{number:03}" for number in range(1, count + 1)]

@@ -5,9 +5,10 @@ a hall is left behind: its processes are ended by their own pids, last started f
 """
 
 import asyncio
+import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,12 +83,12 @@ class Control:
     """People's hands at one simulated table, over its control socket."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self.path = path
 
     async def do(self, deed: str, **args: Any) -> Any:
         """Do one thing of sim/CONTROL.md and return its result. Raises HallError."""
         try:
-            reader, writer = await asyncio.open_unix_connection(self._path, limit=_LINE)
+            reader, writer = await asyncio.open_unix_connection(self.path, limit=_LINE)
         except OSError as error:
             raise HallError(f"the simulator is not there: {error}") from error
         try:
@@ -111,6 +112,7 @@ class RunningTable:
         self.config = config
         self.profile = profile
         self.control = Control(info["control"])
+        self.board_ports: tuple[str, str] = (info["dealer"], info["reader"])
         self.daemon: asyncio.subprocess.Process | None = None
         self.simulator: asyncio.subprocess.Process | None = None
 
@@ -130,11 +132,20 @@ class RunningTable:
             self.endpoints, client_in(self.state_dir, role.value), command_ids, topics=topics
         )
 
-    async def start_daemon(self, limit_s: float = PATIENCE_S) -> None:
-        """Start `dealtable run` and wait for its gateway. Raises HallError."""
+    async def start_daemon(
+        self, limit_s: float = PATIENCE_S, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Start `dealtable run` and wait for its gateway. Raises HallError.
+
+        `environment`: what it has beside this process's own.
+        """
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
         with self.log.open("ab") as file:
-            self.daemon = await start_program("run", "--config", str(self.config), stderr=file)
+            self.daemon = await start_program(
+                *("run", "--config", str(self.config)),
+                stderr=file,
+                env={**os.environ, **(environment or {})},
+            )
         await _until(
             self._is_open, self.daemon, f"the daemon of table {self.id}", self.log, limit_s
         )
@@ -211,14 +222,13 @@ async def _stop_daemons(tables: Sequence[RunningTable]) -> None:
     await asyncio.gather(*(table.stop_daemon() for table in tables))
 
 
-@asynccontextmanager
-async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[RunningTable]]:
-    """Run the simulator alone, and give its tables, configured but without daemons."""
+async def start_simulator(
+    plan: HallPlan, config: Path, runtime_dir: Path
+) -> asyncio.subprocess.Process:
+    """Start `dealtable sim` with the tables of a hall; it prints a line of JSON for each."""
     faults = [word for fault in plan.faults for word in ("--fault", fault)]
     boards = ["--boards", plan.boards] if plan.boards else []
-    config = runtime_dir / "sim.toml"
-    config.write_text(_simulated(plan), encoding="utf-8")
-    sim = await start_program(
+    return await start_program(
         "sim",
         *("--config", str(config), "--json", "--no-attendant", "--runtime-dir", str(runtime_dir)),
         *("--tables", str(plan.tables), "--speed", str(plan.speed), "--firmware", plan.firmware),
@@ -226,6 +236,19 @@ async def simulator(plan: HallPlan, runtime_dir: Path) -> AsyncIterator[list[Run
         *faults,
         stdout=asyncio.subprocess.PIPE,
     )
+
+
+Start = Callable[[HallPlan, Path, Path], Awaitable[asyncio.subprocess.Process]]
+
+
+@asynccontextmanager
+async def simulator(
+    plan: HallPlan, runtime_dir: Path, start: Start = start_simulator
+) -> AsyncIterator[list[RunningTable]]:
+    """Run the simulator alone, and give its tables, configured but without daemons."""
+    config = runtime_dir / "sim.toml"
+    config.write_text(_simulated(plan), encoding="utf-8")
+    sim = await start(plan, config, runtime_dir)
     try:
         assert sim.stdout is not None
         tables = []

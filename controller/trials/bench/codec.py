@@ -1,12 +1,19 @@
-"""What a frame costs on its way in and out of a line."""
+"""What a frame costs on its way in and out of a line, and a question to a board."""
 
+import asyncio
 import binascii
+import statistics
+from collections.abc import Callable
 
-from controller.trials.bench.registry import figure
+from controller.trials.bench.registry import Unit, Value, figure, paired_us, values
+from controller.trials.query import asked
 from drivers.firmware.codec import Decoder, encode
 
 _FRAMES = 1000
 _PAYLOAD = bytes(range(40))
+_CHECKSUM = bytes(4)
+_ROUNDS = 15
+_QUERIES = 60
 
 
 def _checksums_alone() -> None:
@@ -20,3 +27,41 @@ def code_frames() -> None:
     decoder = Decoder()
     for _ in range(_FRAMES):
         decoder.feed(encode(_PAYLOAD))
+
+
+def _in_c() -> None:
+    """Do with each frame what no code of it can spare: a checksum, a search, a copy."""
+    for _ in range(_FRAMES):
+        binascii.crc32(_PAYLOAD)
+        _PAYLOAD.find(0)
+        b"".join((_PAYLOAD, _CHECKSUM))
+
+
+def _coded() -> None:
+    for _ in range(_FRAMES):
+        encode(_PAYLOAD)
+
+
+def _decoded() -> None:
+    decoder, frame = Decoder(), encode(_PAYLOAD)
+    for _ in range(_FRAMES):
+        decoder.feed(frame)
+
+
+@values("codec")
+def codec() -> list[Value]:
+    """A frame's coding and its decoding, each against a checksum, a search and a copy in C."""
+    return [_against_c("coded", _coded), _against_c("decoded", _decoded)]
+
+
+def _against_c(what: str, work: Callable[[], None]) -> Value:
+    value, floor = paired_us(work, _in_c, _FRAMES, _ROUNDS)
+    return Value(what=what, value=value, floor=floor, unit=Unit.US, documented=4.0)
+
+
+@values("query")
+def query() -> list[Value]:
+    """A board's STATUS over a pty, asked and answered, against an echo of as many bytes."""
+    took = asyncio.run(asked(_QUERIES))
+    value, floor = statistics.median(took.queries_us), statistics.median(took.bare_us)
+    return [Value(value=value, floor=floor, unit=Unit.US, documented=5.0)]

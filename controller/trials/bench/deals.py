@@ -1,123 +1,124 @@
 """What a deal takes beyond its mechanics: alone, flooded with commands, in a hall, waited for."""
 
 import asyncio
-import statistics
 import tempfile
 from pathlib import Path
 
-from controller.deal.sequence import sequence
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench.registry import figure
+from controller.trials.bench.registry import Unit, Value, values
+from controller.trials.dealt_again import dealt_again, sequence_of
 from controller.trials.flood import flooded, reading
 from controller.trials.hall import HallPlan, RunningTable, hall
 from controller.trials.mechanical import mechanical_s
+from controller.trials.metered import metered, passed
 from controller.trials.players import Dealt, players
 from controller.trials.waiting import waiting
 from sim.mechanics.settings import Settings
 
+_DEALS = 5
+_TIGHT, _TIGHT_DEALS = 20.0, 7
 _FLOOD_PER_S = 1000
 _HALL_TABLES = 10
+_WAITING_DEALS = 8
 
 
 def _alone_s(dealt: Dealt) -> float:
     """Return the seconds that the mechanics alone take for the same attempt."""
     profile = load_profile("international-000")
-    seed, commitment = bytes.fromhex(dealt.seed), bytes.fromhex(dealt.commitment)
-    order = sequence(commitment, seed, dealt.cut, profile.deck.cards)
+    order = sequence_of(dealt, profile.deck.cards)
     return mechanical_s(Settings(), profile, order)
 
 
-class _OneDeal:
-    """A deal at the reference pace with everything on; its floor is the same one's mechanics.
-
-    The floor is asked first, so that it deals and keeps the wall time for the figure.
-    """
-
-    wall_s = 0.0
-
-    def mechanics_alone(self) -> float:
-        """Deal; return the seconds that the same attempt takes without line and host."""
-        dealt = asyncio.run(self._deal())
-        self.wall_s = dealt.wall_s
-        return _alone_s(dealt)
-
-    async def _deal(self) -> Dealt:
-        with tempfile.TemporaryDirectory() as folder:
-            async with hall(HallPlan(Path(folder))) as (table,), players(table) as people:
-                return await people.deal()
+@values("deal")
+def deal() -> list[Value]:
+    """A deal at 100 ms a card, boards, journal, CURVE and feed on, against its mechanics alone."""
+    dealt, routes_s = asyncio.run(_deals())
+    wall_s, alone_s = _median([(one.wall_s, _alone_s(one)) for one in dealt])
+    return [
+        _seconds("", wall_s, alone_s, documented=1.01, aim=1.01),
+        _seconds("from words to routes", routes_s / _DEALS, alone_s, documented=0.005, aim=0.005),
+    ]
 
 
-class _FloodedDeal(_OneDeal):
-    """The same while another client sends a thousand commands a second."""
-
-    async def _deal(self) -> Dealt:
-        with tempfile.TemporaryDirectory() as folder:
-            async with (
-                hall(HallPlan(Path(folder))) as (table,),
-                players(table) as people,
-                table.client(Role.OBSERVER) as stranger,
-                flooded(stranger, _FLOOD_PER_S, reading),
-            ):
-                return await people.deal()
+async def _deals() -> tuple[list[Dealt], float]:
+    """Return some deals, and the seconds that all their routes took the machine."""
+    with tempfile.TemporaryDirectory() as folder:
+        async with hall(HallPlan(Path(folder))) as (table,), players(table) as people:
+            before = await metered(table)
+            dealt = [await people.deal() for _ in range(_DEALS)]
+            _, routes_s = passed(before, await metered(table), "route_latency_seconds")
+    return dealt, routes_s
 
 
-class _Hall:
-    """A hall whose tables deal at the reference pace, each begun at another moment."""
+@values("tight")
+def tight() -> list[Value]:
+    """A deal at 5 ms a card, against bare hosts: in Python, in no time, and none but mechanics."""
+    profile, found = load_profile("international-000"), dealt_again(_TIGHT, _TIGHT_DEALS)
+    bare = _median([(one.whole_s, one.bare_s) for one in found])
+    settings = Settings(speed=_TIGHT)
+    at_once = _median([(one.whole_s, one.whole_s - one.routes_s) for one in found])
+    alone = _median([(one.whole_s, mechanical_s(settings, profile, one.sequence)) for one in found])
+    return [
+        _seconds("over a bare host", *bare, documented=1.02, aim=1.02),
+        _seconds("over a host in no time", *at_once, documented=1.02, aim=1.02),
+        _seconds("over its mechanics", *alone, documented=1.4),
+    ]
 
-    wall_s = 0.0
 
-    def mechanics_alone(self) -> float:
-        """Deal at every table; return the median of what their mechanics alone take."""
-        dealt = asyncio.run(self._deal())
-        self.wall_s = statistics.median(one.wall_s for one in dealt)
-        return statistics.median(map(_alone_s, dealt))
+def _seconds(
+    what: str, value: float, floor: float, documented: float, aim: float | None = None
+) -> Value:
+    return Value(what=what, value=value, floor=floor, unit=Unit.S, documented=documented, aim=aim)
 
-    async def _deal(self) -> list[Dealt]:
-        with tempfile.TemporaryDirectory() as folder:
-            plan = HallPlan(Path(folder), tables=_HALL_TABLES)
-            async with hall(plan) as tables:
-                at = (self._deal_at(table, plan.begins_s(n)) for n, table in enumerate(tables))
-                return list(await asyncio.gather(*at))
 
-    async def _deal_at(self, table: RunningTable, begins_s: float) -> Dealt:
-        await asyncio.sleep(begins_s)
-        async with players(table) as people:
+def _median(pairs: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the value and the floor of which the multiple is the median."""
+    return sorted(pairs, key=lambda pair: pair[0] / pair[1])[len(pairs) // 2]
+
+
+@values("flood")
+def flood() -> list[Value]:
+    """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
+    dealt = asyncio.run(_flooded())
+    return [_seconds("", dealt.wall_s, _alone_s(dealt), documented=1.02)]
+
+
+async def _flooded() -> Dealt:
+    with tempfile.TemporaryDirectory() as folder:
+        async with (
+            hall(HallPlan(Path(folder))) as (table,),
+            players(table) as people,
+            table.client(Role.OBSERVER) as stranger,
+            flooded(stranger, _FLOOD_PER_S, reading),
+        ):
             return await people.deal()
 
 
-_one_deal, _flooded_deal = _OneDeal(), _FloodedDeal()
-
-
-@figure("deal", floor=_one_deal.mechanics_alone, documented=1.01, rounds=5)
-def deal() -> float:
-    """A deal at 100 ms a card, boards, journal, CURVE and feed on, against its mechanics alone."""
-    return _one_deal.wall_s
-
-
-@figure("flood", floor=_flooded_deal.mechanics_alone, documented=1.02, rounds=2)
-def deal_under_flood() -> float:
-    """The same deal while one client sends 1,000 commands a second, against its mechanics alone."""
-    return _flooded_deal.wall_s
-
-
-_hall = _Hall()
-
-
-@figure("hall", floor=_hall.mechanics_alone, documented=1.02, rounds=1)
-def deal_in_a_hall() -> float:
+@values("hall")
+def deal_in_a_hall() -> list[Value]:
     """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
-    return _hall.wall_s
+    dealt = asyncio.run(_in_a_hall(_HALL_TABLES))
+    return [_seconds("", *_median([(one.wall_s, _alone_s(one)) for one in dealt]), documented=1.02)]
 
 
-_WAITING_DEALS = 8
+async def _in_a_hall(tables: int, speed: float = 1.0) -> list[Dealt]:
+    """Deal once at every table, each begun at another moment."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan = HallPlan(Path(folder), tables=tables, speed=speed)
+        async with hall(plan) as running:
+            at = (_deal_at(table, plan.begins_s(n)) for n, table in enumerate(running))
+            return list(await asyncio.gather(*at))
 
 
-def _waits_for_the_machine() -> float:
-    return waiting(_WAITING_DEALS, ahead=False).hands.median_s
+async def _deal_at(table: RunningTable, begins_s: float) -> Dealt:
+    await asyncio.sleep(begins_s)
+    async with players(table) as people:
+        return await people.deal()
 
 
-@figure("waiting", floor=_waits_for_the_machine, documented=0.17, rounds=1)
-def wait_for_hands() -> float:
-    """From a deal's being due to the order for its hands, with deal-ahead against without."""
-    return waiting(_WAITING_DEALS, ahead=True).hands.median_s
+@values("waiting")
+def wait_for_hands() -> list[Value]:
+    """From a deal's being due to the order for its hands, dealt ahead against not."""
+    ahead, without = (waiting(_WAITING_DEALS, ahead=ahead).hands for ahead in (True, False))
+    return [_seconds("", ahead.median_s, without.median_s, documented=0.17)]

@@ -26,9 +26,12 @@ class Unit(StrEnum):
     """What a value counts."""
 
     US = "µs"
+    S = "s"
+    BYTES = "B"
     KIB = "KiB"
     MIB = "MiB"
     CORES = "of a core"
+    COMMITS = "commits"
     PER_S = "a second"
 
 
@@ -143,9 +146,21 @@ def measure(asked: Figure) -> Iterator[Measured]:
 
 def paired_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
     """Run both in turns, after one unmeasured round; return the medians for one of `per`."""
-    taken = [(_seconds(floor), _seconds(work)) for _ in range(rounds + 1)]
+    taken = [(taken_s(floor), taken_s(work)) for _ in range(rounds + 1)]
     floor_s, work_s = (statistics.median(times) for times in zip(*taken[1:], strict=True))
     return work_s / per * 1e6, floor_s / per * 1e6
+
+
+def now_s() -> float:
+    """Return the stopwatch's time."""
+    return time.perf_counter()
+
+
+def taken_s(work: Work) -> float:
+    """Do work; return the seconds that it took, by its own word or by the stopwatch."""
+    begun_s = now_s()
+    own = work()
+    return own if isinstance(own, float) else now_s() - begun_s
 
 
 def _add(name: str, doc: str | None, run: Callable[[], Sequence[Value]]) -> None:
@@ -174,9 +189,3 @@ def _compared(name: str, value: Value) -> Measured:
         aim=" and ".join(says for says, _ in aims),
         met=all(reached for _, reached in aims) if aims else None,
     )
-
-
-def _seconds(work: Work) -> float:
-    begun = time.perf_counter()
-    own = work()
-    return own if isinstance(own, float) else time.perf_counter() - begun

@@ -7,10 +7,13 @@ from controller.rules.combos.judge import judge
 from controller.rules.combos.notation import parse_play
 from controller.rules.combos.recognise import contained, readings
 from controller.rules.order import natural
-from controller.trials.bench.registry import figure
+from controller.trials.bench.registry import Unit, Value, figure, paired_us, values
 
 _LAID, _PLAYED = "KK66 ♥2", "♦789T ♥2"
 _TURNS = 10
+_ROUNDS = 15
+_AIM_S = 0.005
+"""Of one ruling."""
 _SET = composition(2, jokers=True)
 _TENS = tuple(
     parse_play(text, 2, _SET).faces
@@ -35,6 +38,21 @@ def rule_on_plays() -> None:
     """A ruling on two plays with a wild card each, aim 5 ms, against reading what was typed."""
     for _ in range(_TURNS):
         judge("international-000", 2, _PLAYED, _LAID)
+
+
+@values("rulings")
+def rulings() -> list[Value]:
+    """Rulings a second on two plays with a wild card each, against reading what was typed."""
+    value_us, floor_us = paired_us(rule_on_plays, _plays_alone, _TURNS, _ROUNDS)
+    return [
+        Value(
+            value=1e6 / value_us,
+            floor=1e6 / floor_us,
+            unit=Unit.PER_S,
+            documented=5.0,
+            aim_value=1 / _AIM_S,
+        )
+    ]
 
 
 def _ranks_alone() -> None:

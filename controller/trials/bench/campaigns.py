@@ -1,0 +1,63 @@
+"""How fast deals go in virtual time, as campaigns deal them."""
+
+import json
+import subprocess
+import sys
+
+from controller.deal.sequence import sequence
+from controller.rules.rulebooks import load_profile
+from controller.trials.bench.registry import Unit, Value, taken_s, values
+from controller.trials.mechanical import mechanical_s
+from sim.mechanics.settings import Settings
+
+_JOBS = 2
+_LIFE = 25
+_LIVES_A_JOB = 3
+_BARE = 10
+
+
+@values("campaign")
+def campaign() -> list[Value]:
+    """Attempts and cards a second of campaigns on two cores, against boards and dealing alone."""
+    profile = load_profile("international-000")
+    order = sequence(bytes(32), bytes(32), None, profile.deck.cards)
+    bare_s = taken_s(
+        lambda: [mechanical_s(Settings(), profile, order) for _ in range(_BARE)] and None
+    )
+    attempts_per_s = _JOBS * _BARE / bare_s
+    return [
+        Value(
+            what="hostile, attempts",
+            value=_attempts_per_s("hostile"),
+            floor=attempts_per_s,
+            unit=Unit.PER_S,
+            documented=3.5,
+            aim_value=20,
+        ),
+        Value(
+            what="ideal, cards",
+            value=_attempts_per_s("ideal") * profile.deck.cards,
+            floor=attempts_per_s * profile.deck.cards,
+            unit=Unit.PER_S,
+            documented=2.5,
+            aim_value=2500,
+        ),
+    ]
+
+
+def _attempts_per_s(faults: str) -> float:
+    deals = _LIFE * _LIVES_A_JOB * _JOBS
+    told = b""
+
+    def run() -> None:
+        nonlocal told
+        words = ("campaign", "--deals", str(deals), "--faults", faults, "--jobs", str(_JOBS))
+        told = subprocess.run(
+            [sys.executable, "-m", "controller.cli", *words, "--json"],
+            check=True,
+            stdout=subprocess.PIPE,
+        ).stdout
+
+    took_s = taken_s(run)
+    attempts: int = json.loads(told)["attempts"]
+    return attempts / took_s

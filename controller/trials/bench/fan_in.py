@@ -1,0 +1,82 @@
+"""What a console's lines cost: hearing the tables of a hall, and joining them while they run."""
+
+import asyncio
+import statistics
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
+
+import click
+
+from controller.trials.bench.registry import Unit, Value, values, watch
+from controller.trials.fan_in import Drained, Join, drained, joins
+from controller.trials.hall import HallError
+
+_FEEDS: Final = (50, 200, 400)
+_SECONDS: Final = 5.0
+_AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
+"""Of a core, by feeds."""
+_JOINED: Final = 200
+_ROUNDS: Final = 5
+_AIM_S: Final = 1.0
+_AIM_US: Final = 2_000.0
+
+Result = TypeVar("Result")
+
+
+@values("fan_in")
+def hear_feeds() -> list[Value]:
+    """A console's lines without its pages, 10 states a second a table, against decoding them."""
+    return [_cores(_run(drained(feeds, _SECONDS))) for feeds in sorted({*_FEEDS, watch.feeds})]
+
+
+@values("join")
+def join_late() -> list[Value]:
+    """From opening 200 lines to running tables until nothing is missing, against bare lines."""
+    whole, bare = _run(joins(_JOINED, _ROUNDS))
+    return [
+        Value(
+            what=f"{_JOINED} tables",
+            value=statistics.median(one.seconds for one in whole),
+            floor=statistics.median(one.seconds for one in bare),
+            unit=Unit.S,
+            documented=4.0,
+            aim_value=_AIM_S,
+        ),
+        Value(
+            what="processor time a table",
+            value=_cpu_us(whole),
+            floor=_cpu_us(bare),
+            unit=Unit.US,
+            documented=7.0,
+            aim_value=_AIM_US,
+        ),
+    ]
+
+
+def _cores(came: Drained) -> Value:
+    """Return what draining cost. A state or an event that did not come is no number: it raises."""
+    if wrong := came.wrong():
+        raise click.ClickException(f"fan_in: {came.feeds} feeds: {'; '.join(wrong)}")
+    return Value(
+        what=f"{came.feeds} tables",
+        value=came.cores,
+        floor=came.floor_cores,
+        unit=Unit.CORES,
+        documented=2.0,
+        aim_value=_AIMS_CORES.get(came.feeds),
+    )
+
+
+def _cpu_us(joined: list[Join]) -> float:
+    return statistics.median(one.cpu_s for one in joined) / _JOINED * 1e6
+
+
+def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    try:
+        return asyncio.run(work)
+    except HallError as error:
+        raise click.ClickException(f"fan_in: {error}") from error
+    except TimeoutError as error:
+        raise click.ClickException(
+            "fan_in: they are not all heard: this computer has no time for so many feeds now"
+        ) from error

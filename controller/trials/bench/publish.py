@@ -1,0 +1,28 @@
+"""What it costs to tell the world that something changed."""
+
+import asyncio
+
+from controller.trials.bench.registry import Unit, Value, paired_us, values
+from controller.trials.hall import memory_folder
+from controller.trials.publishing import publishing
+
+_TIMES = 100
+_ROUNDS = 9
+
+
+@values("publishing")
+def publish() -> list[Value]:
+    """From the machine's state to bytes of the feed, against encoding and sending the same ones."""
+    return asyncio.run(_published())
+
+
+async def _published() -> list[Value]:
+    with memory_folder() as folder:
+        async with publishing(folder) as ways:
+            value, floor = paired_us(
+                lambda: [ways.whole() for _ in range(_TIMES)],
+                lambda: [ways.bare() for _ in range(_TIMES)],
+                _TIMES,
+                _ROUNDS,
+            )
+    return [Value(value=value, floor=floor, unit=Unit.US, documented=5.0)]

@@ -1,0 +1,106 @@
+"""What lies between a card's event and its route, at tables with more and more on."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from controller.trials.bench.registry import Unit, Value, values
+from controller.trials.hall import HallError
+from controller.trials.reaction.measured import PERCENTS, Samples, block_median, reactions
+from controller.trials.reaction.peers import Peer, peers
+from controller.trials.reaction.variants import (
+    ALL_ON,
+    FULL_GC,
+    HOG,
+    PLAIN,
+    SLOW_FSYNC,
+    Variant,
+    compiler,
+)
+
+_DEALS: Final = 7
+_HOGGED_DEALS: Final = 4
+_AIMS: Final = {
+    (PLAIN, 50): 1.85,
+    (PLAIN, 90): 1.7,
+    (PLAIN, 99): 2.0,
+    (ALL_ON, 50): 2.1,
+    (ALL_ON, 90): 1.9,
+    (ALL_ON, 99): 2.5,
+    (SLOW_FSYNC, 99): 2.5,
+    (HOG, 50): 1.8,
+}
+_AIM_GC: Final = 1.5
+_DOCUMENTED: Final = 2.4
+_DOCUMENTED_BESIDE: Final = 1.2
+"""A whole table over a program that does nothing but answer; far less over one that polls."""
+
+
+@values("reaction")
+def react() -> list[Value]:
+    """From a card's event to its route on the line, against a process that echoes bytes."""
+    quiet = [PLAIN, ALL_ON, SLOW_FSYNC, FULL_GC]
+    if compiler() is None:
+        click.echo("reaction: no C compiler, so no slow fsync: install gcc", err=True)
+        quiet.remove(SLOW_FSYNC)
+    beside = peers()
+    samples = _reactions(quiet, _DEALS, beside)
+    found = _against_floor(quiet, samples, PERCENTS)
+    at = quiet.index(ALL_ON) + 1
+    found.append(_value(_over(FULL_GC, ALL_ON), samples, quiet.index(FULL_GC) + 1, at, 99, _AIM_GC))
+    found += _against_peers(quiet, beside, samples)
+    hogged = _reactions([HOG], _HOGGED_DEALS)
+    return [*found, *_against_floor([HOG], hogged, PERCENTS[:2])]
+
+
+def _reactions(variants: list[Variant], deals: int, beside: Sequence[Peer] = ()) -> Samples:
+    try:
+        return reactions(variants, deals, beside)
+    except HallError as error:
+        raise click.ClickException(f"reaction: {error}") from error
+
+
+def _against_floor(
+    variants: list[Variant], samples: Samples, percents: Sequence[int]
+) -> list[Value]:
+    return [
+        _value(variant.name, samples, at, 0, percent, _AIMS.get((variant, percent)))
+        for at, variant in enumerate(variants, 1)
+        for percent in percents
+    ]
+
+
+def _against_peers(
+    variants: list[Variant], beside: Sequence[Peer], samples: Samples
+) -> list[Value]:
+    """Return what a route from the dealing loop costs, in multiples of each peer's answer."""
+    at = variants.index(PLAIN) + 1
+    return [
+        _value(_over(PLAIN, peer), samples, at, over, 50, None, _DOCUMENTED_BESIDE)
+        for over, peer in enumerate(beside, len(variants) + 1)
+    ]
+
+
+def _over(one: Variant, other: Variant | Peer) -> str:
+    return f"{one.name} over {other.name}"
+
+
+def _value(
+    what: str,
+    samples: Samples,
+    at: int,
+    over: int,
+    percent: int,
+    aim: float | None,
+    documented: float = _DOCUMENTED,
+) -> Value:
+    value, floor = block_median(samples, at, over, percent)
+    return Value(
+        what=f"{what}, p{percent}",
+        value=value,
+        floor=floor,
+        unit=Unit.US,
+        documented=documented,
+        aim=aim,
+    )

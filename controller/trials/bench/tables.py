@@ -1,0 +1,115 @@
+"""What one table costs beside its deals: its memory and its start."""
+
+import asyncio
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from controller.messages import Phase, Role, State
+from controller.trials.bench.registry import Unit, Value, now_s, paired_us, taken_s, values
+from controller.trials.costs import costs, resident_mib
+from controller.trials.hall import HallPlan, RunningTable, hall
+from controller.trials.players import players
+
+_SPEED = 10.0
+_STARTS = 5
+_PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyncio"
+
+
+@asynccontextmanager
+async def _table(speed: float = _SPEED) -> AsyncIterator[RunningTable]:
+    with tempfile.TemporaryDirectory() as folder:
+        async with hall(HallPlan(Path(folder), speed=speed)) as (table,):
+            yield table
+
+
+@values("memory")
+def memory() -> list[Value]:
+    """Resident MiB of a table's machine and gateway behind a deal, against a bare interpreter."""
+    machine, gateway = asyncio.run(_resident())
+    floor = _bare_mib()
+    return [
+        Value(
+            what="machine",
+            value=machine,
+            floor=floor,
+            unit=Unit.MIB,
+            documented=4.5,
+            aim_value=45,
+        ),
+        Value(
+            what="gateway",
+            value=gateway,
+            floor=floor,
+            unit=Unit.MIB,
+            documented=4.0,
+            aim_value=40,
+        ),
+    ]
+
+
+async def _resident() -> tuple[float, float]:
+    async with _table() as table, players(table) as people:
+        await people.deal()
+        spent = costs(_pid(table))
+        return spent["run machine"].rss_mib, spent["run gateway"].rss_mib
+
+
+def _bare_mib() -> float:
+    with subprocess.Popen(
+        [sys.executable, "-c", "import sys; print(flush=True); sys.stdin.read()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        return resident_mib(process.pid)
+
+
+def _packages_alone() -> object:
+    return subprocess.run([sys.executable, "-c", f"import {_PACKAGES}"], check=True)
+
+
+class _Starts:
+    """Starts of one table, each followed by one of its packages alone."""
+
+    took_s = 0.0
+
+    def packages_alone(self) -> float:
+        """Start the table for the figure; return what the packages alone take."""
+        self.took_s = asyncio.run(_start_s())
+        return taken_s(_packages_alone)
+
+
+@values("start")
+def start() -> list[Value]:
+    """From a table's start to a state in which it can deal, against its packages' import."""
+    starts = _Starts()
+    value_us, floor_us = paired_us(lambda: starts.took_s, starts.packages_alone, 1, _STARTS)
+    return [
+        Value(
+            value=value_us / 1e6, floor=floor_us / 1e6, unit=Unit.S, documented=3.5, aim_value=1.0
+        )
+    ]
+
+
+async def _start_s() -> float:
+    async with _table() as table:
+        await table.stop_daemon()
+        begun_s = now_s()
+        await table.start_daemon()
+        async with table.client(Role.TABLE, topics=("state/",)) as client:
+            async for heard in client.feed():
+                if msgspec.json.decode(heard.body, type=State).machine.phase is Phase.EMPTY:
+                    return now_s() - begun_s
+    raise AssertionError("a feed does not end")
+
+
+def _pid(table: RunningTable) -> int:
+    assert table.daemon is not None
+    return table.daemon.pid

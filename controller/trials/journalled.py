@@ -1,0 +1,95 @@
+"""What deals leave in a real machine's journal, and what had to be written for it."""
+
+import asyncio
+import itertools
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+
+import click
+import msgspec
+
+from controller.journal.chain import Row
+from controller.journal.entries import decode
+from controller.journal.store import STORE_NAME, read_rows
+from controller.journal.wire_group import unpack
+from controller.trials.costs import processes, to_disk_kib
+from controller.trials.hall import RunningTable
+from controller.trials.metered import metered, passed
+from controller.trials.players import players
+
+_KIB = 1024
+_SETTLES_S = 0.5
+"""Behind a deal, until its last rows are written."""
+BLOB_BYTES = 12
+"""The least that could be written of an event."""
+
+
+class Journalled(msgspec.Struct, frozen=True, kw_only=True):
+    """What a number of deals left, all of them together.
+
+    `record_kib` is the table of their rows, `bare_kib` one with a blob for each of the boards'
+    `events`. `disk_kib`: what the machine had written to the disk, its log included. `commits`:
+    groups of rows that it handed to the writer, each at most one transaction.
+    """
+
+    deals: int
+    cards: int
+    events: int
+    commits: int
+    record_kib: float
+    bare_kib: float
+    disk_kib: float
+
+
+async def journalled(table: RunningTable, deals: int) -> Journalled:
+    """Deal so often, after one deal that is not counted; return what that left.
+
+    Raises click.ClickException where the table's state lies on no disk: nothing is written there.
+    """
+    assert table.daemon is not None
+    machine = processes(table.daemon.pid)["run machine"]
+    async with players(table) as people:
+        await people.deal()
+        await asyncio.sleep(_SETTLES_S)
+        rows_before, disk_before_kib = len(_rows(table)), to_disk_kib(machine)
+        before = await metered(table)
+        for _ in range(deals):
+            await people.deal()
+        await asyncio.sleep(_SETTLES_S)
+        disk_kib = to_disk_kib(machine) - disk_before_kib
+        commits, _ = passed(before, await metered(table), "journal_write_seconds")
+    if disk_kib <= 0:
+        raise click.ClickException(f"{table.state_dir} is not on a disk: nothing was written")
+    rows = _rows(table)[rows_before:]
+    events = sum(_events(row) for row in rows)
+    return Journalled(
+        deals=deals,
+        cards=deals * table.profile.deck.cards,
+        events=events,
+        commits=commits,
+        record_kib=_table_kib("n INTEGER PRIMARY KEY, body BLOB, head BLOB", rows),
+        bare_kib=_table_kib("event BLOB", itertools.repeat((bytes(BLOB_BYTES),), events)),
+        disk_kib=disk_kib,
+    )
+
+
+def _rows(table: RunningTable) -> list[Row]:
+    with read_rows(table.state_dir / STORE_NAME) as rows:
+        return list(rows)
+
+
+def _events(row: Row) -> int:
+    entry = decode(row.body)
+    return len(unpack(entry.data, entry.attempt)) if entry.kind == "wire" else 0
+
+
+def _table_kib(columns: str, rows: Iterable[Sequence[object]]) -> float:
+    """Return how large a table of these rows is, in whole pages."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.execute(f"CREATE TABLE one({columns})")
+        values = ", ".join("?" * (columns.count(",") + 1))
+        db.executemany(f"INSERT INTO one VALUES ({values})", rows)
+        (pages,) = db.execute("PRAGMA page_count").fetchone()
+        (page_bytes,) = db.execute("PRAGMA page_size").fetchone()
+        return float(pages * page_bytes / _KIB)

@@ -1,0 +1,45 @@
+"""What a running machine counts of itself, asked as its gateway asks."""
+
+import asyncio
+
+from controller.bridge import (
+    MACHINE_LINE,
+    AskMetricsMessage,
+    MetricsMessage,
+    from_machine,
+    to_line,
+)
+from controller.config import load_table
+from controller.counting import Distribution
+from controller.trials.hall import HallError, RunningTable
+
+
+async def metered(table: RunningTable) -> MetricsMessage:
+    """Return the numbers of a table's machine as they are now. Raises HallError."""
+    path = load_table(table.config).socket
+    try:
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=MACHINE_LINE)
+    except OSError as error:
+        raise HallError(f"the machine of table {table.id} is not there: {error}") from error
+    try:
+        writer.write(to_line(AskMetricsMessage()))
+        async for line in reader:
+            message = from_machine(line)
+            if isinstance(message, MetricsMessage):
+                return message
+    finally:
+        writer.close()
+    raise HallError(f"the machine of table {table.id} hung up")
+
+
+def passed(before: MetricsMessage, now: MetricsMessage, name: str) -> tuple[int, float]:
+    """Return how many of something there were between two readings, and how long all took, in
+    seconds, whatever their labels.
+    """
+    (many, took_s), (many_before, took_before_s) = (_whole(at, name) for at in (now, before))
+    return many - many_before, took_s - took_before_s
+
+
+def _whole(numbers: MetricsMessage, name: str) -> tuple[int, float]:
+    found: list[Distribution] = [one for one in numbers.distributions if one.name == name]
+    return sum(sum(one.counts) for one in found), sum(one.sum_s for one in found)

@@ -1,0 +1,113 @@
+"""One state change on its way to the feed, and a bare loop that sends the same bytes.
+
+The whole way: the machine makes its public state out of what it folded, a line of it crosses a
+socket, the gateway reads the line and publishes, a subscriber has the bytes. The bare loop encodes
+the same state and sends it. Both feeds are in this process, without CURVE: the time of a network,
+and of libzmq's own thread, is on neither side.
+"""
+
+import gc
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import msgspec
+import zmq
+import zmq.asyncio
+
+from controller.bridge import (
+    MACHINE_LINE,
+    BridgeError,
+    FeedMessage,
+    Lines,
+    from_machine,
+    public,
+    state_topic,
+    to_line,
+)
+from controller.gateway.feed import Feed
+from controller.machine.machine import Machine
+from controller.messages import Phase
+from controller.trials.inproc import trial
+from sim.mechanics.settings import Settings
+
+_FEED, _BARE = "inproc://feed", "inproc://bare"
+_MOST_READ = 1 << 16
+_PATIENCE_MS = 10_000
+
+
+class Published:
+    """A machine with hands held, its way to a subscriber, and the bare way beside it."""
+
+    def __init__(self, machine: Machine, context: zmq.asyncio.Context) -> None:
+        self._machine = machine
+        state = machine.state()
+        self._topic = state_topic(state.table).encode()
+        self._state = state
+        self._feed = Feed(context, state.table)
+        self._feed.socket.bind(_FEED)
+        plain: zmq.Context[zmq.Socket[bytes]] = zmq.Context.shadow(context.underlying)
+        self._bare = plain.socket(zmq.PUB)
+        self._bare.bind(_BARE)
+        self._from_feed, self._from_bare = (_subscriber(plain, at) for at in (_FEED, _BARE))
+        self._machine_end, self._gateway_end = socket.socketpair()
+        self._lines = Lines(MACHINE_LINE)
+
+    def whole(self) -> bytes:
+        """Publish the machine's state as it is now; return the body that a subscriber gets."""
+        self._machine_end.sendall(to_line(public(self._machine.state())))
+        for line in self._crossed():
+            message = from_machine(line)
+            if not isinstance(message, FeedMessage):
+                raise BridgeError("a machine that publishes sends what is public")
+            self._feed.publish(message)
+        return _body(self._from_feed)
+
+    def bare(self) -> bytes:
+        """Encode and send a state that is there already; return the body that came."""
+        self._bare.send_multipart([self._topic, msgspec.json.encode(self._state)])
+        return _body(self._from_bare)
+
+    def close(self) -> None:
+        """Close all sockets."""
+        self._feed.close()
+        for end in (self._bare, self._from_feed, self._from_bare):
+            end.close(linger=0)
+        self._machine_end.close()
+        self._gateway_end.close()
+
+    def _crossed(self) -> list[bytes]:
+        while not (lines := self._lines.take(self._gateway_end.recv(_MOST_READ))):
+            pass
+        return lines
+
+
+def _subscriber(context: "zmq.Context[zmq.Socket[bytes]]", at: str) -> "zmq.Socket[bytes]":
+    subscriber = context.socket(zmq.SUB)
+    subscriber.subscribe(b"")
+    subscriber.setsockopt(zmq.RCVTIMEO, _PATIENCE_MS)
+    subscriber.connect(at)
+    return subscriber
+
+
+def _body(subscriber: "zmq.Socket[bytes]") -> bytes:
+    _, body = subscriber.recv_multipart()
+    return body
+
+
+@asynccontextmanager
+async def publishing(runtime_dir: Path, speed: float = 1000.0) -> AsyncIterator[Published]:
+    """Deal once in this process, `speed` times as fast as is real; give what publishes it."""
+    context = zmq.asyncio.Context()
+    try:
+        async with trial(Settings(speed=speed), runtime_dir) as table:
+            await table.deal()
+            await table.phase(Phase.HELD)
+            gc.collect()
+            gc.freeze()  # as the machine's own process does
+            with closing(Published(table.machine, context)) as published:
+                yield published
+    finally:
+        gc.unfreeze()
+        context.destroy(linger=0)

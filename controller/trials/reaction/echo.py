@@ -1,0 +1,39 @@
+"""The floor of `bench reaction`: bytes in, bytes out, by a process that does nothing else.
+
+python -m controller.trials.reaction.echo PTY
+"""
+
+import os
+import struct
+import sys
+import tty
+from typing import Final
+
+from drivers.events import Outlet
+from drivers.firmware import codec, wire
+from drivers.link import frames
+
+_SAYS = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:] + wire.READ_BODY[1:])
+WORD: Final = codec.encode(
+    _SAYS.pack(wire.EVENT, 7, 5, 100, 3, wire.READ, 33, 33, 33, 0, 12, 0, 0, 250)
+)
+"""A READ, as a reader board says it."""
+ANSWER: Final = frames.encode(wire.ROUTE, 7, 34, 100, 90, frames.Route(3, 33, Outlet.S))
+"""A ROUTE; what comes back is as long as this."""
+_MOST_READ = 4096
+
+
+def echo(path: str) -> None:
+    """Answer every read with an answer, until the line is gone."""
+    end = os.open(path, os.O_RDWR | os.O_NOCTTY)
+    tty.setraw(end)
+    os.write(end, ANSWER)  # it is there
+    try:
+        while os.read(end, _MOST_READ):
+            os.write(end, ANSWER)
+    except OSError:
+        pass  # the other end was closed
+
+
+if __name__ == "__main__":
+    echo(sys.argv[1])

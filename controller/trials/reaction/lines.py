@@ -1,0 +1,147 @@
+"""A board's line that holds a card's deciding word back, to be written when it can be timed."""
+
+import asyncio
+import os
+import select
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from drivers.firmware import wire
+from drivers.firmware.codec import Decoder
+from sim.outside import BoardName
+from sim.ptyline import PtyLine, Spoil
+
+PATIENCE_MS: Final = 100
+"""No route is waited for longer: it counts as one that took so long."""
+_MOST_READ = 4096
+_EVENT = struct.Struct(wire.BOARD_HEADER + wire.BODIES[wire.EVENT][1:])
+_SAYS = {wire.AT_READER, wire.READ}
+
+
+class Cards:
+    """What both boards of one table said of its cards; `due` is set while a word is held back."""
+
+    def __init__(self) -> None:
+        self.due = asyncio.Event()
+        self.holder: TimedLine | None = None
+        self._said: dict[tuple[int, int], set[int]] = {}
+        self._attempt = 0
+
+    def decides(self, payloads: list[bytes]) -> bool:
+        """Take a board's words; tell whether with one of them both have spoken of a card."""
+        lasts = [self._last_of(payload) for payload in payloads]
+        return any(lasts)
+
+    def _last_of(self, payload: bytes) -> bool:
+        if payload[0] != wire.EVENT:
+            return False
+        _, _, _, _, attempt, code, _, _, index, _ = _EVENT.unpack_from(payload)
+        if code not in _SAYS:
+            return False
+        if attempt != self._attempt:
+            self._attempt = attempt
+            self._said.clear()
+        said = self._said.setdefault((attempt, index), set())
+        before = len(said)
+        said.add(code)
+        return before == 1 and len(said) == len(_SAYS)
+
+
+class TimedLine(PtyLine):
+    """A board's end of its pty; the deciding word of a card waits in it for `let_go`."""
+
+    def __init__(self, link: Path, spoil: Spoil, cards: Cards) -> None:
+        super().__init__(link, spoil)
+        self._cards = cards
+        self._decoder = Decoder()
+        self._held = b""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes to the host, or keep them behind a word that is held back."""
+        if self.end is None:
+            return
+        deciding = self._cards.decides(self._decoder.feed(data))
+        if self._held:
+            self._held += data
+        elif deciding:
+            self._held = data
+            self._cards.holder = self
+            self._cards.due.set()
+        else:
+            super().write(data)
+
+    def let_go(self) -> bytes:
+        """Return what was held back, which is the caller's to write."""
+        held, self._held = self._held, b""
+        self._cards.holder = None
+        self._cards.due.clear()
+        return held
+
+
+class TimedTable:
+    """One table's lines: `take_turn` writes what is held back, and times the route."""
+
+    def __init__(self, cards: Cards, line: Callable[[BoardName], TimedLine]) -> None:
+        self._cards, self._line = cards, line
+
+    @property
+    def due(self) -> asyncio.Event:
+        """Set while a word waits for its turn."""
+        return self._cards.due
+
+    def take_turn(self) -> float | None:
+        """Write the word that waits; return the microseconds until its route.
+
+        None: no word waits, or its line is not open.
+        """
+        holder, dealer = self._cards.holder, self._line("dealer")
+        if holder is None:
+            return None
+        data = holder.let_go()
+        out, back = holder.end, dealer.end
+        if out is None or back is None:
+            return None
+        try:
+            dealer.arrive(_waiting(back))
+            took_us, said = timed(out, back, data, _has_route)
+        except OSError:  # its daemon has just closed it
+            return None
+        dealer.arrive(said)
+        return took_us
+
+
+def timed(out: int, back: int, data: bytes, whole: Callable[[bytes], bool]) -> tuple[float, bytes]:
+    """Write to `out`; return the microseconds until what `back` says is whole, and all it said.
+
+    The clock stops before the bytes are looked at. What is not whole in time has taken
+    PATIENCE_MS. Raises OSError where a line is closed.
+    """
+    poll = select.poll()
+    poll.register(back, select.POLLIN)
+    said = b""
+    begun_ns = time.perf_counter_ns()
+    os.write(out, data)
+    while poll.poll(PATIENCE_MS):
+        got = os.read(back, _MOST_READ)
+        at_ns = time.perf_counter_ns()
+        said += got
+        if whole(said):
+            return (at_ns - begun_ns) / 1000, said
+        if not got:
+            break
+    return PATIENCE_MS * 1000.0, said
+
+
+def _has_route(said: bytes) -> bool:
+    return any(payload[0] == wire.ROUTE for payload in Decoder().feed(said))
+
+
+def _waiting(end: int) -> bytes:
+    """Return what was written before: the route is none of it."""
+    try:
+        return os.read(end, _MOST_READ)
+    except BlockingIOError:
+        return b""

@@ -1,0 +1,69 @@
+"""The tables that `bench reaction` compares: what is on at each, and what disturbs it."""
+
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+FSYNC_MS: Final = 20
+"""What an SD card takes now and then."""
+_HERE = Path(__file__).parent
+_SLOW_C = """\
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+static int slow(const char *name, int fd) {
+    const struct timespec wait = {0, %d * 1000000L};
+    int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
+    nanosleep(&wait, 0);
+    return real(fd);
+}
+int fsync(int fd) { return slow("fsync", fd); }
+int fdatasync(int fd) { return slow("fdatasync", fd); }
+"""
+
+
+class Variant(msgspec.Struct, frozen=True):
+    """A table as it is measured. `whole`: machine, gateway and a subscriber; else the dealing
+    loop alone. `disturbed`: what disturbs which part, as disturbed/sitecustomize.py has it.
+    `slow`: each of its fsyncs takes FSYNC_MS longer."""
+
+    name: str
+    whole: bool = True
+    disturbed: str = ""
+    slow: bool = False
+
+    def environment(self, folder: Path) -> Mapping[str, str]:
+        """Return what its processes find in their environment; `folder` is for what is built."""
+        found = {}
+        if self.disturbed:
+            found["PYTHONPATH"] = str(_HERE / "disturbed")
+            found["DEALTABLE_DISTURBED"] = self.disturbed
+        if self.slow:
+            found["LD_PRELOAD"] = str(_slow_library(folder))
+        return found
+
+
+PLAIN: Final = Variant("plain", whole=False)
+ALL_ON: Final = Variant("everything on")
+SLOW_FSYNC: Final = Variant(f"fsync + {FSYNC_MS} ms", slow=True)
+FULL_GC: Final = Variant("full collections", disturbed="machine:collect")
+HOG: Final = Variant("hog in the gateway", disturbed="gateway:hog")
+
+
+def compiler() -> str | None:
+    """Return the C compiler that a slow fsync needs; None where there is none."""
+    return shutil.which("cc")
+
+
+def _slow_library(folder: Path) -> Path:
+    cc = compiler()
+    if cc is None:
+        raise FileNotFoundError("no C compiler: install gcc")
+    source, library = folder / "slow.c", folder / "slow.so"
+    source.write_text(_SLOW_C % FSYNC_MS, encoding="ascii")
+    subprocess.run([cc, "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    return library

@@ -1,0 +1,105 @@
+import os
+import socket
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from controller.trials.reaction.echo import ANSWER, WORD
+from controller.trials.reaction.lines import PATIENCE_MS, Cards, timed
+from controller.trials.reaction.measured import block_median, percentile, reactions
+from controller.trials.reaction.peers import peers
+from controller.trials.reaction.variants import ALL_ON, HOG, PLAIN, Variant
+from drivers.firmware import wire
+from drivers.firmware.codec import Decoder
+from tests.peers.answering import Answering
+
+_LATER_S = 0.02
+_ANSWERS = f"import os, time; os.read(0, 9); time.sleep({_LATER_S}); os.write(0, b'yes')"
+
+
+def says(code: int, index: int, attempt: int = 1) -> bytes:
+    header = struct.pack(wire.BOARD_HEADER, wire.EVENT, 7)
+    return header + struct.pack(wire.BODIES[wire.EVENT], 5, 1, attempt, code, 1, 0, index, 0)
+
+
+@pytest.mark.parametrize("order", [(wire.AT_READER, wire.READ), (wire.READ, wire.AT_READER)])
+def test_the_later_word_of_a_card_decides_whichever_board_says_it(order: tuple[int, int]) -> None:
+    cards = Cards()
+    assert [cards.decides([says(code, 1)]) for code in order] == [False, True]
+
+
+def test_a_word_that_is_said_again_decides_nothing() -> None:
+    cards = Cards()
+    both = [says(wire.AT_READER, 1), says(wire.READ, 1)]
+    assert cards.decides(both)
+    assert not cards.decides(both)
+    assert not cards.decides([says(wire.AT_READER, 2), says(wire.AT_READER, 2)])
+
+
+def test_the_same_card_of_another_attempt_is_another_card() -> None:
+    cards = Cards()
+    assert cards.decides([says(wire.AT_READER, 1), says(wire.READ, 1)])
+    assert cards.decides([says(wire.AT_READER, 1, 2), says(wire.READ, 1, 2)])
+
+
+def test_an_answer_that_comes_later_takes_longer() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, subprocess.Popen([sys.executable, "-c", _ANSWERS], stdin=theirs.fileno()):
+        took_us, said = timed(ours.fileno(), ours.fileno(), b"well?", lambda said: said == b"yes")
+    assert said == b"yes"
+    assert took_us >= _LATER_S * 1e6
+
+
+def test_half_an_answer_has_taken_all_patience() -> None:
+    ours, theirs = os.pipe()
+    try:
+        assert timed(theirs, ours, b"half", lambda said: said == b"a whole one") == (
+            PATIENCE_MS * 1000,
+            b"half",
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_a_percentile_is_the_value_that_so_many_lie_below() -> None:
+    values = [float(number) for number in range(100, 0, -1)]
+    assert [percentile(values, percent) for percent in (50, 90, 99)] == [51, 91, 100]
+
+
+def test_one_wild_block_of_five_says_nothing() -> None:
+    rounds = [[10.0, 20.0]] * 40 + [[10.0, 9000.0]] * 10
+    assert block_median(rounds, 1, 0, 99) == (20.0, 10.0)
+
+
+def test_too_few_rounds_for_the_blocks_are_refused() -> None:
+    with pytest.raises(ValueError, match="3 rounds are too few for 5 blocks"):
+        block_median([[1.0, 1.0]] * 3, 1, 0, 50)
+
+
+def test_a_disturbed_table_is_told_what_disturbs_which_part(tmp_path: Path) -> None:
+    told = HOG.environment(tmp_path)
+    assert told["DEALTABLE_DISTURBED"] == "gateway:hog"
+    assert (Path(told["PYTHONPATH"]) / "sitecustomize.py").is_file()
+    assert Variant("as it is").environment(tmp_path) == {}
+
+
+def test_a_program_that_cannot_run_or_has_no_name_is_no_peer() -> None:
+    named = {peer.module: peer.name for peer in peers()}
+    assert named["tests.peers.polling"].startswith("polling every 10 ms (pyserial 3")
+    assert "tests.peers.answering" not in named
+
+
+def test_a_peer_answers_an_event_with_a_route_as_long_as_the_floors() -> None:
+    answer = Answering()(WORD)
+    assert len(answer) == len(ANSWER)
+    assert [payload[0] for payload in Decoder().feed(answer)] == [wire.ROUTE]
+
+
+def test_a_bare_table_and_a_whole_one_are_timed_side_by_side_card_by_card() -> None:
+    rounds = reactions([PLAIN, ALL_ON], 1)
+    assert len(rounds) >= 80
+    assert all(len(row) == 3 and min(row) > 0 for row in rounds)
