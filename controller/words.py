@@ -157,6 +157,36 @@ REASONS: Final[Mapping[str, Words]] = {
 """Why something stands still, where no person has written it: told by a key, read in words."""
 
 
+NEEDS: Final[Mapping[str, Words]] = {
+    "wrong_player": Words("another player than the list has sits there", "就座选手与对阵表不符"),
+    "count": Words("wrong count claimed: count the hands", "张数不符，请清点"),
+    "second_count": Words(
+        "this pair's second wrong count: the chief's", "同一方再次张数不符，报裁判长"
+    ),
+    "misdeals_in_a_row": Words("two misdeals in a row: come to the table", "连续两次重发，请到台"),
+    "name_leader": Words("deal forfeited: enter who leads", "本副判负，请指定领出牌者"),
+    "added_time": Words("the table lost time: give it back, or say 0", "本台耽误时间，请决定补时"),
+    "extra_deal": Words("equal: the chief orders an extra deal", "平级，待裁判长加打一副"),
+    "hands_unknown": Words(
+        "no machine here knows these hands: judge tribute and return yourself",
+        "本机不掌握这些手牌，贡还由裁判员核对",
+    ),
+    "play_warning": Words("play clock overrun: oral warning?", "出牌超时，建议：口头警告"),
+    "play_violation": Words("play clock overrun again: violation?", "出牌再次超时，建议：记违例"),
+    "tribute_warning": Words("tribute is late: oral warning?", "贡牌超时，建议：口头警告"),
+    "tribute_violation": Words("tribute is late again: violation?", "贡牌再次超时，建议：记违例"),
+    "return_warning": Words("return is late: oral warning?", "还牌超时，建议：口头警告"),
+    "return_violation": Words("return is late again: violation?", "还牌再次超时，建议：记违例"),
+    "opening_over": Words("the first lead is late", "开局超时，尚未领出牌"),
+    "late_regulations": Words(
+        "players are late: see the event's regulations",
+        "选手未到场，按补充规定处理",
+    ),
+    "late_default": Words("players are late: default?", "选手未到场，建议：弃权判负"),
+}
+"""What a referee is called for by a match. What a clock asks is a question: a referee rules."""
+
+
 def reason_words(reason: str) -> Words:
     """Return why something stands still: what a person wrote as it is, keys in the reader's words.
 

@@ -11,7 +11,7 @@ from operator import or_
 from typing import Annotated, Any, Final
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from controller.cli.answers import ANSWERS, Entries
 from controller.commands import COMMANDS, Order, names
@@ -19,7 +19,7 @@ from controller.journal.data import KeptEvent, MatchToldData, MeetingData, Taken
 from controller.journal.kinds import KINDS
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
-from controller.match.transfer import Proof
+from controller.match.transfer import Move, Proof
 from controller.messages import Event, Failure, Person, Phase, Role, State
 from controller.rules.penalties.records import Entry
 
@@ -64,6 +64,7 @@ class ArrivedData(TakenOverData, frozen=True, kw_only=True):
     """A match came from another table."""
 
     proofs: tuple[Proof, ...]  # type: ignore[assignment]
+    moves: tuple[Move, ...] | UnsetType = UNSET  # type: ignore[assignment]
 
 
 _OF_A_MATCH: Final[Mapping[str, Any]] = {

@@ -29,7 +29,9 @@ How an order goes out and is seen:
 People, and the house around them:
     people.py, sessions.py  who may log in, PINs, invitations; who is logged in
     leaving.py      who logged out, also while the database is away
-    guesses.py, lookers.py  how often somebody may try a PIN; how many pages one person has open
+    guesses.py              how often somebody may try a PIN
+    pacing.py               how fast somebody may order, and an address may ask
+    lookers.py, rings.py    how many lines a person and a browser have; which of its pages sounds
     takes.py        who goes to which table
     routing.py      what a route is given, roles, errors; wrong.py: why something is not done
     doors.py        how many connections one address has, and how long it may take to ask

@@ -17,7 +17,9 @@ from controller.console.hall import Hall, OfAll
 from controller.console.keeping import SheetKeeper
 from controller.console.lookers import Lookers
 from controller.console.one_table import TablePages
+from controller.console.pacing import ORDERS_A_SECOND, ORDERS_AT_ONCE, Pace
 from controller.console.people import People
+from controller.console.rings import Rings
 from controller.console.running import Running
 from controller.console.seen import Result, Run, Seen, Tables
 from controller.console.sessions import Sessions
@@ -117,7 +119,10 @@ class Console:
             SheetKeeper(tables, self.desk, sheets, write),
             self.findings,
         ]
-        self.lookers = Lookers()
+        self.lookers, self.rings = Lookers(), Rings()
+        self.pace = Pace(ORDERS_AT_ONCE, ORDERS_A_SECOND)
+        self.run = entropy(8).hex()
+        """Names this run of the console: numbers that a page knows of another one mean nothing."""
         self.strangers = asyncio.Semaphore(MOST_STRANGERS)
         """Questions of people without a login, which the database answers: held meanwhile."""
 

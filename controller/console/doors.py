@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from controller.console.pacing import Pace
 from controller.loggers import structlog
 
 MOST_OF_ONE: Final = 256
@@ -26,8 +27,8 @@ AT_ONCE: Final = 3_000
 A_SECOND: Final = 100.0
 """Questions of one address: so many at once, and so many a second on and on (provisional). Forty
 tablets behind one router load a page of some forty files each after a restart."""
-_MOST_HOSTS: Final = 4_096
-"""Addresses whose questions are counted."""
+SLOW_S: Final = 20.0
+"""How long somebody may take nothing of what he is sent, once no more of it fits on the way."""
 _PAUSE_S: Final = 0.5
 """Where this computer can take no more."""
 _log = structlog.get_logger("console")
@@ -41,6 +42,7 @@ class Door(H11Protocol):
         """Have no timer yet."""
         super().__init__(*args, **more)
         self._late: asyncio.TimerHandle | None = None
+        self._slow: asyncio.TimerHandle | None = None
         self.on_answered: Callable[[Door], bool] = lambda door: True
         self.on_lost: Callable[[Door], None] = lambda door: None
 
@@ -61,9 +63,25 @@ class Door(H11Protocol):
         if not self.on_answered(self):
             self.transport.close()
 
+    def pause_writing(self) -> None:
+        """Wait until he takes what he was sent, but not for ever.
+
+        An answer that waits for that hears nothing else, not even that it has to end: a page that
+        sleeps with its line would keep it from the others of its browser.
+        """
+        super().pause_writing()
+        if self._slow is None:
+            self._slow = self.loop.call_later(SLOW_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on."""
+        self._take_up()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Leave no timer."""
         self._stop()
+        self._take_up()
         super().connection_lost(exc)
         self.on_lost(self)
 
@@ -80,22 +98,10 @@ class Door(H11Protocol):
             self._late.cancel()
             self._late = None
 
-
-class Pace:
-    """So many at once of everybody, and so many a second after that."""
-
-    def __init__(self, at_once: float, a_second: float) -> None:
-        self._at_once, self._a_second = at_once, a_second
-        self._left: dict[str, tuple[float, float]] = {}
-
-    def take(self, host: str, now_s: float) -> bool:
-        """Count one more of an address; tell whether there was room for it."""
-        left, at_s = self._left.pop(host, (self._at_once, now_s))
-        left = min(self._at_once, left + (now_s - at_s) * self._a_second)
-        self._left[host] = max(left - 1, 0.0), now_s
-        if len(self._left) > _MOST_HOSTS:
-            del self._left[next(iter(self._left))]  # who has been quiet the longest
-        return left >= 1
+    def _take_up(self) -> None:
+        if self._slow is not None:
+            self._slow.cancel()
+            self._slow = None
 
 
 class Entrance:

@@ -1,38 +1,70 @@
-"""How many pages one person has open: each is a stream that the console works for, without end."""
+"""How many pages listen at once: each is a stream that the console works for, without end, and a
+connection of its browser, which has six to one address.
+
+A browser whose pages filled all six could not even ask for the next one, and would seem to hang.
+So its pages have fewer lines together; where there are more pages, they take turns: the line that
+was taken first ends, and its page takes another one a little later (`TURN_MS`).
+"""
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 MOST_PAGES: Final = 32
-"""Of one person: a browser has six, and a wall some screens under one name (provisional)."""
+"""Lines of one person: of a few browsers, and some screens under one name (provisional)."""
+MOST_BEFORE: Final = 4
+"""Lines of one browser, of pages that lie before somebody."""
+MOST_BEHIND: Final = 1
+"""Lines of one browser, of pages that nobody sees and somebody wants to hear. One is left for all
+else that a browser asks."""
+TURN_MS: Final = 2_000
+"""After how long a page whose line has ended takes another: two of them are less than a page is
+silent for before it says so."""
 
 
 class Lookers:
-    """The open pages of everybody, by name. One too many ends the oldest: a page that was left
-    behind, on a tablet that sleeps, keeps nobody out."""
+    """The lines of everybody. One too many ends the oldest: a page that was left behind, on a
+    tablet that sleeps, keeps nobody out."""
 
-    def __init__(self, most: int = MOST_PAGES) -> None:
-        self._most = most
-        self._open: dict[str, list[asyncio.Event]] = {}
+    def __init__(
+        self, most: int = MOST_PAGES, before: int = MOST_BEFORE, behind: int = MOST_BEHIND
+    ) -> None:
+        self._most, self._of_browser = most, {False: before, True: behind}
+        self._open: dict[tuple[str, str], list[asyncio.Event]] = {}
 
     @property
     def open(self) -> int:
-        """How many pages everybody has open."""
-        return sum(map(len, self._open.values()))
+        """How many lines everybody has."""
+        return sum(len(lines) for (kind, _), lines in self._open.items() if kind == "person")
 
     @contextmanager
-    def looking(self, name: str) -> Iterator[asyncio.Event]:
-        """Count one more page for the block; what is given is set once it has to end."""
+    def looking(
+        self, person: str, browser: str = "", *, behind: bool = False
+    ) -> Iterator[asyncio.Event]:
+        """Count one more line for the block; what is given is set once it has to end.
+
+        `browser`: what tells it from others; "" where that is not known. `behind`: nobody sees
+        the page.
+        """
         own = asyncio.Event()
-        pages = self._open.setdefault(name, [])
-        pages.append(own)
-        for older in pages[: -self._most]:
+        with ExitStack() as counted:
+            counted.enter_context(self._counted(("person", person), own, self._most))
+            if browser:
+                kind = "behind" if behind else "before"
+                most = self._of_browser[behind]
+                counted.enter_context(self._counted((kind, browser), own, most))
+            yield own
+
+    @contextmanager
+    def _counted(self, of: tuple[str, str], own: asyncio.Event, most: int) -> Iterator[None]:
+        lines = self._open.setdefault(of, [])
+        lines.append(own)
+        for older in lines[:-most]:
             older.set()
         try:
-            yield own
+            yield
         finally:
-            pages.remove(own)
-            if not pages:
-                del self._open[name]
+            lines.remove(own)
+            if not lines:
+                del self._open[of]

@@ -18,6 +18,7 @@ from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive, StoreError
 from controller.console.view.called import rulebook
+from controller.console.view.hardware import Hardware, hardware
 from controller.console.view.told import Told, tell
 from controller.console.wrong import Wrong, no_table
 from controller.loggers import structlog
@@ -29,6 +30,9 @@ _log = structlog.get_logger("console")
 OFFERS_S: Final = 1.0
 """A table is asked for its offers at most so often, for one role."""
 TICK_S: Final = 0.5
+LINGER_S: Final = 5.0
+"""A page that nobody looks at any more is kept so long: whoever had his turn of a line, or loads
+it anew, is told what changed meanwhile, and no table is asked again."""
 BEHIND: Final = 200
 """Events that are looked at again for the newest words."""
 MOST: Final = 50
@@ -39,7 +43,8 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     """A table itself: where it stands, and how it is heard. `since_ms`: the console's clock.
 
     `rules`: what its rulebook is called, None where nothing was heard. `skew_ms`: so much that
-    clock is ahead of the table's own, by which its state has its stamps.
+    clock is ahead of the table's own, by which its state has its stamps. `hardware`: what stands
+    behind its boards, None where nothing was heard.
     """
 
     id: str
@@ -49,10 +54,14 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     heard_ms: int | None
     skew_ms: int = 0
     rules: Words | None = None
+    hardware: Hardware | None = None
 
 
 class _Page:
-    """One table for one role, as long as somebody looks. `failed`: it cannot go on."""
+    """One table for one role, as long as somebody looks. `failed`: it cannot go on.
+
+    `leaving`: what ends it soon, where nobody looks.
+    """
 
     def __init__(self) -> None:
         self.shown = Shown()
@@ -60,6 +69,7 @@ class _Page:
         self.news = asyncio.Event()
         self.failed = asyncio.Event()
         self.tasks: list[asyncio.Task[None]] = []
+        self.leaving: asyncio.TimerHandle | None = None
 
 
 class TablePages:
@@ -84,6 +94,7 @@ class TablePages:
         self._asked_again: set[str] = set()
         self._showing: set[asyncio.Task[None]] = set()
         self._undo: list[Callable[[], None]] = []
+        self._closed = False
 
     def start(self) -> None:
         """Begin to hear the tables."""
@@ -102,8 +113,11 @@ class TablePages:
 
     async def close(self) -> None:
         """Stop."""
+        self._closed = True
         for undo in self._undo:
             undo()
+        for page in self._pages.values():
+            _stay(page)
         self._desk.on_orders = self._hall.on_wait = lambda table: None
         tasks = [task for page in self._pages.values() for task in page.tasks]
         tasks += self._showing
@@ -123,9 +137,14 @@ class TablePages:
             raise no_table(table) from None
         key = table, role
         page = self._pages.get(key)
+        if page is not None and page.leaving and page.failed.is_set():
+            _stay(page)
+            self._leave(key, page)
+            page = None
         if page is None:
             page = self._pages[key] = _Page()
             self._show(table, page)
+        _stay(page)
         page.lookers += 1
         try:
             if not page.tasks:
@@ -137,8 +156,11 @@ class TablePages:
             yield page.shown, page.failed
         finally:
             page.lookers -= 1
-            if not page.lookers:
+            if not page.lookers and (self._closed or page.failed.is_set()):
                 self._leave(key, page)
+            elif not page.lookers:
+                soon = asyncio.get_running_loop().call_later
+                page.leaving = soon(LINGER_S, self._leave, key, page)
 
     def _leave(self, key: tuple[str, Role], page: _Page) -> None:
         for task in page.tasks:
@@ -181,6 +203,7 @@ class TablePages:
             heard_ms=None if how is Standing.LIVE else seen.heard.heard_ms,
             skew_ms=seen.heard.skew_ms,
             rules=None if seen.state is None else rulebook(seen.state.match.profile),
+            hardware=None if seen.state is None else hardware(seen.state.boards),
         )
 
     async def _tick(self, table: str, page: _Page) -> None:
@@ -302,6 +325,13 @@ class TablePages:
             page.shown.drop("offers")
         else:
             page.shown.put("offers", reply.result.get("offers", []))
+
+
+def _stay(page: _Page) -> None:
+    """Let a page not end, where it was about to."""
+    if page.leaving is not None:
+        page.leaving.cancel()
+        page.leaving = None
 
 
 async def _or_fail(page: _Page, running: Coroutine[Any, Any, None]) -> None:

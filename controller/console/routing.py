@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from controller.console.pacing import Pace
 from controller.console.people import NotAllowed, Person
 from controller.console.store.archive import StoreError
 from controller.console.wrong import Wrong, no_table
@@ -32,6 +33,7 @@ CHIEF: Final[Roles] = frozenset({Role.CHIEF})
 REFEREES: Final[Roles] = CHIEF | {Role.REFEREE}
 TECHNICIAN: Final[Roles] = frozenset({Role.TECHNICIAN})
 STAFF: Final[Roles] = REFEREES | TECHNICIAN
+_READS: Final = frozenset({"GET", "HEAD"})
 COOKIE: Final = "dealtable"
 HEADER: Final = "X-Dealtable"
 LARGEST: Final = 1 << 20
@@ -138,19 +140,44 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def route(
-    path: str, handler: Handler, methods: Sequence[str] = ("GET",), roles: Roles | None = EVERYBODY
+    path: str,
+    handler: Handler,
+    methods: Sequence[str] = ("GET",),
+    roles: Roles | None = EVERYBODY,
+    *,
+    paced: bool | None = None,
 ) -> Route:
-    """Return a route for people of these `roles`; None: without a login, too."""
+    """Return a route for people of these `roles`; None: without a login, too.
+
+    `paced`: whether a request is counted as one order of his, however many tables it is for; None:
+    where somebody has to be logged in, and something may change by it.
+    """
+    if paced is None:
+        paced = roles is not None and not _READS.issuperset(methods)
 
     async def endpoint(request: Request) -> Response:
         console: Console = request.app.state.console
         person = await _who(console, request, needed=roles is not None)
         if roles is not None:
-            admit(person, roles)
+            person = admit(person, roles)
+            if paced:
+                _keep_pace(console.pace, person)
         answered = await handler(Asked(request, console, person))
         return answered if isinstance(answered, Response) else answer(answered)
 
     return Route(path, _refusing(path, endpoint), methods=list(methods))
+
+
+def _keep_pace(pace: Pace, person: Person) -> None:
+    """Count an order of somebody, before anything of it is read. Raises Wrong where it is one too
+    many: it was surely not given then."""
+    if not pace.take(person.name, asyncio.get_running_loop().time()):
+        raise Wrong(
+            429,
+            "too many orders in a short time: wait a second, then try again",
+            "操作过于频繁：请稍等一秒再试",
+            wait_s=pace.wait_s,
+        )
 
 
 async def _who(console: "Console", request: Request, *, needed: bool) -> Person | None:
@@ -221,7 +248,10 @@ def admit(person: Person | None, roles: Roles) -> Person:
 
 def refused(wrong: Wrong) -> Response:
     """Return why something is not done, as a browser gets it."""
-    return answer({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
+    refusal = answer({"error": {"en": wrong.en, "zh": wrong.zh}}, wrong.status)
+    if wrong.wait_s is not None:
+        refusal.headers["Retry-After"] = str(wrong.wait_s)
+    return refusal
 
 
 def answer(value: object, status: int = 200) -> Response:

@@ -2,10 +2,13 @@
 
 A part is JSON under a name: a row of the hall, the list of who waits, a table's state. Every
 change has a number. A stream tells a browser all parts first, then those that changed since,
-each as it is now: one that is slow misses what lay between and holds up nobody.
+each as it is now: one that is slow misses what lay between and holds up nobody. A browser whose
+stream ended asks for the next one with the number that it knows (`Last-Event-ID`), and is told
+what changed since.
 """
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Final
@@ -18,10 +21,16 @@ BEAT_S: Final = 2.0
 """How often a stream says that it is alive; a page that hears nothing for two of them says so."""
 
 
+_NUMBERS: Final = itertools.count(1)
+_LONGEST: Final = 15
+"""Digits of a version that is taken for one."""
+
+
 class Shown:
-    """The parts of one page, each as its JSON."""
+    """The parts of one page, each as its JSON. `number`: in this process no other has it."""
 
     def __init__(self) -> None:
+        self.number = next(_NUMBERS)
         self._parts: dict[str, tuple[int, bytes | None]] = {}
         self._version = 0
         self._news = asyncio.Event()
@@ -70,16 +79,27 @@ async def stream(
     now_ms: Callable[[], int] | None = None,
     own: Mapping[str, object] | None = None,
     may: Callable[[], Awaitable[bool]] | None = None,
+    *,
+    run: str = "",
+    known: str = "",
 ) -> AsyncGenerator[bytes, None]:
     """Yield server-sent events without end: `all` first, then `some`, and a `beat` every 2 s.
 
-    `now_ms` (the console's clock) goes out with `all` and every beat. `own` are parts of this
-    browser alone, told once. Where `may` says no, asked at every beat, `gone` is the last word.
+    `now_ms` (the console's clock) goes out with the first event and every beat. `own` are parts of
+    this browser alone, told once. Where `may` says no, asked at every beat, `gone` is the last
+    word. `run` names the console's run; `known` is the id of the last event that this browser
+    had: where it is of the same parts, what changed since comes first, and not all.
     """
     loop = asyncio.get_running_loop()
-    version, parts = shown.since(0)
-    mine = {name: msgspec.json.encode(value) for name, value in (own or {}).items()}
-    yield _event("all", _stamp(now_ms) | mine | parts)
+    of = f"{run}.{shown.number}."
+    before = _version(known, of)
+    version, parts = shown.since(before)
+    if before == 0 or before > version:
+        version, parts = shown.since(0)
+        mine = {name: msgspec.json.encode(value) for name, value in (own or {}).items()}
+        yield _event("all", _stamp(now_ms) | mine | parts, f"{of}{version}")
+    else:
+        yield _event("some", _stamp(now_ms) | parts, f"{of}{version}")
     beat_s = loop.time() + BEAT_S
     while True:
         with suppress(TimeoutError):
@@ -94,7 +114,7 @@ async def stream(
             continue
         version, parts = shown.since(version)
         if parts:
-            yield _event("some", parts)
+            yield _event("some", parts, f"{of}{version}")
         await asyncio.sleep(FRAME_S)
 
 
@@ -102,8 +122,16 @@ def _stamp(now_ms: Callable[[], int] | None) -> dict[str, bytes | None]:
     return {} if now_ms is None else {"now_ms": b"%d" % now_ms()}
 
 
-def _event(kind: str, parts: dict[str, bytes | None]) -> bytes:
+def _version(known: str, of: str) -> int:
+    """Return the version in an event's id, which anybody may have made up; 0: of other parts."""
+    number = known.removeprefix(of)
+    mine = known.startswith(of) and number.isascii() and number.isdigit()
+    return int(number) if mine and len(number) <= _LONGEST else 0
+
+
+def _event(kind: str, parts: dict[str, bytes | None], known: str = "") -> bytes:
+    name = b"id: %s\n" % known.encode() if known else b""
     body = b",".join(
         b"%s:%s" % (msgspec.json.encode(name), body or b"null") for name, body in parts.items()
     )
-    return b"event: %s\ndata: {%s}\n\n" % (kind.encode(), body)
+    return b"%sevent: %s\ndata: {%s}\n\n" % (name, kind.encode(), body)

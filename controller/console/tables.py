@@ -6,6 +6,7 @@ was missed is asked for. A message that is none of the table's is counted and no
 """
 
 import asyncio
+import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -37,16 +38,24 @@ from controller.console.view.waits import awaits_machine
 from controller.loggers import structlog
 from controller.messages import Event, SignedHead, State
 
+TURN_S: Final = 0.0005
+"""How long the loop keeps the interpreter from the store's threads, and they from it.
+
+SQLite lets go of it with every row; by Python's own 5 ms a loop that works without a pause, as when
+all tables are joined, would let some hundred rows a second be written."""
 LOOK_S: Final = 0.5
 """How often it is looked which tables have grown silent or stale meanwhile."""
+GATHER_S: Final = 0.2
+"""Events gather for so long before they go to the store: in a hall where some come with every tick,
+a transaction costs more than all that it writes."""
 _log = structlog.get_logger("console")
 
 
 class _One:
     """What is known of one table."""
 
-    def __init__(self, line: TableLine, now_ms: int) -> None:
-        self.line = line
+    def __init__(self, line: TableLine, me: Identity, now_ms: int) -> None:
+        self.line, self.me = line, me
         self.seen = Seen(table=line.id, area=line.area, heard=Heard(contact_ms=now_ms))
         self.counts = Counts()
         self.news: bytes | None = None
@@ -91,6 +100,8 @@ class Tables:
 
     async def __aenter__(self) -> Self:
         """Take up what is kept. Raises StoreError."""
+        sys.setswitchinterval(TURN_S)
+        self._loop, self._gathers_s = asyncio.get_running_loop(), 0.0
         self._marks = await self._write(self._archive.marks)
         self._feed = Feed(self._message, self._odd, self._line, self._tell, self._retry_s)
         self._writer = Writer(
@@ -152,7 +163,7 @@ class Tables:
         if known is not None:
             self._shut(line.id)
         me = self._identity(line)
-        one = _One(line, self._now_ms())
+        one = _One(line, me, self._now_ms())
         self._feed.open(line.id, line.feed, Keys(line.server_key, me.public, me.secret))
         self._all[line.id] = one
         self._changed(line.id)
@@ -242,10 +253,11 @@ class Tables:
                 if one is not None and one.news is not None:
                     body, one.news = one.news, None
                     self._take_safely(one, body, now_ms)
-            self._intake.flush()
             for table in due:
                 self._changed(table)
-        else:
+        now_s = self._loop.time()
+        if now_s >= self._gathers_s or self._writer.away:  # then what waits is told to people
+            self._gathers_s = now_s + GATHER_S
             self._intake.flush()
 
     def _take_safely(self, one: _One, body: bytes, now_ms: int) -> None:
@@ -297,9 +309,11 @@ class Tables:
         self._on_change.tell(table)
 
     async def _look_on(self) -> None:
-        """Find who has grown silent or stale, as nothing comes that would tell."""
+        """Find who has grown silent or stale, as nothing comes that would tell, and hand on what
+        has gathered."""
         while True:
             await asyncio.sleep(LOOK_S)
+            self._intake.flush()
             now_ms = self._now_ms()
             for table, one in tuple(self._all.items()):
                 try:
@@ -338,6 +352,5 @@ class Tables:
 
     def _asking(self, table: str) -> AbstractAsyncContextManager[Ask]:
         one = self._all[table]
-        me = self._identity(one.line)
         odd = partial(self._count, one)
-        return asking(one.line, me, self._ids, self.context, odd)
+        return asking(one.line, one.me, self._ids, self.context, odd)

@@ -4,12 +4,15 @@ from controller.tomlwords import printable, short
 
 
 class Wrong(Exception):
-    """A request that is refused: its HTTP status, and a line in both languages that says why."""
+    """A request that is refused: its HTTP status, and a line in both languages that says why.
 
-    def __init__(self, status: int, en: str, zh: str) -> None:
-        """Keep all three."""
+    `wait_s`: so many seconds later it may be tried again; None where that is not known.
+    """
+
+    def __init__(self, status: int, en: str, zh: str, wait_s: int | None = None) -> None:
+        """Keep them all."""
         super().__init__(en)
-        self.status, self.en, self.zh = status, en, zh
+        self.status, self.en, self.zh, self.wait_s = status, en, zh, wait_s
 
 
 def no_table(name: str, status: int = 404) -> Wrong:

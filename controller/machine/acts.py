@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from controller.arguments import Acknowledging, ClearingSet, Holding, LoadingSet
-from controller.faults import catalogue
+from controller.faults import catalogue, fault
 from controller.machine.calling import end_calls
 from controller.machine.checks import STEPS, TableChecks
 from controller.machine.deals import Custom, Deals
@@ -24,6 +24,7 @@ from controller.machine.table import Table
 from controller.machine.technical import Technical
 from controller.match.events import Suspended
 from controller.messages import Failure
+from controller.words import Words
 from drivers.dealer import Dealer
 from drivers.errors import DriverError
 from drivers.reader import Reader
@@ -180,7 +181,9 @@ class TableActs:
         args: Acknowledging = order.args
         named, board = args.code, args.board or ""
         if await self._still_there(named):
-            raise OrderRefused(failure("STILL_THERE", found=named))
+            row = fault(named)
+            found = Words(row.cause(), row.cause(language="zh"))
+            raise OrderRefused(failure("STILL_THERE", found=found))
         name = named if named in catalogue() else named.lower()
         self._record.write("acknowledged", {"name": name, "by": order.who.by, "board": board})
         order.write()  # with it: asked again after a crash it is answered the same

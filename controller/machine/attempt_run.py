@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from controller.deal.attempt import Attempt, Stage
 from controller.deal.ledger import Ledger
@@ -27,6 +27,7 @@ from controller.machine.order.desk import Order, OrderDesk, uncut_reason
 from controller.machine.sightings import Sightings, place_told, settled
 from controller.machine.wire_log import WireLog
 from controller.messages import Outcome, Seat
+from controller.words import Words
 from drivers.dealer import Dealer
 from drivers.errors import DriverError, LineLost, Refused, Result, SessionRenewed
 from drivers.events import Code, Event, Read
@@ -58,6 +59,13 @@ class Fixtures:
     cut_s: float
     look_s: float
     on_change: Callable[[], None]
+
+
+_NO_REASON: Final = {
+    "found": Words("no reason", "未写理由"),
+    "expected": Words("uncut=true and a reason", "不切牌（uncut=true）并写明理由"),
+}
+"""What the order that starts a deal lacks while the cut is waited for."""
 
 
 class Ended(Exception):
@@ -314,7 +322,7 @@ class AttemptRun:
         if order.command.cmd == "start_deal":
             cut, seat, reason = None, None, uncut_reason(order)
             if reason is None:
-                order.refuse("BAD_COMMAND", found="no reason", expected="uncut=true and a reason")
+                order.refuse("BAD_COMMAND", **_NO_REASON)
                 return False
         else:
             cut, seat, reason = order.args.n, order.args.seat or self._at.cutter(), None

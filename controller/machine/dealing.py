@@ -19,6 +19,7 @@ from drivers.link import frames
 
 _MOVING = (todo.Shuffle, todo.Feed, todo.Route, todo.Reread, todo.AwaitPair)
 """What waits while the table is held; the end of an attempt does not."""
+_OUTLET = dict(zip(OUTLETS, Outlet, strict=True))
 PAIR_S = 0.3
 """A card that only one of window and reader saw has the boards' counts compared after this
 long, unless said otherwise: where they agree it goes to the tray."""
@@ -190,8 +191,8 @@ class Dealing:
         self._dealer(frames.Feed(self.number, source, feed.upto))
 
     def _route(self, route: todo.Route) -> None:
+        self._dealer(frames.Route(self.number, route.index, _OUTLET[route.outlet]))
         self.close()
-        self._dealer(frames.Route(self.number, route.index, Outlet(OUTLETS.index(route.outlet))))
 
     def _await_pair(self, wait: todo.AwaitPair) -> None:
         self.close()

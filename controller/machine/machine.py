@@ -273,10 +273,11 @@ class Machine:
             self._failed.exception()  # seen: `run` may end before it comes to look
 
     def _changed(self) -> None:
-        self._counter.run(wanted=self.table.phase is Phase.COMMITTED)
+        phase = self.table.phase
+        self._counter.run(wanted=phase is Phase.COMMITTED)
         if (run := self.table.run) is not None:
             self._pace.see(run.number, run.fed, self._loop.time())
-        self._heads.see(self.table.phase, self.record.synced)
+        self._heads.see(phase, self.record.synced)
         self.publisher.changed()
         self.front.show()
 

@@ -11,8 +11,9 @@ from controller.match.refusals import refuse
 from controller.match.state import BigTwoMatch, BigTwoRow
 from controller.match.timing import choices_made
 from controller.messages import Seat
-from controller.rules.bigtwo.choices import answered
+from controller.rules.bigtwo.choices import answered, elapsed
 from controller.rules.bigtwo.scoring import deal_scores
+from controller.rules.seat_words import held
 from controller.rules.seats import ALL, SIDES
 from controller.rules.words import Words
 
@@ -22,8 +23,9 @@ def choice_answered(match: BigTwoMatch, event: Answered) -> Stepped:
     assert match.choices is not None  # CHOICES begins with them
     try:
         choices = answered(match.choices, event.seat, event.yes, event.at_ms)
-    except ValueError as mistake:
-        refuse("NOT_HIS_DUTY", str(mistake))
+    except ValueError:
+        asked = elapsed(match.choices, event.at_ms).now().asked()
+        refuse("NOT_HIS_DUTY", " / ".join(asked))
     return choices_made(changed(match, choices=choices), event.at_ms), ()
 
 
@@ -34,8 +36,8 @@ def cards_left(match: BigTwoMatch, event: CardsLeft) -> Stepped:
     """Take how many cards each has left when one is out (seed 002 A10)."""
     try:
         _scores(match, event.left)
-    except ValueError as mistake:
-        refuse("NO_FINISH_ORDER", str(mistake), _LEFT)
+    except ValueError:
+        refuse("NO_FINISH_ORDER", held(event.left), _LEFT)
     return changed(match, left=event.left, phase=Phase.RESULT, confirmed=(), led=True), ()
 
 

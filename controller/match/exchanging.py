@@ -34,6 +34,7 @@ from controller.rules.tribute import (
     payers,
     plan,
 )
+from controller.words import Words
 
 
 def after_count(match: GuandanMatch, at_ms: int) -> Stepped:
@@ -188,7 +189,7 @@ def _require_values(values: Iterable[int]) -> None:
     """Refuse what no card counts: 2…14, the level 15, jokers 16 and 17."""
     for counts in values:
         if not TWO <= counts <= BIG_JOKER_VALUE:
-            refuse("NO_SUCH_CARD", f"a card counts {TWO}…{BIG_JOKER_VALUE}, not {counts}")
+            refuse("NO_SUCH_CARD", Words(f"a value of {counts}", f"点数{counts}"))
 
 
 def _told(settled: Plan, to: Seat, returned: int | None) -> dict[Seat, int]:

@@ -29,13 +29,14 @@ from controller.match.events import (
 from controller.match.exchanging import after_count
 from controller.match.judging import no_more_deals, time_open
 from controller.match.phase import Phase
-from controller.match.refusals import refuse
+from controller.match.refusals import no_card, refuse
 from controller.match.sheet import RedealtRow
 from controller.match.state import BigTwoMatch, GuandanMatch, Match
 from controller.match.timing import lead_made
 from controller.messages import Seat
 from controller.rules.bigtwo.choices import begin_opening
 from controller.rules.ceremony import turnup_stands
+from controller.rules.seat_words import held
 from controller.rules.seats import ALL, side
 
 MISDEALS_TO_CALL = 2
@@ -71,8 +72,8 @@ def _turned_up(match: Match, event: Dealt | Released) -> str | None:
         return match.turned_up
     try:
         face = parse_face(event.turned_up)
-    except ValueError as mistake:
-        refuse("NO_SUCH_CARD", str(mistake))
+    except ValueError:
+        no_card(event.turned_up)
     if not turnup_stands(match.profile, face):
         refuse("TURN_AGAIN", face_text(face))
     return face_text(face)
@@ -169,7 +170,7 @@ def recounted(match: Match, event: Recounted) -> Stepped:
     require(act, event.role, verbal=event.verbal)
     most = match.profile.deck.cards
     if set(event.counts) != set(ALL) or not all(0 <= n <= most for n in event.counts.values()):
-        refuse("WRONG_COUNTS", " ".join(f"{seat} {n}" for seat, n in event.counts.items()))
+        refuse("WRONG_COUNTS", held(event.counts))
     going = changed(match, suspended=None, claimed=None)
     if not _are_right(match, event.counts) or (event.found and _found_redeals(match)):
         return _dealt_again(going, "count", event, claimed=match.claimed)

@@ -22,6 +22,7 @@ from controller.match.judging import time_open
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.state import Match
 from controller.messages import Seat
+from controller.words import NEEDS
 
 Overrun = Literal[
     "play_warning",
@@ -42,32 +43,8 @@ Moved = Literal["hands_unknown"]
 Why = AskedFor | Overrun | Moved
 """Everything that a referee is called for in a match."""
 
-WORDS: dict[str, tuple[str, str]] = {
-    "wrong_player": ("another player than the list has sits there", "就座选手与对阵表不符"),
-    "count": ("wrong count claimed: count the hands", "张数不符，请清点"),
-    "second_count": ("this pair's second wrong count: the chief's", "同一方再次张数不符，报裁判长"),
-    "misdeals_in_a_row": ("two misdeals in a row: come to the table", "连续两次重发，请到台"),
-    "name_leader": ("deal forfeited: enter who leads", "本副判负，请指定领出牌者"),
-    "added_time": ("the table lost time: give it back, or say 0", "本台耽误时间，请决定补时"),
-    "extra_deal": ("equal: the chief orders an extra deal", "平级，待裁判长加打一副"),
-    "hands_unknown": (
-        "no machine here knows these hands: judge tribute and return yourself",
-        "本机不掌握这些手牌，贡还由裁判员核对",
-    ),
-    "play_warning": ("play clock overrun: oral warning?", "出牌超时，建议：口头警告"),
-    "play_violation": ("play clock overrun again: violation?", "出牌再次超时，建议：记违例"),
-    "tribute_warning": ("tribute is late: oral warning?", "贡牌超时，建议：口头警告"),
-    "tribute_violation": ("tribute is late again: violation?", "贡牌再次超时，建议：记违例"),
-    "return_warning": ("return is late: oral warning?", "还牌超时，建议：口头警告"),
-    "return_violation": ("return is late again: violation?", "还牌再次超时，建议：记违例"),
-    "opening_over": ("the first lead is late", "开局超时，尚未领出牌"),
-    "late_regulations": (
-        "players are late: see the event's regulations",
-        "选手未到场，按补充规定处理",
-    ),
-    "late_default": ("players are late: default?", "选手未到场，建议：弃权判负"),
-}
-"""Each need in English and in Chinese. What a clock asks is a question: a referee rules."""
+WORDS = NEEDS
+"""Each need in English and in Chinese (controller/words.py)."""
 
 
 def asked(effect: MatchEffect) -> tuple[Why, Seat | None] | None:

@@ -14,7 +14,7 @@ from controller.match.course import (
 from controller.match.effects import Effects, RefereeNeeded, TurnUpAgain
 from controller.match.events import Cut, DealtByHand, Seated, Shuffled, Started, TurnedUp
 from controller.match.phase import Phase
-from controller.match.refusals import refuse
+from controller.match.refusals import no_card, refuse
 from controller.match.state import GuandanMatch, Match
 from controller.messages import Seat
 from controller.rules.ceremony import NoPipsError, counted_to, cut_problem, turnup_stands
@@ -96,8 +96,8 @@ def turned_up(match: Match, event: TurnedUp) -> Stepped:
     assert match.duties is not None  # a deal is due in this phase
     try:
         face = parse_face(event.card)
-    except ValueError as mistake:
-        refuse("NO_SUCH_CARD", str(mistake))
+    except ValueError:
+        no_card(event.card)
     card = face_text(face)
     if not turnup_stands(match.profile, face):
         return changed(match, phase=Phase.CUT, cutter=None, cut=None), (TurnUpAgain(card),)

@@ -57,6 +57,11 @@ def no_finish(why: FinishError | Words) -> NoReturn:
     refuse("NO_FINISH_ORDER", why.words if isinstance(why, FinishError) else why, _ORDER)
 
 
+def no_card(text: str) -> NoReturn:
+    """Refuse what is written for a card and is none. Raises RefusedError."""
+    refuse("NO_SUCH_CARD", text)
+
+
 _ORDER = Words(
     "who went out, first to last: two after a double-down, else three",
     "按出完先后点座位，双下两家，否则三家",

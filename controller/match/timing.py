@@ -143,12 +143,15 @@ def suspended(match: Match, event: Suspended) -> Stepped:
     return changed(match, suspended=event.reason), ()
 
 
+_CLAIMED = Words("a count was claimed, enter the four counts", "已申告张数不符，须录入四家张数")
+
+
 def resumed(match: Match, event: Resumed) -> Stepped:
     """Let the table go on; a claimed count is answered by counts alone."""
     if match.suspended is None:
         refuse("NOT_SUSPENDED")
     if match.claimed is not None:
-        refuse("WRONG_COUNTS", "a count was claimed, enter the four counts")
+        refuse("WRONG_COUNTS", _CLAIMED)
     return changed(match, suspended=None), ()
 
 

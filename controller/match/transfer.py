@@ -23,6 +23,7 @@ from controller.match_arguments import LATEST_MS
 from controller.messages import Outcome
 from controller.rules.penalties.records import Record
 from controller.rules.profile import Profile
+from controller.words import Words
 
 FORMAT = 1
 PART_CHARS = 10_000
@@ -32,7 +33,12 @@ LARGEST = 1 << 23
 
 
 class BadTransfer(ValueError):
-    """Parts that are no document, in one line."""
+    """Parts that are no document: its text is one line, `words` the same in both languages."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Keep both."""
+        super().__init__(en)
+        self.words = Words(en, zh)
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -50,12 +56,26 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     outcome: Outcome | None = None
 
 
+class Move(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """The match went from table `left` to table `to` by whose word, and who entered that.
+
+    `row`: so many rows stood on its sheet. `at_ms`: on the clock of the table that has it.
+    """
+
+    left: str
+    to: str
+    by: str
+    entered_by: str | None = None
+    row: int
+    at_ms: int
+
+
 class Transfer(msgspec.Struct, frozen=True, kw_only=True):
     """A match as its events left it at the table `left`, to go on at the table `to`.
 
     `head` is the journal's there behind its entry number `n`, which says that the match went.
     `at_ms` and `wall`: when that was, on that table's clock and by the wall's. `result` names
-    the state that the events lead to (`result_of`).
+    the state that the events lead to (`result_of`). `moves`: from table to table, this one last.
     """
 
     format: int
@@ -74,6 +94,7 @@ class Transfer(msgspec.Struct, frozen=True, kw_only=True):
     events: tuple[MatchEvent, ...]
     proofs: tuple[Proof, ...]
     result: str
+    moves: tuple[Move, ...] = ()
 
 
 class Packed(NamedTuple):
@@ -98,19 +119,31 @@ def unpacked(digest: str, parts: Sequence[str]) -> Transfer:
         unpacking = zlib.decompressobj()
         plain = unpacking.decompress(squeezed, LARGEST)
     except (binascii.Error, zlib.error) as wrong:
-        raise BadTransfer(f"parts that do not fit together ({wrong})") from None
+        raise BadTransfer(
+            f"parts that do not fit together ({wrong})", f"各部分不能拼合（{wrong}）"
+        ) from None
     if not unpacking.eof:
-        raise BadTransfer(f"a document that is cut off, or has more than {LARGEST} bytes")
+        raise BadTransfer(
+            f"a document that is cut off, or has more than {LARGEST} bytes",
+            f"数据不完整，或超过{LARGEST}字节",
+        )
     if hashlib.sha256(plain).hexdigest() != digest:
-        raise BadTransfer("a document that its digest does not name")
+        raise BadTransfer("a document that its digest does not name", "数据与其摘要不符")
     try:
         transfer = msgspec.json.decode(plain, type=Transfer)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise BadTransfer(f"a document that is none ({wrong})") from None
+        raise BadTransfer(
+            f"a document that is none ({wrong})", f"数据无法识别（{wrong}）"
+        ) from None
     if transfer.format != FORMAT:
-        raise BadTransfer(f"a document of format {transfer.format}")
+        raise BadTransfer(
+            f"a document of format {transfer.format}", f"数据格式{transfer.format}本台不识"
+        )
     if not 0 <= transfer.at_ms <= LATEST_MS:
-        raise BadTransfer(f"a document of {transfer.at_ms} ms, which no table's clock shows")
+        raise BadTransfer(
+            f"a document of {transfer.at_ms} ms, which no table's clock shows",
+            f"时刻{transfer.at_ms}毫秒，非任何台所有",
+        )
     return transfer
 
 
@@ -121,9 +154,12 @@ def rebuilt(transfer: Transfer, profile: Profile) -> Match:
     """
     match = replayed(profile, transfer.meeting, transfer.record, transfer.events)
     if match.now_ms > transfer.at_ms:
-        raise BadTransfer("events of a time after it went")
+        raise BadTransfer("events of a time after it went", "有转出之后的事件")
     if result_of(match) != transfer.result:
-        raise BadTransfer("events that do not lead where it says, or another version's")
+        raise BadTransfer(
+            "events that do not lead where it says, or another version's",
+            "事件与所称结果不符，或程序版本不同",
+        )
     return match
 
 

@@ -13,6 +13,7 @@ from controller.rules.profile import GuandanProfile, Profile
 from controller.rules.result import Forfeited, Result
 from controller.rules.seats import ALL, after, before, opponents, players, seat_from
 from controller.rules.tribute import Plan, owing
+from controller.rules.words import Words
 
 
 class CeremonyError(ValueError):
@@ -172,7 +173,7 @@ def drawn_by(profile: Profile, first_drawer: Seat, position: int) -> Seat:
     return seat_from(first_drawer, profile.direction.draw, position - 1)
 
 
-def cut_problem(profile: Profile, n: int) -> str | None:
+def cut_problem(profile: Profile, n: int) -> Words | None:
     """Return in one line why a packet of `n` cards is no legal cut; None where it is one.
 
     Seed 000 A5.1.5 wants more than five from either end, 004 CN5 any number.
@@ -180,7 +181,11 @@ def cut_problem(profile: Profile, n: int) -> str | None:
     legal = profile.cuts()
     if n in legal:
         return None
-    return f"a cut of {n} cards: take off {legal[0]}…{legal[-1]} of {profile.deck.cards}"
+    least, most, cards = legal[0], legal[-1], profile.deck.cards
+    return Words(
+        f"a cut of {n} cards: take off {least}…{most} of {cards}",
+        f"切了{n}张，{cards}张应切{least}至{most}张",
+    )
 
 
 def leader(

@@ -1,6 +1,6 @@
 """Seats, sides and signers as people read them; several of them in one line."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from controller.messages import Seat
@@ -35,6 +35,18 @@ def one_of(named: Iterable[Seat]) -> Words:
 def signers(named: Iterable[str]) -> Words:
     """Return who signs, as a list."""
     return joined(named, SIGNERS.__getitem__)
+
+
+def held(cards: Mapping[Seat, int]) -> Words:
+    """Return how many cards each has, as they were counted."""
+    if not cards:
+        return Words("nothing counted", "未清点")
+    return joined(cards.items(), lambda one: _holds(*one))
+
+
+def _holds(seat: str, cards: int) -> Words:
+    who = SEATS.get(seat, Words(seat, seat))
+    return Words(f"{who.en} {cards}", f"{who.zh}{cards}张")
 
 
 def joined(

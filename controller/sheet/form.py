@@ -116,7 +116,8 @@ class Correction(Part, frozen=True, kw_only=True):
     """The result of a deal was written wrongly: old and new, whose word it was, and why.
 
     `entered_by`: who entered it as the chief's, which `by` gave; `confirmed_by`: who confirmed
-    that in writing, null: he has still to, or it was no word.
+    that in writing, null: he has still to, or it was no word. `reason_zh`: the reason in Chinese
+    where the table wrote it, of a ruling its offence; null: `reason` is a person's, as he wrote it.
     """
 
     row: int
@@ -127,6 +128,7 @@ class Correction(Part, frozen=True, kw_only=True):
     choice: Literal["from_now", "void_later", "stand"]
     by: str
     reason: str
+    reason_zh: str | None = None
     entered_by: str | None = None
     confirmed_by: str | None = None
 

@@ -21,7 +21,7 @@ from controller.sheet.form import (
     ScoreSheet,
     Signed,
 )
-from controller.sheet.words import LABELS, confirmed, rules_words
+from controller.sheet.words import LABELS, confirmed, reason, rules_words
 from controller.signer_names import whose
 
 WIDTH = 80
@@ -219,7 +219,8 @@ class _Page:
             by = self._in(whose(one.by, one.entered_by))
             yield from _hanging(
                 f"{self._pair('deal', one.deal)}: {was} → {now}, {self._('choice_' + one.choice)}, "
-                f"{by}: {one.reason}{'' if stands is None else self._('comma') + self._in(stands)}"
+                f"{by}: {self._in(reason(one))}"
+                f"{'' if stands is None else self._('comma') + self._in(stands)}"
             )
         if sheet.notes:
             yield self._("notes")

@@ -21,6 +21,11 @@ def confirmed(one: Correction) -> Words | None:
     return Words("not confirmed in writing yet", "待书面确认")
 
 
+def reason(one: Correction) -> Words:
+    """Return why a result was corrected: as a person wrote it, or the offence of its ruling."""
+    return Words(one.reason, one.reason_zh or one.reason)
+
+
 LABELS: dict[str, Words] = {
     "title": Words("Guandan score sheet", "掼蛋记分表"),
     "title_big_two": Words("Big Two score sheet (practice)", "锄大地记分表(练习)"),

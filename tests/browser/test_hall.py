@@ -10,7 +10,7 @@ from controller.faults import Language
 from controller.messages import Role, Seat
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP, SPEED
-from tests.browser.ears import EARS
+from tests.browser.ears import EARS, TONES
 from tests.browser.people import PHONE, SOON_MS, People, Person
 from tests.browser.said import Said
 from tests.processes.ports import free_ports
@@ -62,8 +62,8 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
     await expect(one.page.locator(".voice[role=alert]")).to_contain_text(east)
     theirs = other.page.locator("#list > li").first
     await expect(theirs).to_contain_text(other_east, timeout=SOON_MS)
-    assert await one.page.evaluate("tones") > 1
-    assert await other.page.evaluate("tones") > 1
+    assert await one.page.evaluate(TONES) > 1
+    assert await other.page.evaluate(TONES) > 1
     await one.shot("a-call")
 
     await row.get_by_role("button", name=said("take.take")).click()
@@ -71,10 +71,10 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
     await expect(theirs).to_contain_text(other_said("row.going", person="李娜"), timeout=SOON_MS)
     await other.shot("taken-by-another")
 
-    before = await other.page.evaluate("tones"), await one.page.evaluate("tones")
+    before = await other.page.evaluate(TONES), await one.page.evaluate(TONES)
     await call(tables[0], "W")  # the table waits for somebody who is on his way
     await expect(theirs).to_contain_text(other_said("row.also", words=""), timeout=SOON_MS)
-    assert (await other.page.evaluate("tones"), await one.page.evaluate("tones")) == before
+    assert (await other.page.evaluate(TONES), await one.page.evaluate(TONES)) == before
 
     await row.get_by_role("button", name=said("take.there")).click()
     await one.sees(said("hall.nobody-waits"))

@@ -15,7 +15,7 @@ from controller.console.console import Console
 from controller.console.standing import Contact
 from controller.messages import AreaStop, Call, Pair, Role, Seat, SeatClock, Tribute
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.ears import EARS
+from tests.browser.ears import EARS, TONES
 from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
 from tests.browser.said import BOTH, Said
 from tests.browser.watched import Watched
@@ -202,11 +202,11 @@ async def test_it_sounds_for_who_is_new_in_his_areas_and_for_nobody_whom_somebod
 
     async def tones(table: str, words: str) -> int:
         """Let somebody call; return how many tones the page has made when it shows that."""
-        before = int(await page.evaluate("tones"))
+        before = int(await page.evaluate(TONES))
         hall.calls(table, words)
         await expect(other.locator(f"li[data-table={table}]")).to_contain_text(words)
         await page.wait_for_timeout(300)
-        return int(await page.evaluate("tones")) - before
+        return int(await page.evaluate(TONES)) - before
 
     other = await hall.page("ref2")
     assert await tones("T01", "one") > 0
@@ -228,11 +228,11 @@ async def test_a_table_that_somebody_gives_up_is_new_to_the_others(hall: Hall) -
     await theirs.get_by_role("button", name=hall.other("take.of", table=2)).click()
     going = hall.said("row.going", person="ref2")
     await expect(page.locator("li[data-table=T02]")).to_contain_text(going)
-    before = int(await page.evaluate("tones"))
+    before = int(await page.evaluate(TONES))
     await theirs.get_by_role("button", name=hall.other("take.leave-of", table=2)).click()
     back = hall.said("voice.back", table=2, words="")
     await expect(page.locator(".voice[role=alert]")).to_contain_text(back)
-    assert int(await page.evaluate("tones")) > before
+    assert int(await page.evaluate(TONES)) > before
     back = hall.other("voice.back", table=2, words="")
     await expect(other.locator(".voice[role=alert]")).not_to_contain_text(back)
 

@@ -8,6 +8,7 @@ from playwright.async_api import Locator, Page, Route, expect
 
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
+from controller.console.pacing import Pace
 from controller.console.seen import StoreStanding
 from controller.messages import Command, Reply
 from tests.browser.conftest import ONE_LOOP
@@ -161,6 +162,31 @@ async def test_an_order_that_was_not_sent_is_said_so_and_leaves_nothing_to_ask(h
         hall.said("order.unsent"), timeout=SOON_MS
     )
     await expect(area_a(page).locator(".unsure")).to_have_count(0)
+
+
+async def test_an_order_too_many_was_not_sent_and_goes_out_when_it_is_ordered_later(
+    hall: Hall, answers: Callable[[Answers], None]
+) -> None:
+    hall.watched.expected |= {429}
+    sent: list[str] = []
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold":
+            sent.append(table)
+        return None
+
+    answers(answer)
+    page = await hall.page("chief")
+    pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
+    await stop_area(page, hall.said, "火警")
+    fate = area_a(page).locator(".fate")
+    await expect(fate).to_contain_text(hall.said("order.unsent"), timeout=SOON_MS)
+    await expect(fate).to_contain_text(hall.said.either("请稍等一秒再试", "wait a second"))
+    await expect(area_a(page).locator(".unsure")).to_have_count(0)
+    assert sent == []
+    hall.console.pace = pace
+    await stop_area(page, hall.said, "火警")
+    await until(lambda: len(sent) == 6)
 
 
 async def test_what_was_ordered_anew_without_an_answer_is_not_ordered_a_second_time(

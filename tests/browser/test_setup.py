@@ -105,6 +105,8 @@ async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
     await tech.shot("refused")
     await carry_keys(tech, announced, tmp_path)
     await expect(row).to_contain_text(said("setup.standing.live"), timeout=SOON_MS)
+    simulated = said.either("模拟硬件：没有实牌", "simulated: no real card moves")
+    await expect(row).to_contain_text(simulated, timeout=SOON_MS)
     await tech.shot("connected")
 
     await page.locator("#invite").click()

@@ -17,7 +17,8 @@ from controller.console.standing import SILENT_MS, Contact, Heard
 from controller.console.store.archive import open_engine
 from controller.console.store.takes import KeptTakes
 from controller.console.takes import Takes
-from controller.console.view.waits import UNDEALT_MS, UNTAKEN_MS, since_epoch_ms
+from controller.console.view.reasons import UNDEALT_MS
+from controller.console.view.waits import UNTAKEN_MS, since_epoch_ms
 from controller.messages import Role
 from tests.console.fake import Scripted, now
 from tests.console.states import call, state

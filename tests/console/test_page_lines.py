@@ -47,6 +47,19 @@ class Listening:
         """Let a page that the browser kept be shown again."""
         self._page.runs("happens('pageshow', { persisted: true })")
 
+    def happens(self, event: str) -> None:
+        """Let the browser say something to the page."""
+        self._page.runs(f"happens({event!r})")
+
+    def loses_its_line(self) -> None:
+        """Let the console end the page's line, so that the browser is about to take another."""
+        self._page.runs("lines.at(-1).told.error({})")
+
+    @property
+    def asked(self) -> Any:
+        """What the page has asked for, in turn."""
+        return self._page.says("lines.map((one) => one.url)")
+
     @property
     def open(self) -> int:
         """How many lines the page has."""
@@ -117,12 +130,59 @@ def test_a_page_that_is_left_and_seen_soon_keeps_its_line(page: Listening) -> No
     assert (page.open, page.old) == (1, None)
 
 
-def test_a_page_that_somebody_wants_to_hear_keeps_its_line() -> None:
+def test_a_page_that_somebody_wants_to_hear_goes_on_with_the_others_that_nobody_sees() -> None:
     page = Listening(keeps=True)
     page.hears(me={"name": "Li Na"})
     page.seen(False)
-    page.later(10 * REST_MS, heard=True)
+    page.later(REST_MS - 1000, heard=True)
+    assert page.asked == ["/stream/hall"]
+    page.later(9 * REST_MS, heard=True)
+    assert page.asked == ["/stream/hall", "/stream/hall?behind"]
     assert (page.open, page.old) == (1, None)
+    page.hears("some", waits=[])
+    page.later(500, heard=True)
+    page.seen(True)
+    assert page.asked[2:] == ["/stream/hall"]
+    assert (page.open, page.old) == (1, None)
+
+
+@pytest.mark.parametrize(("keeps", "then"), [(False, []), (True, ["/stream/hall?behind"])])
+def test_a_page_that_nobody_sees_and_whose_turn_is_over_leaves_the_next_to_those_that_are_seen(
+    keeps: bool, then: list[str]
+) -> None:
+    page = Listening(keeps=keeps)
+    page.hears(waits=[])
+    page.loses_its_line()
+    assert page.asked == ["/stream/hall"]  # its browser takes it up again by itself
+    page.seen(False)
+    page.loses_its_line()
+    page.later(60_000, heard=True)
+    assert page.asked == ["/stream/hall", *then]
+    assert page.open == len(then)
+
+
+def test_a_page_to_be_heard_that_opens_behind_others_listens_with_those_that_nobody_sees() -> None:
+    page = Listening(keeps=True, hidden=True)
+    page.hears(waits=[])
+    page.later(1000, heard=True)
+    assert (page.open, page.asked) == (1, ["/stream/hall?behind"])
+
+
+def test_a_page_that_the_browser_stops_gives_its_line_up_and_takes_one_when_it_goes_on() -> None:
+    page = Listening(keeps=True)
+    page.hears(waits=[])
+    page.seen(False)
+    page.later(2 * REST_MS, heard=True)
+    page.happens("freeze")
+    assert page.open == 0
+    page.sleeps(3_600_000)
+    page.happens("resume")
+    assert page.old is not None
+    page.later(500)
+    assert page.open == 1
+    page.hears(waits=[])
+    page.later(1000, heard=True)
+    assert page.old is None
 
 
 def test_a_page_that_opens_behind_others_takes_a_line_once_it_is_seen() -> None:

@@ -121,6 +121,21 @@ def test_the_reason_that_the_page_proposes_goes_out_by_its_key(
 
 
 @pytest.mark.parametrize(
+    ("language", "by", "said"),
+    [
+        ("zh", "Wu Jun (referee)", "Wu Jun（裁判员）"),
+        ("en", "Wu Jun (referee)", "Wu Jun (referee)"),
+        ("zh", "chief", "裁判长"),
+        ("zh", "李娜", "李娜"),
+    ],
+)
+def test_who_gave_an_order_is_named_with_his_role_in_the_readers_language(
+    language: str, by: str, said: str
+) -> None:
+    assert page("by-whom.mjs", language).says(f"page.byWhom({json.dumps(by)})") == said
+
+
+@pytest.mark.parametrize(
     ("loaded", "out", "said"), [("S1", None, "S1"), ("S2", "S1", "S2"), ("S1", "S1", None)]
 )
 def test_a_set_is_with_the_players_or_in_the_machine_and_never_both(

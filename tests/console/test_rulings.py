@@ -11,6 +11,7 @@ import pytest
 
 from controller.console.console import Console
 from controller.console.store.archive import Kept
+from controller.console.view.lost_time import in_words
 from controller.messages import Role
 from tests.console.played import PlayedTables, console_of
 from tests.console.web import browser, logged_in, refused
@@ -196,6 +197,23 @@ async def test_lost_time_is_proposed(at_desk: Desk) -> None:
     console, _ = at_desk
     found = await get(console, "/api/tables/T05/lost_time")
     assert found["seconds"] == 121
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("transfer", ["moved to another table", "转台"]),
+        ("at_table", ["the referee is at the table", "裁判到台处理"]),
+        ("misdeal", ["dealt again", "重新发牌"]),
+        ("a glass fell over", ["a glass fell over", "a glass fell over"]),
+    ],
+)
+def test_why_a_table_lost_time_is_told_in_both_languages(reason: str, said: list[str]) -> None:
+    stop = {"reason": reason, "seconds": 60, "lasts": False}
+    told = in_words({"seconds": 60, "needs": "referee", "stops": [stop]})
+    (one,) = told["stops"]
+    assert [one["words"].en, one["words"].zh] == said
+    assert (one["reason"], told["seconds"]) == (reason, 60)
 
 
 async def test_a_play_is_judged_and_nonsense_is_told_so(at_desk: Desk) -> None:

@@ -122,7 +122,7 @@ async def test_a_found_table_is_taken_up_at_the_address_that_answers_and_written
         assert answer.json() | {"since_ms": 0} == {
             "id": "T20", "area": "B", "feed": f"tcp://{HOST}:{announced.feed}",
             "commands": f"tcp://{HOST}:{announced.commands}", "standing": "connecting",
-            "fingerprint": announced.fingerprint, "since_ms": 0, "fixed": False,
+            "fingerprint": announced.fingerprint, "since_ms": 0, "fixed": False, "hardware": None,
         }  # fmt: skip
         assert "T20" in console.tables.ids
         assert console.line("T20").server_key == announced.key

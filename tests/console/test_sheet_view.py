@@ -14,6 +14,7 @@ from controller.console.view.sheet import file_name, plain, sheet_csv, timed, vi
 from controller.faults import Language
 from controller.match import events
 from controller.messages import Role
+from controller.rules.penalties.offences import offence
 from controller.words import Words
 from tests.console.papers import a_sheet, played, shown_as
 from tests.match.table import BIG_TWO, B, Table, from_level
@@ -66,6 +67,15 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     table.does(events.CorrectionConfirmed, row=row, deal=1, by="陈 (chief)", role=Role.CHIEF)
     (told,) = view(a_sheet(table)).corrected
     assert told.confirmed == Words("confirmed by 陈 (chief)", "陈（裁判长）已书面确认")
+
+
+def test_why_a_ruling_corrected_a_result_is_told_in_both_languages() -> None:
+    table = Table().started().played("NS").in_play()
+    table.charged("E", "foul", deal=1)
+    table.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
+    (told,) = view(a_sheet(table)).corrected
+    row = offence(table.match.rulings[0].charge.offence)
+    assert told.reason == Words(row.en, row.zh)
 
 
 def test_a_match_began_and_ended_by_the_wall_of_the_table_that_tells_of_it() -> None:

@@ -16,10 +16,17 @@ pytestmark = pytest.mark.virtual
 
 async def told(parts: AsyncGenerator[bytes, None]) -> tuple[str, dict[str, Any]]:
     """Read the next event as a browser does."""
+    _, kind, said = await told_with_id(parts)
+    return kind, said
+
+
+async def told_with_id(parts: AsyncGenerator[bytes, None]) -> tuple[str, str, dict[str, Any]]:
+    """Read the next event as a browser does, with the id by which it asks for what follows."""
     said = (await anext(parts)).decode()
-    kind, data, end, last = said.split("\n")
+    *known, kind, data, end, last = said.split("\n")
     assert (end, last) == ("", "")
-    return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+    named = known[0].removeprefix("id: ") if known else ""
+    return named, kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
 
 
 async def test_a_browser_hears_all_first_then_what_changes() -> None:
@@ -78,6 +85,54 @@ async def test_what_is_gone_is_told_as_gone_and_not_to_who_comes_later() -> None
     assert await told(parts) == ("some", {"T01": None})
     assert await told(stream(shown)) == ("all", {})
     await parts.aclose()
+
+
+async def heard_of(shown: Shown, run: str = "one") -> str:
+    """Return the id that a browser knows once it has heard all."""
+    parts = stream(shown, run=run)
+    known, _, _ = await told_with_id(parts)
+    await parts.aclose()
+    return known
+
+
+async def test_who_comes_again_hears_what_changed_meanwhile_and_not_all_of_it() -> None:
+    shown = Shown()
+    shown.put("T01", 1)
+    shown.put("T02", 1)
+    shown.put("T03", 1)
+    known = await heard_of(shown)
+    shown.put("T02", 2)
+    shown.drop("T03")
+    parts = stream(shown, lambda: 7, {"me": "ref"}, run="one", known=known)
+    named, kind, said = await told_with_id(parts)
+    assert (kind, said) == ("some", {"now_ms": 7, "T02": 2, "T03": None})
+    await parts.aclose()
+    parts = stream(shown, lambda: 8, run="one", known=named)
+    assert await told(parts) == ("some", {"now_ms": 8})  # a word, where nothing has changed
+    shown.put("T01", 2)
+    assert await told(parts) == ("some", {"T01": 2})
+    await parts.aclose()
+
+
+@pytest.mark.parametrize(
+    "known", ["", "x", "one.", "one.{n}.", "one.{n}.0", "one.{n}.99", "one.{n}.-1", "one.{n}.²"]
+)
+async def test_who_names_what_nobody_said_hears_all(known: str) -> None:
+    shown = Shown()
+    shown.put("T01", 1)
+    parts = stream(shown, run="one", known=known.replace("{n}", str(shown.number)))
+    assert await told(parts) == ("all", {"T01": 1})
+    await parts.aclose()
+
+
+async def test_who_knows_another_page_or_another_run_of_the_console_hears_all() -> None:
+    shown, other = Shown(), Shown()
+    for one in (shown, other):
+        one.put("T01", 1)
+    for known in (await heard_of(other), await heard_of(shown, "another")):
+        parts = stream(shown, run="one", known=known)
+        assert await told(parts) == ("all", {"T01": 1})
+        await parts.aclose()
 
 
 changes = st.lists(st.tuples(st.sampled_from("abc"), st.none() | st.integers(0, 3)))

@@ -1,6 +1,7 @@
 """Who has a browser and means harm: without a login, and with less of one than he would like."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -20,6 +21,7 @@ from controller.console.config import load
 from controller.console.console import MOST_STRANGERS, Console
 from controller.console.guesses import FREE_GUESSES, FREE_OF_ONE
 from controller.console.lookers import Lookers
+from controller.console.pacing import Pace
 from controller.console.people import NotAllowed, People, Person
 from controller.console.routing import COOKIE, HEADER, Asked, route
 from controller.console.serving import opened
@@ -241,6 +243,7 @@ WHO = {
     "GET /api/people": "setters",
     "POST /api/people": "setters",
     "GET /api/proof/rulebooks": "everybody",
+    "POST /api/ring": "people",
     "GET /api/rulebooks/{profile}": "people",
     "GET /api/setup": "setters",
     "GET /api/setup/found": "setters",
@@ -514,8 +517,28 @@ async def test_who_asks_on_and_on_is_left_and_others_are_answered(
         writer.close()
 
 
+async def test_who_takes_nothing_of_what_he_is_sent_loses_his_line(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that sleeps with its line: what is sent there waits, and hears of no end."""
+    monkeypatch.setattr(doors, "SLOW_S", 0.05)
+    async with served(console) as url, visitor(url, "ref") as client:
+        asks = f"GET /stream/hall HTTP/1.1\r\nHost: x\r\nCookie: {COOKIE}={client.cookies[COOKIE]}"
+        reader, writer = await _asked(url, f"{asks}\r\n\r\n".encode())
+        await reader.readuntil(b"event: all")
+        writer.transport.pause_reading()  # type: ignore[attr-defined]  # a socket's has it
+        assert console.lookers.open == 1
+        parts = console.hall.shown(Role.REFEREE)
+        for turn in itertools.count():
+            parts.put("large", str(turn % 10) * 500_000)
+            await asyncio.sleep(0.01)
+            if not console.lookers.open:
+                break
+        writer.close()
+
+
 def test_who_has_waited_may_ask_again() -> None:
-    pace = doors.Pace(3, 2.0)
+    pace = Pace(3, 2.0)
     assert [pace.take("a", 10.0) for _ in range(5)] == [True, True, True, False, False]
     assert pace.take("b", 10.0)
     assert [pace.take("a", 10.5), pace.take("a", 10.5)] == [True, False]

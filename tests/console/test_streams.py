@@ -18,10 +18,10 @@ from controller.console.routing import Asked
 from controller.console.serving import ConsoleFailed, serve
 from controller.console.shown import Shown, stream
 from controller.console.store.archive import StoreError
-from controller.messages import Event, Role, State
+from controller.messages import Event, Reply, Role, State
 from tests.console.fake import Scripted
 from tests.console.until import until
-from tests.console.web import listening, served, standing, visitor
+from tests.console.web import Events, listening, served, standing, visitor
 
 REF = Person(name="ref", role=Role.REFEREE)
 HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
@@ -126,7 +126,10 @@ async def test_the_stream_of_a_session_that_is_over_ends(hall: Hall, how: str) -
         await events.end()
 
 
-async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
+async def test_nobody_is_shown_what_nobody_looks_at(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_table, "LINGER_S", 0.05)
     console, _, url = hall
     async with visitor(url, "ref") as client:
         async with listening(client, "/stream/table/T01") as events:
@@ -137,6 +140,47 @@ async def test_nobody_is_shown_what_nobody_looks_at(hall: Hall) -> None:
             while left:
                 await asyncio.sleep(0.02)
                 left = console.pages.open
+
+
+async def test_who_loads_a_tables_page_anew_is_shown_what_changed_and_the_table_asked_nothing_anew(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _, url = hall
+    asked: list[str] = []
+    read = console.desk.read
+
+    async def counted(table: str, *more: Any) -> Reply:
+        asked.append(table)
+        return await read(table, *more)
+
+    monkeypatch.setattr(console.desk, "read", counted)
+    async with visitor(url, "ref") as client:
+        async with listening(client, "/stream/table/T01") as events:
+            await events.part("offers")
+            known = {"Last-Event-ID": events.known}
+        await until(lambda: console.lookers.open == 0)
+        async with client.stream("GET", "/stream/table/T01", headers=known) as answer:
+            assert (await Events(answer).next())[0] == "some"
+        async with listening(client, "/stream/table/T01") as events:
+            assert (await events.next())[1]["offers"]
+    assert asked == ["T01"]
+
+
+async def test_a_page_that_failed_when_nobody_looked_is_made_anew(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, tables, url = hall
+    async with visitor(url, "ref") as client:
+        async with listening(client, "/stream/table/T01") as events:
+            await events.part("offers")
+        await until(lambda: console.lookers.open == 0)
+        with monkeypatch.context() as broken_:
+            broken_.setattr(one_table, "tell", broken)
+            tables.tell("T01", "out", seat="N")
+            (page,) = console.pages._pages.values()
+            await until(page.failed.is_set)
+        async with listening(client, "/stream/table/T01") as events:
+            await events.until("beat")
 
 
 @pytest.mark.parametrize("times", [0, 1, 20])
@@ -153,7 +197,7 @@ async def test_a_page_that_is_left_leaves_nothing_that_runs_on(
 
     monkeypatch.setattr(streams, "stream", kept)
     async with standing(tmp_path) as (console, _):
-        asked = Asked(Request({"type": "http", "headers": []}), console, REF)
+        asked = Asked(Request({"type": "http", "headers": [], "query_string": b""}), console, REF)
         told = streams._told(asked, Shown())
         before = asyncio.all_tasks()
 

@@ -17,6 +17,7 @@ from controller.console.view.told_match import MATCH, match_words
 from controller.journal.kinds import KINDS as JOURNAL
 from controller.match.events import MatchEvent
 from controller.messages import Event
+from controller.words import NEEDS
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"```json\n(.*?)```", re.DOTALL)
@@ -59,6 +60,25 @@ def test_an_event_of_a_match_is_one_line_of_each_language(data: dict[str, Any]) 
     words = match_words(data, FIRST)
     assert words.en != data["event"]
     _reads_well(words.en, words.zh)
+
+
+@pytest.mark.parametrize("need", sorted(NEEDS))
+def test_what_a_referee_was_called_for_and_saw_to_is_told_in_both_languages(need: str) -> None:
+    seen = msgspec.structs.replace(
+        EVENTS[0], kind="acknowledged", data={"name": need, "by": "Lin (referee)", "board": ""}
+    )
+    line = told(seen)
+    assert line.en == f"seen to by Lin (referee): {NEEDS[need].en}"
+    assert line.zh == f"Lin（裁判员）已知悉：{NEEDS[need].zh}"
+
+
+@pytest.mark.parametrize("kind", ["transferred", "taken_over"])
+def test_a_transfer_by_word_names_the_chief_and_who_carried_it_out(kind: str) -> None:
+    (example,) = (event for event in EVENTS if event.kind == kind)
+    by_word = example.data | {"by": "Chen", "entered_by": "Li Na (referee)"}
+    line = told(msgspec.structs.replace(example, data=by_word))
+    assert line.en.endswith("(Chen (chief, by word), entered by Li Na (referee))")
+    assert line.zh.endswith("（裁判长Chen（口头），Li Na（裁判员）录入）")
 
 
 def _reads_well(en: str, zh: str) -> None:

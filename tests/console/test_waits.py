@@ -57,7 +57,7 @@ def test_a_fault_for_service_that_stops_nothing_is_for_the_technician() -> None:
 
 @pytest.mark.parametrize("why", sorted(WORDS))
 def test_every_call_of_a_match_has_its_rank_and_words_in_both_languages(why: str) -> None:
-    en, zh = WORDS[why]
+    en, zh = WORDS[why].en, WORDS[why].zh
     (one,) = reasons(state(calls=[call(why, words_en=en, words_zh=zh)]), Standing.LIVE, 0)
     assert Rank.COUNT <= one.rank <= Rank.LATE
     assert (one.words_en, one.words_zh) == (en, zh)

@@ -70,10 +70,14 @@ async def served(console: Console) -> AsyncIterator[str]:
 
 
 class Events:
-    """What a stream tells, event by event; `parts` is what a page knows by now."""
+    """What a stream tells, event by event; `parts` is what a page knows by now.
+
+    `known`: by which id it asks for what follows.
+    """
 
     def __init__(self, answer: Response) -> None:
         self.answer = answer
+        self.known = ""
         self.parts: dict[str, Any] = {}
         self._lines = answer.aiter_lines()
 
@@ -81,7 +85,9 @@ class Events:
         """Return the next event: its kind and its data."""
         kind = ""
         async for line in self._lines:
-            if line.startswith("event: "):
+            if line.startswith("id: "):
+                self.known = line.removeprefix("id: ")
+            elif line.startswith("event: "):
                 kind = line.removeprefix("event: ")
             elif line.startswith("data: "):
                 said = json.loads(line.removeprefix("data: "))

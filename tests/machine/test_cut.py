@@ -278,6 +278,20 @@ async def test_no_deal_goes_on_uncut_without_a_reason(
         await at.phase(Phase.COMMITTED)
 
 
+@pytest.mark.virtual
+async def test_who_starts_a_deal_that_waits_for_its_cut_is_told_in_chinese_what_it_takes(
+    runtime_dir: Path,
+) -> None:
+    async with trial(Settings(), runtime_dir) as at:
+        await at.phase(Phase.EMPTY)
+        await ordered(at, Role.REFEREE, "start_deal")
+        await at.phase(Phase.COMMITTED)
+        reply = await at.order(Role.REFEREE, "start_deal")
+        assert reply.error is not None
+        said = "命令格式错误：未写理由，应为不切牌（uncut=true）并写明理由"
+        assert (reply.error.code, reply.error.message_zh) == ("BAD_COMMAND", said)
+
+
 def moments(at: Trial) -> Iterator[State]:
     """The states between the cut that was none and the release."""
     phases = (Phase.CUT, Phase.SHUFFLING, Phase.DEALING, Phase.HELD)

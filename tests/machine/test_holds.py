@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from controller.deal.sightings import AtReader, Begun, Look, Shuffled, Verdict
+from controller.faults import fault
 from controller.machine.dealing import Dealing
 from controller.messages import Outcome, Phase, Role
 from controller.trials.inproc import Trial
@@ -270,15 +271,17 @@ async def test_a_released_e_stop_lets_nothing_go_on_before_somebody_has_seen_to_
         trial.sim.world.set_estop(True)
         await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
         await asyncio.sleep(STANDING_S)
-        seen = {"code": "ESTOP_PRESSED"}
-        assert await refused(trial, Role.REFEREE, "acknowledge", **seen) == "STILL_THERE"
+        reply = await trial.order(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+        assert reply.error is not None
+        assert reply.error.code == "STILL_THERE"
+        assert reply.error.message_zh == f"原因仍未排除：{fault('ESTOP_PRESSED').cause_zh}"
         assert await refused(trial, Role.REFEREE, "acknowledge", code="JAM") == "NOT_LATCHED"
         trial.sim.world.set_estop(False)
         await trial.people.collect("S1")
         await asyncio.sleep(A_WHILE_S)
         assert (alerts(trial), trial.states[-1].machine.phase) == (["ESTOP_PRESSED"], Phase.FAULT)
         assert trial.states[-1].machine.attempt == 1
-        await ordered(trial, Role.REFEREE, "acknowledge", **seen)
+        await ordered(trial, Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
         again = await trial.until(lambda state: state.machine.attempt == 2)
         assert again.alerts == []
         assert again.machine.deal == 2

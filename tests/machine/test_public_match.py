@@ -402,7 +402,7 @@ def test_calls_are_in_words_and_the_longest_waiting_comes_first() -> None:
     pressed = Call(seat="N", reason="button", since="2026-01-01T00:00:02Z")
     need = Call(seat=None, reason="extra_deal", since="2026-01-01T00:00:01Z")
     first, second = public_calls((pressed,), (need,))
-    assert (first.reason, first.words_zh) == ("extra_deal", NEEDS["extra_deal"][1])
+    assert (first.reason, first.words_zh) == ("extra_deal", NEEDS["extra_deal"].zh)
     assert (second.seat, second.words_zh) == ("N", "召请裁判")
 
 

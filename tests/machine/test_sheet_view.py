@@ -257,6 +257,28 @@ def test_a_correction_that_came_of_a_ruling_is_confirmed_with_it() -> None:
     assert whole(table.state).corrections[0].confirmed_by == "Chen"
 
 
+def test_a_correction_that_came_of_a_ruling_says_why_in_the_readers_language() -> None:
+    table = Table().started().played("NS").in_play()
+    table.charged("E", "foul", deal=1)
+    table.does(events.RulingApproved, id="R1", by="Chen", role=Role.CHIEF)
+    (said,) = whole(table.state).corrections
+    assert said.reason.isascii()
+    assert said.reason_zh is not None
+    assert not said.reason_zh.isascii()
+    page = sheet(table.state, table="t7", head=HEAD)
+    english, chinese = (sheet_text(page, language).replace("\n    ", " ") for language in BOTH)
+    assert said.reason_zh in chinese
+    assert said.reason not in chinese
+    assert said.reason in english
+
+
+def test_why_a_person_corrected_a_result_stays_as_he_wrote_it() -> None:
+    (said,) = whole(Table().started().played("NS", "WNE").corrected(2, "WNS").state).corrections
+    assert said.reason_zh is None
+    page = sheet(Table().started().played("NS").corrected(1, "WNS").state, table="t7", head=HEAD)
+    assert said.reason in sheet_text(page, "zh")
+
+
 def test_hands_that_are_dealt_again_by_word_name_both_and_say_why_in_words() -> None:
     table = Table().started().released().does(events.CountClaimed, seat="N")
     table.does(events.Recounted, counts=dict.fromkeys(ALL, 26), by="Lin", role=Role.REFEREE)

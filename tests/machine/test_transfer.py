@@ -1,6 +1,7 @@
 """A match that outlives its machine: it leaves one table in mid-deal for another (转台)."""
 
 import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -18,6 +19,7 @@ from controller.match.reducer import replayed
 from controller.match.transfer import packed, unpacked
 from controller.messages import Command, Outcome, Phase, Reply, Role
 from controller.rules.rulebooks import load_profile
+from controller.sheet.form import ScoreSheet
 from controller.signing import check_document, sign_document
 from controller.trials.inproc import TABLE_SIGN, Trial, trial
 from sim.mechanics.settings import Settings
@@ -100,6 +102,10 @@ async def moved(here: Trial, there: Trial, way_s: float = 0.0) -> Reply:
     for part in parts:
         reply = await ordered(there, CHIEF, "take_over", **taking(part))
     return reply
+
+
+def table_of(at: Trial) -> str:
+    return at.states[-1].table
 
 
 def entries_of(at: Trial) -> list[Entry]:
@@ -334,6 +340,58 @@ async def test_only_the_chief_moves_a_match_or_a_referee_by_his_word(hall: Hall)
     assert await refused(there, REFEREE, "take_over", **taking(part)) == "NEEDS_CHIEF"
     await ordered(there, REFEREE, "take_over", **taking(part), **word)
     assert data_of(there, "taken_over")["by"] == "Chen"
+
+
+async def test_a_chiefs_word_names_who_carried_the_match_at_both_tables_and_on_the_sheet(
+    hall: Hall,
+) -> None:
+    tables = [await hall.table(name) for name in ("T01", "T02", "T03")]
+    await brought_to(tables[0], "result")
+    word = {"verbal": True, "by": "Chen"}
+    for here, there in itertools.pairwise(tables):
+        sent = Command(
+            id="t", cmd="transfer", person="Li Na", args=word | {"table": table_of(there)}
+        )
+        assert (await here.lasting.order(here.signed(sent, here.signers[REFEREE]))).ok
+        (part,) = await parts_of(here)
+        taken = Command(id="o", cmd="take_over", person="Wu Jun", args=word | taking(part))
+        assert (await there.lasting.order(there.signed(taken, there.signers[REFEREE]))).ok
+        went, came = data_of(here, "transferred"), data_of(there, "taken_over")
+        assert (went["by"], went["entered_by"]) == ("Chen", "Li Na (referee)")
+        assert (came["by"], came["entered_by"]) == ("Chen", "Wu Jun (referee)")
+        assert folded(there) == there.machine.record.play
+    reply = await ordered(tables[-1], REFEREE, "sheet")
+    sheet = msgspec.convert(reply.result, ScoreSheet)
+    said = "Chen (chief, by word), entered by Li Na (referee)"
+    assert [note.en for note in sheet.notes] == [
+        f"moved from table T01 to table T02 ({said})",
+        f"moved from table T02 to table T03 ({said})",
+    ]
+    said = "裁判长Chen（口头），Li Na（裁判员）录入"
+    assert sheet.notes[-1].zh == f"由T02台转至T03台（{said}）"
+    assert [note.row for note in sheet.notes] == [sheet.versions[-1].rows] * 2
+
+
+async def test_a_chief_who_moves_a_match_himself_is_named_alone(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await brought_to(here, "cut")
+    await moved(here, there)
+    for at, kind in ((here, "transferred"), (there, "taken_over")):
+        assert data_of(at, kind)["by"] == "chief"
+        assert "entered_by" not in data_of(at, kind)
+
+
+async def test_why_a_match_may_not_move_is_told_in_chinese(hall: Hall) -> None:
+    here, there = await hall.table("T01"), await hall.table("T02")
+    await opened(here)
+    reply = await here.order(CHIEF, "transfer", table="T01")
+    assert reply.error is not None
+    assert reply.error.message_zh == "命令格式错误：T01，应为另一张台"
+    await ordered(here, CHIEF, "transfer", table="T03")
+    (part,) = await parts_of(here)
+    reply = await there.order(CHIEF, "take_over", **taking(part))
+    assert reply.error is not None
+    assert reply.error.message_zh == "该转台数据不属于本台：M1由T01台转往T03台"
 
 
 async def test_a_document_for_another_table_or_other_rules_is_refused(hall: Hall) -> None:

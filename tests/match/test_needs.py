@@ -36,9 +36,9 @@ def needed(table: Table, why: str, seat: Seat | None = None) -> bool:
 
 def test_every_need_has_its_words_in_both_languages() -> None:
     assert set(WORDS) == {*get_args(Why), *get_args(Overrun), *get_args(Moved)}
-    for english, chinese in WORDS.values():
-        assert english.isascii()
-        assert not chinese.isascii()
+    for said in WORDS.values():
+        assert said.en.isascii()
+        assert not said.zh.isascii()
 
 
 def test_what_a_clock_asks_a_referee_for_are_its_offences() -> None:

@@ -201,7 +201,7 @@ EVIDENCE = {
     "NO_SUCH_DEAL": "1",
     "NO_SUCH_RULING": "R1",
     "NO_SIGNER": "N",
-    "WRONG_COUNTS": "N 28 W 28 S 28",
+    "WRONG_COUNTS": "North 28, West 28, South 28",
     "TURN_AGAIN": "BJ",
     "IT_ENDED_A_DEAL": "R1",
     "NO_SUCH_CARD": "♠1",
@@ -216,7 +216,10 @@ def test_a_refusal_names_what_it_is_about(code: str) -> None:
     assert EVIDENCE[code] in (what.en if isinstance(what, Words) else what)
 
 
-PLAIN = ["WRONG_PHASE", "SEAT_TAKEN", "NOT_HIS_DUTY", "TWICE", "NOT_LAID", "OTHER_RULES"]
+PLAIN = [
+    *("WRONG_PHASE", "SEAT_TAKEN", "NOT_HIS_DUTY", "TWICE", "NOT_LAID", "OTHER_RULES"),
+    *("ILLEGAL_CUT", "WRONG_COUNTS", "NO_FINISH_ORDER"),
+]
 
 
 @pytest.mark.parametrize("code", PLAIN)
@@ -224,6 +227,24 @@ def test_a_refusal_has_the_chinese_words_of_phases_and_seats(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table().happens(asked.kind, **asked.said)
     assert not re.search("[A-Za-z]", table.effect(Refused).refusal.text("zh"))
+
+
+def test_a_table_whose_count_is_claimed_says_in_chinese_what_lets_it_go_on() -> None:
+    table = Table().started().released().does(events.CountClaimed, seat="N")
+    refusal = table.happens(events.Resumed).effect(Refused).refusal
+    assert "已申告张数不符" in refusal.text("zh")
+    assert not re.search("[A-Za-z]", refusal.text("zh"))
+
+
+@pytest.mark.parametrize("value", [1, 18])
+def test_a_value_that_no_card_has_is_named_in_chinese(value: int) -> None:
+    table = Table().started().played("NS").laid()
+    table.happens(events.TributeValued, values={"W": value, "E": 9})
+    refusal = table.effect(Refused).refusal
+    assert (refusal.code, refusal.what) == (
+        "NO_SUCH_CARD",
+        Words(f"a value of {value}", f"点数{value}"),
+    )
 
 
 def test_who_has_done_it_already_is_named() -> None:

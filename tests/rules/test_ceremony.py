@@ -20,6 +20,7 @@ from controller.rules.profile import GuandanProfile
 from controller.rules.result import Forfeited, Result, finish
 from controller.rules.rulebooks import load_guandan, load_profile
 from controller.rules.tribute import anti_plan, plan
+from controller.words import Words
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -114,18 +115,24 @@ def test_there_is_no_card_outside_the_set(position: int) -> None:
 @pytest.mark.parametrize("profile", [STD, N], ids=["000", "003"])
 def test_a_cut_leaves_more_than_five_cards_on_either_side(profile: GuandanProfile) -> None:
     assert [n for n in range(-1, 110) if cut_problem(profile, n) is None] == list(range(6, 103))
-    assert cut_problem(profile, 5) == "a cut of 5 cards: take off 6…102 of 108"
+    assert cut_problem(profile, 5) == Words(
+        "a cut of 5 cards: take off 6…102 of 108", "切了5张，108张应切6至102张"
+    )
 
 
 def test_any_number_may_be_cut_but_none_and_all_of_them() -> None:
     assert [n for n in range(-1, 110) if cut_problem(B, n) is None] == list(range(1, 108))
-    assert cut_problem(B, 108) == "a cut of 108 cards: take off 1…107 of 108"
+    assert cut_problem(B, 108) == Words(
+        "a cut of 108 cards: take off 1…107 of 108", "切了108张，108张应切1至107张"
+    )
 
 
 def test_a_set_of_52_has_its_own_cuts() -> None:
     profile = load_profile("bigtwo-2017-002")
     assert cut_problem(profile, 46) is None
-    assert cut_problem(profile, 47) == "a cut of 47 cards: take off 6…46 of 52"
+    assert cut_problem(profile, 47) == Words(
+        "a cut of 47 cards: take off 6…46 of 52", "切了47张，52张应切6至46张"
+    )
 
 
 # The first deal

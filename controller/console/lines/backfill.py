@@ -157,7 +157,7 @@ class Backfill:
                 self._failed.pop(table, None)
 
     async def _fill(self, table: str, ask: Ask) -> None:
-        """Ask until the table knows no more, each part written before the next is asked for."""
+        """Ask until the table knows no more. While a part is written the next one is asked for."""
         head = self._head(table)
         mark = self._intake.asking(table).mark
         page = await ask(of.asks_since(mark))
@@ -166,11 +166,13 @@ class Backfill:
             self._intake.anew(table)
             mark = BEGINNING
             page = await ask(0)
+        written: asyncio.Future[None] | None = None
         while page and page[-1].event.n > mark.n:
-            done = self._intake.page(table, page)
-            if done is None:
+            if written is not None:
+                await written  # no table has more than one part waiting
+            written = self._intake.page(table, page)
+            if written is None:
                 raise NoRoom
-            await done
             mark = Mark(page[-1].event.n, page[-1].event.head)
             page = await ask(mark.n)
         if self._intake.filled(table, mark, head).doubt:

@@ -18,9 +18,13 @@ MOST_BEYOND: Final = 20_000
 """Events of a table behind its mark on the disk, as behind a hole, of which it is remembered that
 they were told of; more are told twice."""
 
+MOST_GATHERED: Final = 1 << 20
+"""Bytes of events that are gathered at most before they are handed to the writer (provisional)."""
+
 
 class Intake:
-    """Collects events until `flush` hands them to the writer, together with their marks.
+    """Collects events until `flush` hands them to the writer, together with their marks; many of
+    them go by themselves.
 
     `marks` are those on the disk. `on_event` is told of every event once in a run of the console:
     as it comes, or as a table's answer brings what was missed, so not always in order.
@@ -41,6 +45,7 @@ class Intake:
         self._kept: list[Kept] = []
         self._marks: dict[str, Mark] = {}
         self._heads: list[KeptHead] = []
+        self._bytes = 0
 
     def past(self, table: str) -> Past:
         """Return how much of a table's past is kept, or on its way to the disk."""
@@ -61,6 +66,9 @@ class Intake:
             if len(beyond) < MOST_BEYOND:
                 beyond.add(event.n)
             self._on_event(event)
+        self._bytes += len(kept.body)
+        if self._bytes > MOST_GATHERED:
+            self.flush()
 
     def head(self, head: KeptHead) -> None:
         """Take a signed head."""
@@ -79,7 +87,7 @@ class Intake:
         if not self._kept and not self._heads:
             return
         kept, marks, heads = self._kept, self._marks, self._heads
-        self._kept, self._marks, self._heads = [], {}, []
+        self._kept, self._marks, self._heads, self._bytes = [], {}, [], 0
         if self._writer.keep(kept, marks, heads) is None:
             self._heads = heads[-MOST_HEADS:]  # they cannot be asked for
             for table in {one.event.table for one in kept}:
@@ -111,7 +119,11 @@ class Intake:
         self._pasts[table] = of.anew(past)
 
     def page(self, table: str, page: Sequence[Kept]) -> "asyncio.Future[None] | None":
-        """Take what a table answered, without a hole before it; None where it finds no room."""
+        """Take what a table answered, without a hole before it; None where it finds no room.
+
+        What came before it goes before it, so that no mark is written over a later one.
+        """
+        self.flush()
         past, last = self.past(table), page[-1].event
         marks = {table: Mark(last.n, last.head)} if last.n > past.mark.n else {}
         done = self._writer.keep(page, marks)

@@ -10,11 +10,15 @@ from controller.console.desk import UNWRITTEN
 from controller.console.routing import REFEREES, Asked, page, route
 from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
-from controller.console.view.draw import Draw, Laid, preview, read_draw
+from controller.console.store.rulings import Rulings
+from controller.console.view.carried import carried
+from controller.console.view.draw import Draw, Laid, preview, read_draw, with_records
 from controller.console.view.draw_file import COLUMNS, example
 from controller.console.wish import Wish
 from controller.console.wrong import Wrong
+from controller.match_arguments import LayingOut
 from controller.messages import Match
+from controller.rules.penalties.records import Record
 
 _ALL: Final = "*"
 """Stands for every area."""
@@ -55,16 +59,35 @@ async def draw(asked: Asked) -> dict[str, Any]:
     more, or has a fault.
     """
     tables = _tables(asked)
-    read = read_draw(await asked.raw(), tables, asked.query("event").strip()[:64])
+    file = read_draw(await asked.raw(), tables, asked.query("event").strip()[:64])
+    read = await asked.console.past(lambda: _with_records(Rulings(asked.console.engine), file))
     wanted = asked.query("digest")
     if not wanted:
         return _shown(asked, read)
-    if wanted != read.digest:
+    if wanted.partition("-")[0] != file.digest:
         raise Wrong(409, "this is another file than the one shown", "文件与预览的不同，请重新预览")
+    if wanted != read.digest:
+        raise Wrong(
+            409,
+            "the penalties that pairs bring along are others than were shown: look again",
+            "各队带入的判罚与预览的不同，请重新预览",
+        )
     if read.faults or not read.matches:
         raise Wrong(409, "this draw has faults: nothing was sent", "对阵表有误，未发送")
     told = await asyncio.gather(*(_laid_out(asked, laid) for laid in read.matches))
     return {"tables": dict(zip((laid.table for laid in read.matches), told, strict=True))}
+
+
+def _with_records(rulings: Rulings, file: Draw) -> Draw:
+    """Return a draw whose matches bring along what the archive has of their pairs' penalties."""
+    events = {laid.args.event for laid in file.matches}
+    pairs = {pair.id for laid in file.matches for pair in (laid.args.pairs.NS, laid.args.pairs.EW)}
+    before = {event: rulings.of(event, pairs) for event in events}
+
+    def record_of(said: LayingOut) -> Record:
+        return carried(before[said.event], {said.pairs.NS.id, said.pairs.EW.id})
+
+    return with_records(file, record_of)
 
 
 def _tables(asked: Asked) -> list[str]:
@@ -114,6 +137,8 @@ async def _laid_out(asked: Asked, laid: Laid) -> dict[str, Any]:
             # The same match at the same table: it is his order that is carried on, not a second.
             his = {"person": given.person, "at_ms": given.at_ms}
             return (await desk.again(person, table, order)).as_json() | his
+        if given is not None:  # in his own words of then: penalties may have come since
+            args = given.command.args
         wish = Wish(id=order, cmd="set_match", args=args)
         return (await desk.do(person, table, wish)).as_json()
     except Wrong as wrong:

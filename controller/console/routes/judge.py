@@ -22,6 +22,7 @@ from controller.console.view.judge import (
     kinds,
 )
 from controller.console.view.ladder import Ladder, ladder
+from controller.console.view.lost_time import in_words
 from controller.console.view.offence_groups import Suggestion, suggestions
 from controller.console.wrong import Wrong
 from controller.match_arguments import Accusing, Foreseeing
@@ -146,7 +147,8 @@ async def _foresee(asked: Asked) -> dict[str, Any] | No:
 
 
 async def _lost_time(asked: Asked) -> dict[str, Any] | No:
-    return await _read(asked, "lost_time", {})
+    told = await _read(asked, "lost_time", {})
+    return told if isinstance(told, No) else in_words(told)
 
 
 async def _read(asked: Asked, cmd: str, args: dict[str, Any]) -> dict[str, Any] | No:
@@ -219,9 +221,9 @@ def _of_name(name: str) -> Rulebook:
 ROUTES: Final = (
     page("/table/{id}/rulings", "rulings.html"),
     route("/api/rulebooks/{profile}", _rulebook),
-    route("/api/judge", _judge, methods=("POST",)),
+    route("/api/judge", _judge, methods=("POST",), paced=False),
     route("/api/tables/{id}/desk", _desk),
     route("/api/tables/{id}/rulings", _rulings, roles=REFEREES),
-    route("/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES),
+    route("/api/tables/{id}/foresee", _foresee, methods=("POST",), roles=REFEREES, paced=False),
     route("/api/tables/{id}/lost_time", _lost_time, roles=REFEREES),
 )

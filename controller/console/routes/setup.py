@@ -19,6 +19,7 @@ from controller.console.keys import certificate, secret_file
 from controller.console.routing import Asked, page, route
 from controller.console.standing import Standing
 from controller.console.taking_up import Taking, at, beside, finder, handle, let_go, take_up
+from controller.console.view.hardware import Hardware, hardware
 from controller.console.wrong import Wrong, no_table
 from controller.messages import Role
 from controller.roster import RosterError, fingerprint, read_certificate
@@ -31,7 +32,10 @@ Like = Literal["new", "here", "moved", "other_key"]
 
 
 class TableSet(msgspec.Struct, frozen=True, kw_only=True):
-    """A table of this console. `fixed`: it stands in console.toml, where a person changes it."""
+    """A table of this console. `fixed`: it stands in console.toml, where a person changes it.
+
+    `hardware`: what stands behind its boards, null where nothing was heard of it.
+    """
 
     id: str
     area: str
@@ -41,6 +45,7 @@ class TableSet(msgspec.Struct, frozen=True, kw_only=True):
     standing: Standing
     since_ms: int
     fixed: bool
+    hardware: Hardware | None = None
 
 
 class OwnKey(msgspec.Struct, frozen=True, kw_only=True):
@@ -149,9 +154,10 @@ async def qr(asked: Asked) -> dict[str, Any]:
 
 
 def _set(console: Console, line: TableLine, *, fixed: bool) -> TableSet:
-    how, since_ms = Standing.CONNECTING, console.now_ms()
+    how, since_ms, state = Standing.CONNECTING, console.now_ms(), None
     with suppress(KeyError):
-        how, since_ms = console.tables.seen(line.id).standing(console.now_ms())
+        known = console.tables.seen(line.id)
+        (how, since_ms), state = known.standing(console.now_ms()), known.state
     return TableSet(
         id=line.id,
         area=line.area,
@@ -161,6 +167,7 @@ def _set(console: Console, line: TableLine, *, fixed: bool) -> TableSet:
         standing=how,
         since_ms=since_ms,
         fixed=fixed,
+        hardware=None if state is None else hardware(state.boards),
     )
 
 

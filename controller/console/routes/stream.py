@@ -1,12 +1,20 @@
-"""The streams of the pages: one a page, all of it first and then what changes."""
+"""The streams of the pages: one a page, all of it first and then what changes.
+
+`?behind`: nobody sees the page, but wants to hear it. Pages of a browser with more of them than it
+has lines take turns (lookers.py), and ask which of them sounds (rings.py).
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Final
+from typing import Annotated, Final
 
+import msgspec
+from msgspec import Meta
 from starlette.responses import Response, StreamingResponse
 
 from controller.console.hall import me
+from controller.console.lookers import TURN_MS
+from controller.console.rings import MOST_NEWS
 from controller.console.routing import STAFF, Asked, route
 from controller.console.shown import Shown, stream
 from controller.console.view.display import display
@@ -14,6 +22,7 @@ from controller.console.wrong import Wrong
 from controller.loggers import structlog
 from controller.messages import Role
 
+_FIRST: Final = b"retry: %d\n\n" % TURN_MS
 _HEADERS: Final = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -71,6 +80,21 @@ async def of_display(asked: Asked) -> Response:
     return _streamed(told())
 
 
+class _Ring(msgspec.Struct, forbid_unknown_fields=True):
+    """`of`: all news that a page would sound for, each by a name that other pages have, too."""
+
+    of: Annotated[
+        tuple[Annotated[str, Meta(max_length=200)], ...], Meta(min_length=1, max_length=MOST_NEWS)
+    ]
+
+
+async def ring(asked: Asked) -> dict[str, bool]:
+    """Tell whether a page is to sound, and not another one of its browser in its stead."""
+    news = (await asked.body(_Ring)).of
+    now_s = asyncio.get_running_loop().time()
+    return {"ring": asked.console.rings.first(asked.token, news, now_s)}
+
+
 async def _told(
     asked: Asked, shown: Shown, failed: asyncio.Event | None = None
 ) -> AsyncIterator[bytes]:
@@ -84,12 +108,16 @@ async def _told(
         now = await console.sessions.whose(token)
         return now is not None and (now.role, now.table) == (person.role, person.table)
 
-    events = stream(shown, console.now_ms, {"me": me(person)}, may)
-    with console.lookers.looking(person.name) as too_many:
+    headers, behind = asked.request.headers, "behind" in asked.request.query_params
+    known = headers.get("last-event-id", "")
+    own = {"me": me(person)}
+    events = stream(shown, console.now_ms, own, may, run=console.run, known=known)
+    with console.lookers.looking(person.name, token, behind=behind) as too_many:
         why = (console.ending, failed, too_many)
         ends = [asyncio.ensure_future(end.wait()) for end in why if end]
         due: asyncio.Future[bytes | None] | None = None
         try:
+            yield _FIRST + await anext(events)  # whoever has a turn gets something of it
             while True:
                 due = asyncio.ensure_future(anext(events, None))
                 await asyncio.wait({due, *ends}, return_when=asyncio.FIRST_COMPLETED)
@@ -115,4 +143,5 @@ ROUTES: Final = (
     route("/stream/hall", hall),
     route("/stream/table/{id}", table),
     route("/stream/display/{id}", of_display, roles=STAFF | {Role.TABLE}),
+    route("/api/ring", ring, ("POST",), paced=False),
 )

@@ -63,11 +63,12 @@ class PairCounts(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 def counters(match: Match, told: Docket) -> list[PairCounts]:
     """Return the counters of both pairs, from what holds: an overturned ruling counts nowhere."""
-    now = [entry for case in told.cases if (entry := _entry(case)) is not None]
+    now = [entry for case in told.cases if (entry := entry_of(case)) is not None]
     return [_pair_counts(match, told, side_, now) for side_ in SIDES if match.pairs.get(side_)]
 
 
-def _entry(case: Case) -> Entry | None:
+def entry_of(case: Case) -> Entry | None:
+    """Return what a ruling leaves in the record of its pair; None: it gave no penalty."""
     if case.state != "decided" or case.proposal.penalty == "none":
         return None
     charge = case.charge

@@ -5,7 +5,7 @@ is wrong is told by line and column, in both languages; a draw with a single fau
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +20,7 @@ from controller.console.view.draw_file import (
     text_of,
 )
 from controller.match_arguments import LayingOut
+from controller.rules.penalties.records import Record
 from controller.tomlwords import prints
 from controller.words import Words
 
@@ -52,8 +53,11 @@ class Laid(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def order_id(self) -> str:
-        """The id of the order: the same for the same match at the same table, whoever sends it."""
-        said = msgspec.json.encode([self.table, self.args], order="sorted")
+        """The id of the order: the same for the same match at the same table, whoever sends it,
+        and whatever penalties it brings along by then.
+        """
+        alone = msgspec.structs.replace(self.args, record=())
+        said = msgspec.json.encode([self.table, alone], order="sorted")
         return f"draw-{hashlib.sha256(said).hexdigest()[:24]}"
 
 
@@ -242,10 +246,31 @@ def _number(cell: str) -> str:
     return str(int(cell)) if cell.isascii() and cell.isdigit() else cell.lower()
 
 
+def with_records(draw: Draw, record_of: Callable[[LayingOut], Record]) -> Draw:
+    """Return a draw whose matches bring the penalties of their pairs along (view/carried.py).
+
+    Its digest is that of the file and of these: who sends it sends what he was shown.
+    """
+    records = [record_of(laid.args) for laid in draw.matches]
+    plain = [tuple(msgspec.to_builtins(record)) for record in records]
+    matches = [
+        msgspec.structs.replace(laid, args=msgspec.structs.replace(laid.args, record=record))
+        for laid, record in zip(draw.matches, plain, strict=True)
+    ]
+    brought = hashlib.sha256(msgspec.json.encode(plain)).hexdigest()[:16]
+    return msgspec.structs.replace(draw, matches=matches, digest=f"{draw.digest}-{brought}")
+
+
 def preview(draw: Draw) -> Iterator[dict[str, Any]]:
-    """Yield each match as a page shows it before anything is sent."""
+    """Yield each match as a page shows it before anything is sent.
+
+    `brought`: how many penalties either pair brings along.
+    """
     for laid in draw.matches:
+        pairs = {"NS": laid.args.pairs.NS, "EW": laid.args.pairs.EW}
+        owners = [entry.get("pair") for entry in laid.args.record]
         yield {
+            "brought": {side: owners.count(pair.id) for side, pair in pairs.items()},
             "line": laid.line,
             "table": laid.table,
             "order": laid.order_id,

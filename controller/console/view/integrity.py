@@ -8,8 +8,8 @@ import msgspec
 from controller.console.seen import Seen
 from controller.console.standing import Standing
 from controller.console.view.noted import Noted, OpenedHand
+from controller.console.view.reasons import UNHEARD, since_epoch_ms
 from controller.console.view.telling import fault_words
-from controller.console.view.waits import UNHEARD, since_epoch_ms
 from controller.messages import State
 from controller.release import Manifest, compare_state
 from controller.rules.seat_words import SEATS

@@ -18,7 +18,7 @@ from controller.rules.keys import all_keys
 from controller.rules.seat_words import SIDES, SIGNERS
 from controller.rules.seats import ALL
 from controller.sheet.form import BigTwoLine, DealLine, Passed, ScoreSheet
-from controller.sheet.words import LABELS, confirmed, rules_words
+from controller.sheet.words import LABELS, confirmed, reason, rules_words
 from controller.signer_names import whose
 from controller.words import Words
 
@@ -51,10 +51,11 @@ class SheetView(msgspec.Struct, frozen=True, kw_only=True):
 
 class Corrected(msgspec.Struct, frozen=True, kw_only=True):
     """Whose word a correction was: the chief's by mouth with who entered it, and what he has
-    confirmed of that since (None: it was given in writing).
+    confirmed of that since (None: it was given in writing). `reason`: why, in words.
     """
 
     by: Words
+    reason: Words
     confirmed: Words | None
 
 
@@ -102,7 +103,9 @@ def view(
         sheet=sheet,
         provisional=_provisional(sheet),
         corrected=[
-            Corrected(by=whose(one.by, one.entered_by), confirmed=confirmed(one))
+            Corrected(
+                by=whose(one.by, one.entered_by), reason=reason(one), confirmed=confirmed(one)
+            )
             for one in sheet.corrections
         ],
         kept_ms=kept_ms,

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from controller.console.view import called
-from controller.console.view.called import by_words, of, several, whose
+from controller.console.view.called import of, several, whose
 from controller.faults import catalogue
 from controller.rules.order import BIG_JOKER_VALUE, LEVEL_VALUE, SMALL_JOKER_VALUE, rank_text
 from controller.words import Words
@@ -96,7 +96,7 @@ def filled(en: str, zh: str, **tables: Mapping[str, Words]) -> Teller:
 
     def tell(data: Data, before: Before) -> Words:
         named = {name: of(table, data.get(name)) for name, table in tables.items()}
-        named |= {"by": by_words(data["by"])} if "by" in data else {}
+        named |= {"by": whose(data["by"], data.get("entered_by"))} if "by" in data else {}
         own = {name: short(value) for name, value in data.items() if name not in named}
         return Words(
             en.format(**own, **{name: words.en for name, words in named.items()}),

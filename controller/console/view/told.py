@@ -22,7 +22,7 @@ from controller.console.view.telling import (
 )
 from controller.faults import catalogue
 from controller.messages import Event
-from controller.words import Words, reason_words
+from controller.words import NEEDS, Words, reason_words
 
 
 class Told(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -230,7 +230,7 @@ def _call(data: Data, before: Before) -> Words:
 
 def _acknowledged(data: Data, before: Before) -> Words:
     name = str(data.get("name"))
-    what = fault_words([name]) if name in catalogue() else Words(name, name)
+    what = fault_words([name]) if name in catalogue() else of(NEEDS, name)
     by = by_words(data.get("by"))
     return Words(f"seen to by {by.en}: {what.en}", f"{by.zh}已知悉：{what.zh}")
 

@@ -1,67 +1,40 @@
 """Who waits for a referee: one list over all tables, the most urgent first.
 
-The order is a hall's (REFEREE 3.3): danger, a raised hand, a count, a machine that stands, a
-decision, a result, late players, a slow deal, a table that is not heard, and last what only a
-technician wants to know. All that a table waits for is one row, under its most urgent reason.
+All that a table waits for is one row, under its most urgent reason (reasons.py).
 """
 
-from collections.abc import Iterable, Mapping
-from datetime import datetime
-from enum import IntEnum
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from controller.console.seen import Seen
-from controller.console.standing import Standing
-from controller.faults import catalogue
-from controller.messages import Alert, Call, Phase, Role, Ruling, State
-from controller.rules.seat_words import SEATS, SIDES
-from controller.words import Words
+from controller.console.view.reasons import (
+    RULING_CHIEFS,
+    Rank,
+    Reason,
+    awaits_machine,
+    due,
+    reasons,
+    since_epoch_ms,
+    undealt_ms,
+)
+from controller.messages import Role
+
+__all__ = [
+    "Rank",
+    "Reason",
+    "Wait",
+    "awaits_machine",
+    "due",
+    "queue",
+    "reasons",
+    "since_epoch_ms",
+    "undealt_ms",
+    "wait",
+]
 
 UNTAKEN_MS: Final = 120_000
 """A row that nobody goes to for so long is the chief's, too."""
-UNDEALT_MS: Final = 120_000
-"""People gather a set and lay it into the machine in less (provisional)."""
-NO_DEAL: Final = "no_deal"
-"""The reason's name where a deal is due and the machine has not begun it."""
-RULING: Final = "ruling"
-"""The reason's name where a ruling is proposed that a referee decides."""
-RULING_CHIEFS: Final = "ruling_chiefs"
-"""The same of one that the chief decides: it is in his own list from the beginning."""
-_BEFORE_CARDS: Final = frozenset({"cut", "dealing"})
-"""Phases of a match in which the machine has something to do."""
-
-
-class Rank(IntEnum):
-    """How urgent a reason is; the least number first."""
-
-    DANGER = 1
-    BUTTON = 2
-    COUNT = 3
-    STOPPED = 4
-    DECISION = 5
-    RESULT = 6
-    LATE = 7
-    SLOW = 8
-    UNHEARD = 9
-    TECHNICAL = 10
-
-
-class Reason(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """One thing that a table waits for. `name`: of a fault, a call's reason, or of a standing.
-
-    `since_ms`: milliseconds since 1970. `action_*`: what to do; empty where the words say it.
-    """
-
-    rank: Rank
-    name: str
-    since_ms: int
-    seat: str | None = None
-    words_en: str
-    words_zh: str
-    action_en: str = ""
-    action_zh: str = ""
 
 
 class Wait(msgspec.Struct, frozen=True, gc=False, kw_only=True):
@@ -84,98 +57,6 @@ class Wait(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     def since_ms(self) -> int:
         """Since when its most urgent reason stands."""
         return self.reasons[0].since_ms
-
-
-_ALERTS: Final[Mapping[str, Rank]] = {
-    "ESTOP_PRESSED": Rank.DANGER,
-    "LID_OPENED": Rank.DANGER,
-    "TWO_MISDEALS": Rank.STOPPED,
-    "CUT_LATE": Rank.RESULT,
-    "HANDS_WAIT": Rank.RESULT,
-    "RESULT_UNCONFIRMED": Rank.RESULT,
-    "OUT_UNCONFIRMED": Rank.RESULT,
-    "SLOW_DEAL": Rank.SLOW,
-    "PANEL_LOST": Rank.TECHNICAL,
-}
-"""Faults whose urgency does not follow from whether the machine stands."""
-
-_CALLS: Final[Mapping[str, Rank]] = {
-    "button": Rank.BUTTON,
-    "count": Rank.COUNT,
-    "second_count": Rank.COUNT,
-    "misdeals_in_a_row": Rank.STOPPED,
-    "wrong_player": Rank.LATE,
-    "late_regulations": Rank.LATE,
-    "late_default": Rank.LATE,
-    "opening_over": Rank.LATE,
-}
-"""Calls that are no decision: every other one asks a referee for his."""
-
-UNHEARD: Final[Mapping[Standing, Words]] = {
-    Standing.STALE: Words("no news of this table", "数据未更新"),
-    Standing.SILENT: Words("this table is silent", "失联"),
-    Standing.KEY_REFUSED: Words("the table refuses the console's key", "密钥被拒"),
-    Standing.OTHER_KEY: Words("another key answers there: another machine?", "密钥不符，疑似换机"),
-}
-"""Standings of a table that somebody has to look at, and what is said of them."""
-
-
-def reasons(
-    state: State | None,
-    standing: Standing,
-    since_ms: int,
-    *,
-    skew_ms: int = 0,
-    undealt_ms: int | None = None,
-) -> tuple[Reason, ...]:
-    """Return all that a table waits for, the most urgent first, each reason longest first.
-
-    `state`: the last that was heard, None before the first; a table that is not heard keeps what
-    it waited for, under that it is not heard. `since_ms`: since when the standing is so. `skew_ms`:
-    so much the console's clock is ahead of the table's. `undealt_ms`: since when a deal is due and
-    the machine has not begun it, where that is for too long.
-    """
-    found: list[Reason] = []
-    if state is not None:
-        found += [*_called(state.calls, skew_ms), *_alerted(state, skew_ms)]
-        found += _proposed(state, skew_ms)
-    if undealt_ms is not None:
-        found.append(_undealt(undealt_ms))
-    if standing in UNHEARD:
-        words = UNHEARD[standing]
-        found.append(
-            Reason(
-                rank=Rank.UNHEARD,
-                name=standing.value,
-                since_ms=since_ms,
-                words_en=words.en,
-                words_zh=words.zh,
-            )
-        )
-    return tuple(sorted(found, key=lambda one: (one.rank, one.since_ms, one.name)))
-
-
-def due(seen: Seen, now_ms: int) -> tuple[Reason, ...]:
-    """Return all that a table of the console waits for at `now_ms`."""
-    how, since_ms = seen.standing(now_ms)
-    return reasons(
-        seen.state,
-        how,
-        since_ms,
-        skew_ms=seen.heard.skew_ms,
-        undealt_ms=undealt_ms(seen),
-    )
-
-
-def undealt_ms(seen: Seen) -> int | None:
-    """Return since when a deal is due that the machine has not begun; None: not for too long.
-
-    Of a table that is not heard any more, as it was when it was heard last.
-    """
-    since_ms, heard_ms = seen.undealt_ms, seen.heard.heard_ms
-    if since_ms is None or heard_ms is None or heard_ms - since_ms < UNDEALT_MS:
-        return None
-    return since_ms
 
 
 def queue(waits: Iterable[Wait], role: Role) -> tuple[Wait, ...]:
@@ -203,114 +84,3 @@ def wait(table: str, found: tuple[Reason, ...], taken_by: str | None, now_ms: in
     his = found[0].name == RULING_CHIEFS
     late = taken_by is None and urgent and now_ms - found[0].since_ms >= UNTAKEN_MS and not his
     return Wait(table=table, reasons=found, taken_by=taken_by, chiefs=late)
-
-
-def awaits_machine(state: State) -> bool:
-    """Tell whether a deal is due that the machine has not begun, and nobody has stopped it.
-
-    No alert says so where its hopper is taken for empty, or the set is still on the table.
-    """
-    machine, match = state.machine, state.match
-    return (
-        match.started
-        and match.verdict is None
-        and match.phase in _BEFORE_CARDS
-        and machine.phase in (Phase.EMPTY, Phase.RELEASED)
-        and not (match.by_hand or match.suspended or machine.pauses)
-        and (match.clock is None or match.clock.running)
-    )
-
-
-def _undealt(since_ms: int) -> Reason:
-    return Reason(
-        rank=Rank.STOPPED,
-        name=NO_DEAL,
-        since_ms=since_ms,
-        words_en="a deal is due and the machine has not begun it: does it wait for cards?",
-        words_zh="应发牌而机器未开始：是否在等待放牌？",
-        action_en="See whether the set lies in the hopper, well seated; then start the deal",
-        action_zh="查看整套牌是否已放入进牌口并放平，然后开始发牌",
-    )
-
-
-def _called(calls: Iterable[Call], skew_ms: int) -> Iterable[Reason]:
-    for call in calls:
-        yield Reason(
-            rank=_CALLS.get(call.reason, Rank.DECISION),
-            name=call.reason,
-            since_ms=since_epoch_ms(call.since) + skew_ms,
-            seat=call.seat,
-            words_en=call.words_en or call.reason,
-            words_zh=call.words_zh or call.reason,
-        )
-
-
-def _alerted(state: State, skew_ms: int) -> Iterable[Reason]:
-    for alert in state.alerts:
-        yield Reason(
-            rank=_rank(alert, state),
-            name=alert.name,
-            since_ms=since_epoch_ms(alert.since) + skew_ms,
-            words_en=alert.cause,
-            words_zh=alert.cause_zh,
-            action_en=alert.action,
-            action_zh=alert.action_zh,
-        )
-
-
-def _proposed(state: State, skew_ms: int) -> Iterable[Reason]:
-    """Yield what is proposed and waits for a decision: all that is the chief's, all that is not."""
-    for name, needs, whose in _DECIDE:
-        mine = [one for one in state.match.rulings if (one.state, one.needs) == ("proposed", needs)]
-        if not mine:
-            continue
-        first, also = mine[0], _and_more(len(mine) - 1)
-        who = SIDES[first.side] if first.seat is None else SEATS[first.seat]
-        yield Reason(
-            rank=Rank.DECISION,
-            name=name,
-            since_ms=_since_proposed(state, first) + skew_ms,
-            words_en=f"ruling {first.id} waits for {whose.en}: {who.en}, "
-            f"{first.offence_en}: {first.penalty_en}{also.en}",
-            words_zh=f"判罚{first.id}待{whose.zh}裁定：{who.zh}，"
-            f"{first.offence_zh}，{first.penalty_zh}{also.zh}",
-        )
-
-
-def _since_proposed(state: State, ruling: Ruling) -> int:
-    """Return since when a ruling waits; of an older table's since its deal began."""
-    match = state.match
-    known = (ruling.at_ms, match.began_ms, match.start_ms, match.at_ms)
-    table_ms = next((moment for moment in known if moment is not None), 0)
-    return round((since_epoch_ms(state.time) + table_ms - (match.at_ms or 0)) / 1000) * 1000
-
-
-def _and_more(count: int) -> Words:
-    return Words(f" (and {count} more)", f"（另{count}件）") if count else Words("", "")
-
-
-_DECIDE: Final = (
-    (RULING_CHIEFS, "chief", Words("the chief referee", "裁判长")),
-    (RULING, "referee", Words("a referee", "裁判员")),
-)
-
-
-def _rank(alert: Alert, state: State) -> Rank:
-    """How urgent a fault is: a machine that stands with people at it comes before one without."""
-    known = _ALERTS.get(alert.name)
-    if known is Rank.DANGER and not _people_there(state):
-        return Rank.STOPPED
-    if known is not None:
-        return known
-    row = catalogue().get(alert.name)  # None: of a newer table
-    service = row is not None and row.fault_class == "service"
-    return Rank.TECHNICAL if service and state.machine.phase is not Phase.FAULT else Rank.STOPPED
-
-
-def _people_there(state: State) -> bool:
-    return bool(state.match.seated) and state.match.verdict is None
-
-
-def since_epoch_ms(stamp: str) -> int:
-    """Return a wall stamp of a table (UTC, ISO text) in milliseconds since 1970."""
-    return int(datetime.fromisoformat(stamp).timestamp() * 1000)

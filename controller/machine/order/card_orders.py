@@ -8,7 +8,7 @@ from controller.cards import parse_face
 from controller.machine.order.ruling_orders import guandan
 from controller.machine.order.who import Who
 from controller.match.events import MatchEvent, ReturnCorrected, ReturnLaid, TributeValued
-from controller.match.refusals import refuse
+from controller.match.refusals import no_card, refuse
 from controller.match.state import GuandanMatch, Match
 from controller.match_arguments import ReturnCard, TributeCard
 from controller.rules.order import value
@@ -51,5 +51,5 @@ def return_entered(said: ReturnCard, who: Who, match: Match, at_ms: int) -> Matc
 def _counts(match: GuandanMatch, card: str) -> int:
     try:
         return value(parse_face(card), match.level)
-    except ValueError as mistake:
-        refuse("NO_SUCH_CARD", str(mistake))
+    except ValueError:
+        no_card(card)

@@ -40,6 +40,7 @@ from controller.rules.returns import ReturnError, judge_return
 from controller.rules.tribute import anti_is_claimed, owing
 from controller.vault import exchange
 from controller.vault.exchange import DealtHands
+from controller.words import Words
 
 
 class MatchDesk:
@@ -118,8 +119,9 @@ class MatchDesk:
             laid_out = meeting_data(self._profile, meeting, record)
             fits("meeting", dict(laid_out))
         except ValueError as error:
+            expected = Words("a record", "判罚记录")
             raise OrderRefused(
-                failure("BAD_COMMAND", found=str(error), expected="a record")
+                failure("BAD_COMMAND", found=str(error), expected=expected)
             ) from None
         self._record.write("meeting", laid_out)
         await order.carried_out({"match": meeting.match_id})
@@ -211,10 +213,10 @@ class MatchDesk:
 
     def sheet(self, table: str, head: bytes) -> dict[str, Any]:
         """Return the score sheet as it stands. Raises OrderRefused."""
-        match = self._record.shown.match
-        if match is None:
+        shown = self._record.shown
+        if shown.match is None:
             raise OrderRefused(failure("NO_MATCH"))
-        return sheet(match, table=table, head=head.hex())
+        return sheet(shown.match, table=table, head=head.hex(), moves=shown.moves)
 
     def legal_rulings(self, args: Accusing) -> dict[str, Any]:
         """Return what a charge can lead to. Raises OrderRefused."""
@@ -328,5 +330,5 @@ def _require_laid(match: GuandanMatch, seat: Seat) -> None:
 def _face(text: str) -> Face:
     try:
         return parse_face(text)
-    except ValueError as error:
-        raise OrderRefused(failure("NO_SUCH_CARD", found=str(error))) from None
+    except ValueError:
+        raise OrderRefused(failure("NO_SUCH_CARD", found=text)) from None

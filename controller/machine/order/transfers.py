@@ -18,6 +18,7 @@ from controller.machine.order.match_desk import MatchDesk, meeting_data
 from controller.machine.order.who import Asked
 from controller.machine.play import Sent
 from controller.machine.record import Record
+from controller.machine.sheet.view import rows_written
 from controller.match.authority import require
 from controller.match.events import MatchEvent, Misdealt, Suspended, data_of
 from controller.match.phase import Phase, called
@@ -26,6 +27,7 @@ from controller.match.state import Match
 from controller.match.transfer import (
     FORMAT,
     BadTransfer,
+    Move,
     Packed,
     Proof,
     Transfer,
@@ -46,6 +48,8 @@ DOCUMENTS = 4
 """Documents of which parts are kept at once: who sends a fifth, sends the first again."""
 MOST_PROOFS = 100
 """Attempts of which the journal of the other table keeps what they promised: an entry is short."""
+MOST_MOVES = 20
+"""Ways of a match from table to table that its score sheet still has."""
 REASON = "transfer"
 """Why the table stands still until a referee lets it go on where it came to."""
 _OF_AN_ATTEMPT = frozenset({Phase.DEALING, Phase.HELD})
@@ -91,7 +95,7 @@ class Transfers:
         if play.match is not None or play.sent is None or play.sent.to != args.table:
             said = {"match": match.meeting.match_id, "to": args.table, "to_head": args.head}
             deal = match.deal or None
-            by = {"by": order.who.answers_for(args)}
+            by = _whose(order)
             self._record.write("transferred", said | by, deal=deal, attempt=play.attempt)
         await self._record.sync()
         document = self._document()
@@ -118,7 +122,7 @@ class Transfers:
             then = Words("after that", "其后")
             raise OrderRefused(failure("WRONG_PHASE", found=found, expected=then))
         if play.match is not None and asked.args.table == self._id:
-            raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected="another table"))
+            raise OrderRefused(failure("BAD_COMMAND", found=self._id, expected=_ANOTHER))
         return match
 
     def _stop(self, match: Match) -> None:
@@ -137,7 +141,8 @@ class Transfers:
         document, sent = self._document(), self._record.play.sent
         assert sent is not None  # there is a document
         if args.part > len(document.parts):
-            parts = f"1 to {len(document.parts)}"
+            count = len(document.parts)
+            parts = Words(f"1 to {count}", f"1至{count}")
             raise OrderRefused(failure("BAD_COMMAND", found=args.part, expected=parts))
         return {
             "match": sent.match.meeting.match_id,
@@ -179,6 +184,18 @@ class Transfers:
             events=sent.log,
             proofs=(*sent.brought, *self._proofs(match.meeting.match_id, found.values())),
             result=result_of(match),
+            moves=(*sent.moves, self._move(sent)),
+        )
+
+    def _move(self, sent: Sent) -> Move:
+        """Return the way of the match that went from here."""
+        return Move(
+            left=self._id,
+            to=sent.to,
+            by=sent.by,
+            entered_by=sent.entered_by,
+            row=rows_written(sent.match),
+            at_ms=sent.at_ms,
         )
 
     def _proofs(self, match_id: str, found: Iterable[Progress]) -> Iterator[Proof]:
@@ -225,7 +242,7 @@ class Transfers:
         except BadTransfer as bad:
             raise OrderRefused(_not_a_document(bad)) from None
         self._welcome(transfer, args.digest)
-        self._write(transfer, args, order.who.answers_for(args))
+        self._write(transfer, args, _whose(order))
         await order.carried_out(self._arrived())
 
     def _keep(self, args: TakingOver) -> list[int]:
@@ -240,15 +257,21 @@ class Transfers:
     def _welcome(self, transfer: Transfer, digest: str) -> None:
         """Return if the match may come. Raises OrderRefused."""
         if transfer.to != self._id:
-            found = f"{transfer.match} goes from {transfer.left} to {transfer.to}"
+            found = Words(
+                f"{transfer.match} goes from {transfer.left} to {transfer.to}",
+                f"{transfer.match}由{transfer.left}台转往{transfer.to}台",
+            )
             raise OrderRefused(failure("OTHER_MATCH", found=found))
         ours = profile_hash(self._profile).hex()
         if transfer.profile_hash != ours:
             theirs = f"{transfer.profile} {transfer.profile_hash[:16]}"
-            found = f"it is played by {theirs}, here is {self._profile.name} {ours[:16]}"
+            here = f"{self._profile.name} {ours[:16]}"
+            found = Words(
+                f"it is played by {theirs}, here is {here}", f"其规则{theirs}，本台{here}"
+            )
             raise OrderRefused(failure("OTHER_MATCH", found=found))
         if digest in self._record.state.taken:
-            raise OrderRefused(failure("OTHER_MATCH", found="it was here, and is over or gone"))
+            raise OrderRefused(failure("OTHER_MATCH", found=_WAS_HERE))
         self._require_room()
         try:
             rebuilt(transfer, self._profile)
@@ -267,7 +290,7 @@ class Transfers:
         if self._busy():
             raise OrderRefused(failure("MACHINE_BUSY"))
 
-    def _write(self, transfer: Transfer, args: TakingOver, by: str) -> None:
+    def _write(self, transfer: Transfer, args: TakingOver, whose: Mapping[str, str]) -> None:
         """Journal the match as it comes, with its times on this table's clock.
 
         They are moved all alike, so that what happened last is as long ago as the wall says.
@@ -287,7 +310,8 @@ class Transfers:
             "sig": args.sig,
             "events": len(transfer.events),
             "proofs": msgspec.to_builtins(transfer.proofs[-MOST_PROOFS:]),
-            "by": by,
+            "moves": [_moved(move, by_ms) for move in transfer.moves[-MOST_MOVES:]],
+            **whose,
         }
         meeting = meeting_data(self._profile, transfer.meeting, transfer.record)
         _check_fits(said, meeting, happened)
@@ -311,6 +335,19 @@ class Transfers:
         return {"match": match.meeting.match_id, "deal": match.deal, "phase": match.phase.value}
 
 
+def _whose(order: Order) -> dict[str, str]:
+    """Return by whose word a match moves; where that came by mouth also who entered it."""
+    entered_by = order.who.enters(order.args)
+    entered = {} if entered_by is None else {"entered_by": entered_by}
+    return {"by": order.who.answers_for(order.args)} | entered
+
+
+def _moved(move: Move, by_ms: int) -> dict[str, Any]:
+    """Return a move as the journal has it, on a clock that shows `by_ms` more."""
+    data: dict[str, Any] = msgspec.to_builtins(move)
+    return data | {"at_ms": move.at_ms + by_ms}
+
+
 def _allowed(asked: Asked) -> None:
     try:
         require("transfer", asked.who.role, verbal=asked.args.verbal)
@@ -328,8 +365,14 @@ def _check_fits(
         for event in happened:
             fits("match", data_of(event))
     except ValueError as wrong:
-        raise OrderRefused(_not_a_document(BadTransfer(str(wrong)))) from None
+        bad = BadTransfer(str(wrong), "日志无法容纳其内容")
+        raise OrderRefused(_not_a_document(bad)) from None
 
 
 def _not_a_document(bad: BadTransfer) -> Failure:
-    return failure("BAD_COMMAND", found=str(bad), expected="the parts that document gave")
+    return failure("BAD_COMMAND", found=bad.words, expected=_ITS_PARTS)
+
+
+_ANOTHER = Words("another table", "另一张台")
+_ITS_PARTS = Words("the parts that document gave", "document 给出的各部分")
+_WAS_HERE = Words("it was here, and is over or gone", "该局曾在本台，已结束或已转出")

@@ -11,7 +11,7 @@ from controller.machine.play.values import Coming, Play, Sent, Wanted, changed
 from controller.match.events import event_of
 from controller.match.meeting import Meeting
 from controller.match.reducer import match_of
-from controller.match.transfer import Proof
+from controller.match.transfer import Move, Proof
 from controller.messages import Call
 from controller.rules.penalties.records import Record
 from controller.rules.profile import Profile
@@ -24,6 +24,7 @@ def on_its_way(data: Mapping[str, Any]) -> Coming:
         left=data["events"],
         digest=data["digest"],
         brought=tuple(msgspec.convert(proof, Proof) for proof in data["proofs"]),
+        moves=tuple(msgspec.convert(move, Move) for move in data.get("moves", ())),
     )
 
 
@@ -35,7 +36,7 @@ def laid_out(play: Play, entry: Entry, profile: Profile) -> Play:
     fresh = Play(match=match, begun=entry.n)
     if coming is None or coming.play is not None or coming.match_id != meeting.match_id:
         return fresh  # what was on its way before did not come whole
-    fresh = changed(fresh, digest=coming.digest, brought=coming.brought)
+    fresh = changed(fresh, digest=coming.digest, brought=coming.brought, moves=coming.moves)
     return _whole_or_coming(coming, fresh, coming.left, entry.time)
 
 
@@ -66,11 +67,14 @@ def gone(play: Play, entry: Entry) -> Play:
         "n": entry.n,
         "at_ms": data["at_ms"],
         "wall": entry.time,
+        "by": data["by"],
+        "entered_by": data.get("entered_by"),
     }
     if play.match is None:
         sent = play.sent
         return play if sent is None else changed(play, sent=msgspec.structs.replace(sent, **said))
     match = play.match
     out = None if play.attempt is None else Wanted(match.meeting.match_id, match.deal)
-    sent = Sent(match=match, log=play.log, begun=play.begun, brought=play.brought, **said)
+    came = {"begun": play.begun, "brought": play.brought, "moves": play.moves}
+    sent = Sent(match=match, log=play.log, **said | came)
     return Play(sent=sent, left_out=out)

@@ -9,7 +9,7 @@ from controller.machine.waited import Waited
 from controller.match import events
 from controller.match.events import MatchEvent
 from controller.match.state import Match
-from controller.match.transfer import Proof
+from controller.match.transfer import Move, Proof
 from controller.messages import Call
 
 
@@ -32,7 +32,8 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """A match that went to the table `to`: how it stood, and all that had happened in it.
 
     `begun` is the journal's entry that it began with here, `n` the one that says it went, of
-    the time `wall` and `at_ms` of the table's clock.
+    the time `wall` and `at_ms` of the table's clock, by whose word (`by`, `entered_by`). `moves`:
+    how it had come here.
     """
 
     match: Match
@@ -42,7 +43,10 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     n: int
     at_ms: int
     wall: str
+    by: str
+    entered_by: str | None = None
     brought: tuple[Proof, ...] = ()
+    moves: tuple[Move, ...] = ()
 
 
 class Coming(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,6 +59,7 @@ class Coming(msgspec.Struct, frozen=True, kw_only=True):
     left: int
     digest: str
     brought: tuple[Proof, ...]
+    moves: tuple[Move, ...] = ()
     play: "Play | None" = None
 
 
@@ -70,9 +75,9 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     (controller/match/unseen.py). `needs`: what a referee was called for by the match.
     `announced`: the last thing that the area's clock said. `log`: everything that happened, from
     the journal's entry `begun` on. Of a match that came from another table: `digest`, the
-    document it came in, and `brought`, what its attempts elsewhere promised. `coming`: one on its
-    way in. `sent`: the match that went from here to another table last; `left_out`: its deal, if
-    its hands were out then and are played on there.
+    document it came in, `brought`, what its attempts elsewhere promised, and `moves`, from which
+    table to which. `coming`: one on its way in. `sent`: the match that went from here to another
+    table last; `left_out`: its deal, if its hands were out then and are played on there.
     """
 
     match: Match | None = None
@@ -90,6 +95,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     begun: int = 0
     digest: str | None = None
     brought: tuple[Proof, ...] = ()
+    moves: tuple[Move, ...] = ()
     coming: Coming | None = None
     sent: Sent | None = None
     left_out: "Wanted | None" = None

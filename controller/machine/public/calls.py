@@ -2,8 +2,9 @@
 
 from controller.match.needs import WORDS
 from controller.messages import Call
+from controller.words import Words
 
-_BUTTON = ("the referee is called", "召请裁判")
+_BUTTON = Words("the referee is called", "召请裁判")
 
 
 def public_calls(pressed: tuple[Call, ...], needs: tuple[Call, ...]) -> list[Call]:
@@ -16,5 +17,12 @@ def public_calls(pressed: tuple[Call, ...], needs: tuple[Call, ...]) -> list[Cal
 
 
 def _worded(call: Call) -> Call:
-    en, zh = WORDS.get(call.reason, _BUTTON if call.reason == "button" else (call.reason,) * 2)
-    return Call(seat=call.seat, reason=call.reason, since=call.since, words_en=en, words_zh=zh)
+    own = _BUTTON if call.reason == "button" else Words(call.reason, call.reason)
+    said = WORDS.get(call.reason, own)
+    return Call(
+        seat=call.seat,
+        reason=call.reason,
+        since=call.since,
+        words_en=said.en,
+        words_zh=said.zh,
+    )

@@ -1,6 +1,6 @@
 """The rows of a score sheet as they are read: deals with what counts now, and all between."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from controller.machine.public.result import by_side
@@ -19,7 +19,8 @@ from controller.match.sheet import (
     advanced,
     counting,
 )
-from controller.match.state import BigTwoRow, GuandanMatch
+from controller.match.state import BigTwoRow, GuandanMatch, Match
+from controller.match.transfer import Move
 from controller.messages import Side
 from controller.rules.levels import climbed, grade_text
 from controller.rules.penalties.offences import offence, words
@@ -169,11 +170,19 @@ def corrections(match: GuandanMatch) -> list[Correction]:
             choice=row.choice,
             by=row.by,
             reason=row.reason,
+            reason_zh=_reason_zh(match, row),
             entered_by=row.entered_by,
             confirmed_by=_confirmed(match, row),
         )
         for row in _of(match.sheet, CorrectionRow)
     ]
+
+
+def _reason_zh(match: GuandanMatch, row: CorrectionRow) -> str | None:
+    """Return in Chinese why a ruling corrected a result; None where a person wrote why."""
+    if row.ruling is None:
+        return None
+    return next(offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
 
 
 def _confirmed(match: GuandanMatch, row: CorrectionRow) -> str | None:
@@ -183,14 +192,28 @@ def _confirmed(match: GuandanMatch, row: CorrectionRow) -> str | None:
     return next(one.confirmed_by for one in match.rulings if one.id == row.ruling)
 
 
-def notes(sheet: Sheet) -> list[Note]:
-    """Return what else was written: penalties, levels moved, leaders named, deals stopped."""
-    found = []
+def noted(match: Match, moves: Iterable[Move]) -> list[Note]:
+    """Return what else was written, in its order, and by whose word the match changed its table."""
+    sheet = match.sheet if isinstance(match, GuandanMatch) else ()
+    return sorted((*_notes(sheet), *map(_moved, moves)), key=lambda note: note.row)
+
+
+def _notes(sheet: Sheet) -> Iterator[Note]:
+    """Yield penalties, levels moved, leaders named, deals stopped."""
     for row in sheet:
         if type(row) in _NOTES:
             told = _NOTES[type(row)](row)
-            found.append(Note(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh))
-    return found
+            yield Note(row=row.row, at_ms=row.at_ms, en=told.en, zh=told.zh)
+
+
+def _moved(move: Move) -> Note:
+    by = whose(move.by, move.entered_by)
+    return Note(
+        row=move.row,
+        at_ms=move.at_ms,
+        en=f"moved from table {move.left} to table {move.to} ({by.en})",
+        zh=f"由{move.left}台转至{move.to}台（{by.zh}）",
+    )
 
 
 def _ruling(row: RulingRow) -> Words:

@@ -1,8 +1,8 @@
 """The score sheet (记分表) of a match, whole: for the command `sheet` and for the print.
 
 By letter it is the evidence of who won (seed 000 A13.1): everything on it follows from the
-rows of the match, and a version that somebody signed stays readable when a later one
-replaces it.
+rows of the match and its ways between tables, and a version that somebody signed stays
+readable when a later one replaces it.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,12 +17,13 @@ from controller.machine.sheet.rows import (
     corrections,
     deal_lines,
     level_texts,
-    notes,
+    noted,
 )
 from controller.match.closing import signers
 from controller.match.phase import ENDED, Phase
 from controller.match.sheet import EndRow
 from controller.match.state import BigTwoMatch, GuandanMatch, Match, Signature
+from controller.match.transfer import Move
 from controller.messages import Pair
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
@@ -39,20 +40,27 @@ def sheet(
     head: str,
     wall: Wall | None = None,
     rules_hash: str | None = None,
+    moves: Sequence[Move] = (),
 ) -> dict[str, Any]:
     """Return the whole sheet as what JSON has (sheet_form.ScoreSheet).
 
     `table`: the table's id. `head`: of its journal, in hex. `wall`: for the times of start
     and end, where the journal knows them. `rules_hash`: the profile's, in hex, where it is
-    known: to work it out takes 25 ms.
+    known: to work it out takes 25 ms. `moves`: how the match came to this table.
     """
-    page = score_sheet(match, table=table, head=head, wall=wall, rules_hash=rules_hash)
+    page = score_sheet(match, table=table, head=head, wall=wall, rules_hash=rules_hash, moves=moves)
     builtins: dict[str, Any] = msgspec.to_builtins(page)
     return builtins
 
 
 def score_sheet(
-    match: Match, *, table: str, head: str, wall: Wall | None, rules_hash: str | None
+    match: Match,
+    *,
+    table: str,
+    head: str,
+    wall: Wall | None,
+    rules_hash: str | None,
+    moves: Sequence[Move],
 ) -> ScoreSheet:
     """Return the whole sheet (see `sheet`)."""
     meeting, watch = match.meeting, match.clock.watch
@@ -82,6 +90,7 @@ def score_sheet(
         version=match.version,
         versions=_versions(match),
         head=head,
+        notes=noted(match, moves),
         **_of_game(match),
     )
 
@@ -93,7 +102,6 @@ def _of_game(match: Match) -> dict[str, Any]:
     return {
         "deals": deal_lines(match),
         "corrections": corrections(match),
-        "notes": notes(match.sheet),
         "levels": level_texts(match.standing.levels),
         "score": None if match.score is None else public_score(match.score),
     }
@@ -156,10 +164,12 @@ def _versions(match: Match) -> list[Version]:
         Version(version=old.version, rows=old.rows, signatures=_all_signed(match, old.signatures))
         for old in match.replaced
     ]
-    rows = match.rows if isinstance(match, BigTwoMatch) else _sheet(match)
     now = _all_signed(match, match.signatures)
-    return [*earlier, Version(version=match.version, rows=len(rows), signatures=now)]
+    return [*earlier, Version(version=match.version, rows=rows_written(match), signatures=now)]
 
 
-def _sheet(match: Match) -> tuple[Any, ...]:
-    return match.sheet if isinstance(match, GuandanMatch) else ()
+def rows_written(match: Match) -> int:
+    """Return how many rows stand on the sheet of a match."""
+    if isinstance(match, BigTwoMatch):
+        return len(match.rows)
+    return len(match.sheet) if isinstance(match, GuandanMatch) else 0

@@ -66,7 +66,7 @@ export function areaClocks(block, { tell, voice, near, tableOf }) {
         const said = clocks.get(view.area).draw(view, me, acts ?? []);
         if (!said || !near(view.area)) continue;
         voice(say("area.says", { area: view.area, words: said }));
-        beep(1);
+        beep(1, [`${view.area} ${said}`]);
       }
       choose();
     },
@@ -104,7 +104,7 @@ function areaFacts(view) {
     view.differs?.length ? say("area.differs", { n: view.differs.length }) : "",
     view.behind?.length ? say("area.behind", { n: view.behind.length }) : "",
     view.added?.length ? say("area.added", { n: view.added.length }) : "",
-  ].filter(Boolean).map((fact) => h("span", null, fact));
+  ].filter(Boolean);
 }
 
 /** The stop in force in an area: at how many of its tables, since when, by whom and why; else empty. */
@@ -139,6 +139,7 @@ function clock(area, tell, tableOf, turn) {
   const inside = h("div", { class: "inside" }, hand, facts, fate, acts.node);
   const node = h("section", { class: "area", "aria-label": area }, h("h2", null, area), time, how, said, stop, opener, inside);
   let view = null;
+  let known = null;
 
   function tick() {
     const left = areaLeftMs(view);
@@ -170,7 +171,9 @@ function clock(area, tell, tableOf, turn) {
       text(how.lastChild, runs ? say("area.runs") : stands ? say("area.stands") : say("area.before"));
       text(said, announcedWords(view.announced));
       text(stop, stopWords(view));
-      fill(facts, areaFacts(view));
+      const told = areaFacts(view);
+      if (told.join("\n") !== known) fill(facts, told.map((fact) => h("span", null, fact)));
+      known = told.join("\n");
       shown(hand, who?.role === "chief");
       shown(start.node, view.not_started > 0);
       shown(hold.node, view.playing > held);

@@ -3,6 +3,7 @@
 import { areaClocks } from "./areas.mjs";
 import { matters, page } from "./chief/matters.mjs";
 import { byId, data, fill, h, keyed, text } from "./dom.mjs";
+import { newsOf } from "./hall/newcomers.mjs";
 import { keys } from "./keys.mjs";
 import { live, number, standingWords, tableOf } from "./rows.mjs";
 import { shell } from "./shell.mjs";
@@ -174,13 +175,13 @@ function alarm(view, waits) {
   const here = new Set([
     ...view.approvals.map((one) => `${one.table} ${one.ruling.id} ${one.verbal}`),
     ...view.spoken.map((one) => `${one.table} correction ${one.correction.row}`),
-    ...waits.filter((wait) => wait.chiefs).map((wait) => `${wait.table} ${wait.reasons[0].since_ms}`),
+    ...waits.filter((wait) => wait.chiefs).map((wait) => newsOf(wait)),
   ]);
-  const fresh = known ? [...here].filter((one) => !known.has(one)).length : 0;
+  const fresh = known ? [...here].filter((one) => !known.has(one)) : [];
   known = here;
-  if (!fresh) return;
-  top.say(say("chief.new", { n: fresh }), { urgent: true });
-  beep(3);
+  if (!fresh.length) return;
+  top.say(say("chief.new", { n: fresh.length }), { urgent: true });
+  beep(3, fresh);
 }
 
 /** From one line to the next, over all panels. */

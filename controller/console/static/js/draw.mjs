@@ -84,7 +84,8 @@ function row(one) {
     const { id, name, players } = one.pairs[side];
     const seats = side === "NS" ? ["N", "S"] : ["E", "W"];
     const who = seats.filter((seat) => players[seat]).map((seat) => `${say(`seat.${seat}`)} ${players[seat]}`).join("  ");
-    return cell(say(`side.${side}`), h("b", null, `${id} `), name, h("small", null, who));
+    return cell(say(`side.${side}`), h("b", null, `${id} `), name, h("small", null, who),
+      one.brought[side] ? h("small", { class: "wait" }, say("draw.brought", { n: one.brought[side] })) : null);
   };
   const now = one.here ? h("span", { class: "good" }, say("draw.here"))
     : one.busy ? h("span", { class: "bad" }, say("draw.busy", { match: one.now })) : both(one, "now") || say("draw.silent");

@@ -22,6 +22,8 @@ teach(words);
 teach(areaWords);
 document.title = say("hall.title");
 
+/** What the page is to be called. A browser draws its own frame anew for that: once a second. */
+let title = document.title;
 const rows = new Map();
 const waits = new Map();
 let waitOrder = [];
@@ -144,7 +146,7 @@ function counts(found, waiting) {
     his > people ? say("hall.hidden", { n: his - people }) : "",
     unheard ? say("hall.unheard", { n: unheard }) : ""].filter(Boolean).join(" · "));
   text(byId("to-list"), [say("hall.to-list"), his || ""].join(" ").trim());
-  document.title = his ? `(${his}) ${say("hall.title")}` : say("hall.title");
+  title = his ? `(${his}) ${say("hall.title")}` : say("hall.title");
   const simulated = found.filter((row) => row.simulated).length;
   text(byId("count"), [say("hall.count", { n: found.length, all: rows.size }),
     simulated ? say("hall.simulated", { n: simulated }) : ""].filter(Boolean).join(" · "));
@@ -188,6 +190,7 @@ filters.search.addEventListener("keydown", (event) => {
 });
 
 setInterval(() => {
+  if (document.title !== title) document.title = title;
   if (document.hidden) return;
   list.tick();
   clocks.tick();

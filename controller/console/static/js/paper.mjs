@@ -183,7 +183,7 @@ function between(sheet, corrected) {
   return h("div", { class: "between" },
     list(say("sheet.corrections"), sheet.corrections.map((one, at) => h("li", null, say("sheet.correction", {
       deal: one.deal, was: outcome(one.was), now: outcome(one.now), choice: say(`sheet.choice.${one.choice}`),
-      by: pairWords(corrected[at].by), reason: one.reason + stands(corrected[at]),
+      by: pairWords(corrected[at].by), reason: pairWords(corrected[at].reason) + stands(corrected[at]),
     })))),
     list(say("sheet.notes"), sheet.notes.map((note) => h("li", null, both(note)))));
 }

@@ -1,6 +1,12 @@
 // A sound for who asked for it: two short tones, made here, no file.
 
+import { post } from "./api.mjs";
 import { keep, kept, own } from "./kept.mjs";
+
+/** So long a page waits for the console's word that it is the first: rather twice than never. */
+const LATE_MS = 2000;
+const LONGEST = 200;
+const MOST = 500;
 
 let context = null;
 
@@ -20,11 +26,31 @@ export function want(on) {
   if (on) beep(1);
 }
 
-/** Sound, if it is wanted: the more urgent, the higher and the more often. */
-export function beep(times = 2) {
+/** Sound, if it is wanted: the more urgent, the higher and the more often.
+ *
+ * `of`: what for, by names that every page of this browser has for the same: one of them sounds, the
+ * first that learns of it. Without it this page does.
+ */
+export async function beep(times = 2, of = []) {
   if (!wanted()) return;
   context ??= new AudioContext();
   if (context.state === "suspended") context.resume();
+  const heard = allowed() || context.state === "running"; // else another page may be
+  if (heard && of.length && !(await isFirst(of))) return;
+  play(times);
+}
+
+/** Whether no other page of this browser has sounded for all of it. */
+async function isFirst(of) {
+  const late = new Promise((go) => {
+    setTimeout(go, LATE_MS, { ring: true });
+  });
+  const asked = post("/api/ring", { of: of.slice(0, MOST).map((one) => one.slice(0, LONGEST)) });
+  const { ring } = await Promise.race([asked.catch(() => ({ ring: true })), late]);
+  return ring;
+}
+
+function play(times) {
   for (let at = 0; at < times; at += 1) {
     const tone = context.createOscillator();
     const loud = context.createGain();

@@ -21,7 +21,7 @@ export function storeLine(block, { say: voice, tell }) {
       shown(line, store);
       if (store && !away) {
         voice(line.textContent, { urgent: true });
-        beep(2);
+        beep(2, [`store ${store.since_ms}`]);
       }
       if (away && !store) tell(say("store.back"), "ok");
       away = Boolean(store);

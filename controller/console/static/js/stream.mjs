@@ -1,4 +1,8 @@
 // A page's one stream: all parts first, then those that changed; and what to do when it is silent.
+//
+// A browser has six lines to one address. The console gives its pages fewer together, and ends one
+// for another: a page that lost its own takes the next by itself (`retry`), is told what changed
+// since, and nobody sees that but by a moment.
 
 import { toLogin } from "./api.mjs";
 import { framed } from "./dom.mjs";
@@ -9,7 +13,7 @@ const STALE_MS = 4000;
 const AGAIN_MS = 2000;
 /** A line that went without a word tells nobody that it is gone: so often another one is tried. */
 const RETRY_MS = 6000;
-/** A page that nobody has seen for so long lets its line go: a browser has six to one address. */
+/** A page that nobody has seen for so long lets its line go, or shares one with others like it. */
 const REST_MS = 20_000;
 
 /** Listen to a stream of the console until the returned function is called.
@@ -18,8 +22,8 @@ const REST_MS = 20_000;
  * since the last call (null: gone), `parts` is a Map of all of them. `onStale(since, connecting)`:
  * a moment (Date) when what is shown is of that moment and not of now, and null when it is again.
  * `connecting`: the page had let its line go while nobody saw it, and takes it up again; else
- * nothing was heard for 4 s. `keeps()`: whether the line is kept though nobody sees the page, as
- * there is something to be heard.
+ * nothing was heard for 4 s. `keeps()`: whether it goes on to listen though nobody sees the page, as
+ * there is something to be heard: on a line that all such pages of this browser have in turns.
  */
 export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   const parts = new Map();
@@ -34,6 +38,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   let closed = false;
   let hidden = document.hidden ? moment() : null;
   let resting = Boolean(hidden) && !keeps(); // a page that opens behind others waits to be seen
+  let behind = Boolean(hidden) && keeps();
   const draw = framed(() => {
     const news = changed;
     changed = {};
@@ -72,7 +77,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   };
   const open = () => {
     if (closed || resting) return;
-    const opened = new EventSource(url);
+    const opened = new EventSource(behind ? `${url}?behind` : url);
     source = opened;
     const here = (told) => (event) => {
       if (source === opened && !resting) told(JSON.parse(event.data));
@@ -86,10 +91,20 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     }));
     opened.addEventListener("gone", toLogin);
     opened.addEventListener("error", () => {
+      if (source !== opened) return;
+      if (hidden && !behind) {
+        retreat(); // pages that somebody sees have more need of the next line
+        return;
+      }
       if (opened.readyState !== EventSource.CLOSED) return; // The browser tries again by itself.
       opened.close();
       setTimeout(again, AGAIN_MS);
     });
+  };
+  const change = (whether) => {
+    behind = whether;
+    source?.close();
+    open();
   };
   const again = async () => {
     if (trying || closed || resting) return;
@@ -111,20 +126,29 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   };
   // A page that was left may be kept to come back to, with its line; a browser has six in all.
   const left = () => source?.close();
-  const back = ({ persisted }) => {
-    if (!persisted) return;
-    old(true);
+  const resumed = () => {
+    if (!resting) old(true);
     again();
   };
+  const back = ({ persisted }) => persisted && resumed();
   /** What is shown is marked as old while nobody sees it: whoever comes back never takes it for now. */
   const rest = () => {
     resting = true;
     source?.close();
     old(true);
   };
+  const retreat = () => {
+    if (!keeps()) rest();
+    else if (!behind) change(true);
+  };
   const seen = () => {
     hidden = document.hidden ? moment() : null;
-    if (hidden || (!resting && since(heard) < STALE_MS)) return;
+    if (hidden) return;
+    if (!resting && since(heard) < STALE_MS) {
+      if (behind) change(false);
+      return;
+    }
+    behind = false;
     const slept = !resting; // with its line, and nobody knows whether that still is one
     resting = false;
     tried = moment();
@@ -132,15 +156,14 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     if (slept) again();
     else open();
   };
+  document.addEventListener("freeze", left); // it would hear nothing, and keep its line
+  document.addEventListener("resume", resumed);
   addEventListener("pagehide", left);
   addEventListener("pageshow", back);
   document.addEventListener("visibilitychange", seen);
   const watch = setInterval(() => {
+    if (!resting && hidden && since(hidden) >= REST_MS) retreat();
     if (resting) return;
-    if (hidden && since(hidden) >= REST_MS && !keeps()) {
-      rest();
-      return;
-    }
     if (since(heard) < STALE_MS) return;
     if (!stale) old(false);
     if (Math.min(since(heard), since(tried)) >= RETRY_MS) again();
@@ -150,6 +173,8 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   return () => {
     closed = true;
     clearInterval(watch);
+    document.removeEventListener("freeze", left);
+    document.removeEventListener("resume", resumed);
     removeEventListener("pagehide", left);
     removeEventListener("pageshow", back);
     document.removeEventListener("visibilitychange", seen);

@@ -75,4 +75,6 @@ export default {
 
   "time.seconds": ["{s}秒", "{s} {s|second|seconds}"],
   "time.minutes": ["{m}分{s}秒", "{m} {m|minute|minutes} {s} {s|second|seconds}"],
+  "hardware.cannot": ["此类硬件不能保证", "What such hardware cannot promise"],
+  "by.person": ["{name}（{role}）", "{name} ({role})"],
 };

@@ -68,8 +68,8 @@ export default {
     "Fill it in in a spreadsheet and save it as CSV. It is checked whole and shown first; nothing is sent before you say so.",
   ],
   "draw.record": [
-    "对阵表不带入以前各局的判罚：新一局中“本轮”“本赛事”的累计从零起，须参照以前的记分表裁定。转台的对局自带其记录。",
-    "A draw brings no penalties of earlier matches along: in a new match the counts of the round and the event begin at nothing, so decide by the earlier sheets. A match that goes to another table takes its own along.",
+    "各队在同一比赛中以前的判罚，凡本控制台存有的，随对阵表带入新一局，“本轮”“本赛事”的累计由此接续；本控制台未收到的局，须参照其记分表裁定。转台的对局自带其记录。",
+    "What this console has of a pair's penalties in the same event goes along into the new match, so that the counts of the round and the event go on; of a match that it did not hear, decide by its score sheet. A match that goes to another table takes its own along.",
   ],
   "draw.example": ["下载样表（中文表头）", "Download an example"],
   "draw.example-other": ["英文表头样表", "Example with Chinese headings"],
@@ -92,6 +92,7 @@ export default {
   "draw.stage.swiss": ["积分编排", "Swiss"],
   "draw.stage.round_robin": ["循环赛", "round robin"],
   "draw.stage.knockout": ["淘汰赛", "knock-out"],
+  "draw.brought": ["带入判罚{n}件", "brings {n} {n|penalty|penalties}"],
   "draw.now": ["本台现在", "The table now"],
   "draw.fate": ["结果", "What became of it"],
   "draw.here": ["已是此对阵", "has this match already"],

@@ -65,7 +65,7 @@ export default {
   "table.machine.set-out": ["选手手中：{set}套牌", "set with the players: {set}"],
   "table.machine.cutters": ["可切牌：{seats}", "may cut: {seats}"],
   "table.machine.counter": ["切牌数 {n}", "cut counter {n}"],
-  "table.machine.pause": ["{role}暂停：{why}", "stopped by {role}: {why}"],
+  "table.machine.pause": ["{role}暂停：{by}", "stopped by {role}: {by}"],
 
   "table.at.seated": ["已就位", "seated"],
   "table.at.absent": ["未就位", "not seated"],
@@ -275,6 +275,9 @@ export default {
   "table.health.no-release": ["无清单（未签发）", "no manifest"],
   "table.health.dealer": ["发牌控制板固件", "dealer board's firmware"],
   "table.health.reader": ["识牌控制板固件", "reader board's firmware"],
+  "table.health.hal-dealer": ["发牌部分", "what deals"],
+  "table.health.hal-reader": ["识牌部分", "what reads"],
+  "table.health.hal-trigger": ["识读如何触发", "how the reader is told of a card"],
   "table.health.no-board": ["无应答或不符", "not there, or not the right one"],
   "table.health.reported": ["以上为自报", "as they report it themselves"],
   "table.health.head": ["日志头", "journal's head"],

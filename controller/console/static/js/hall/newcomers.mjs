@@ -10,6 +10,11 @@ function keyOf(wait) {
   return `${wait.table} ${wait.reasons[0].name} ${wait.reasons[0].since_ms}`;
 }
 
+/** What is new of a wait, as other pages name it, too: it, that it is the chief's, given up by whom. */
+export function newsOf(wait, givenBy = "") {
+  return [keyOf(wait), wait.chiefs ? "chiefs" : "", givenBy].filter(Boolean).join(" ");
+}
+
 export class Newcomers {
   /** `voice(words, {urgent})` says them; `near(area)`: whether an area is this person's. */
   constructor(voice, near) {
@@ -27,7 +32,7 @@ export class Newcomers {
     if (first || !fresh.length) return;
     const urgent = fresh.some(([wait]) => wait.reasons[0].rank <= URGENT);
     this.voice(fresh.map(([, said]) => said).join(" "), { urgent });
-    beep(urgent ? 4 : 2);
+    beep(urgent ? 4 : 2, fresh.map(([wait]) => newsOf(wait, before.get(wait.table)?.taken_by)));
   }
 
   /** What is to be said of a wait; empty where it is nothing new to this person. */

@@ -6,7 +6,7 @@ import { fill, h, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { SEATS } from "../seats.mjs";
 import { now, span, spoken } from "../time.mjs";
-import { both, say } from "../words.mjs";
+import { both, pairWords, say } from "../words.mjs";
 import { atSeat, bare } from "./parts.mjs";
 
 /** The panel: {node, draw(), opened()}. */
@@ -65,7 +65,7 @@ export function clocks(at) {
     fill(lost, time.seconds
       ? [h("p", null, h("b", null, say("rulings.time-proposed", { time: span(time.seconds * 1000) })),
         time.needs === "chief" ? h("span", { class: "wait" }, " ⚑ ", say("rulings.much-time")) : null),
-      h("ul", null, time.stops.map((one) => h("li", null, stopWords(one), say("rulings.colon"), span(one.seconds * 1000), one.lasts ? say("rulings.stop-lasts") : "")))]
+      h("ul", null, time.stops.map((one) => h("li", null, pairWords(one.words), say("rulings.colon"), span(one.seconds * 1000), one.lasts ? say("rulings.stop-lasts") : "")))]
       : h("p", { class: "quiet" }, say("rulings.no-time-lost")));
   }
 
@@ -139,5 +139,3 @@ function seatRow(at, seat, about) {
     },
   };
 }
-
-const stopWords = (one) => (one.reason === "count" ? say("rulings.stop.count") : one.reason === "misdeal" ? say("rulings.stop.misdeal") : one.reason);

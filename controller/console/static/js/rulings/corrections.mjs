@@ -56,7 +56,7 @@ export function corrections(at) {
       : h("li", { class: "quiet" }, say("rulings.no-deals")));
     fill(done, (sheet.corrections ?? []).map((one, n) => h("li", null, say("rulings.corrected-line", {
       deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`),
-      by: pairWords(corrected[n].by), reason: one.reason,
+      by: pairWords(corrected[n].by), reason: pairWords(corrected[n].reason),
       confirmed: corrected[n].confirmed ? say("rulings.comma") + pairWords(corrected[n].confirmed) : "",
     }))));
   }

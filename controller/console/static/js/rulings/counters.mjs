@@ -51,7 +51,7 @@ export function counters(at) {
         line(say("rulings.count.signals"), pairs.map((pair) => plain(pair.signals, say("rulings.in-event")))),
         line(say("rulings.count.claims"), pairs.map((pair) => plain(pair.claims, say("rulings.in-match")))),
         pairs.some((pair) => people(pair)) ? line(say("rulings.persons"), pairs.map((pair) => h("td", null, people(pair)))) : null);
-      // None is no proof that there was none: a draw brings nobody's earlier penalties along.
+      // None is no proof that there was none: this console may not have heard the earlier matches.
       const none = at.desk.counters.length > 0 && at.desk.whole && at.desk.counters.every((pair) => !pair.brought?.length);
       fill(brought, none ? h("p", { class: "quiet" }, say("rulings.none-brought"), earlier(at)) : at.desk.counters.filter((pair) => pair.brought?.length).map((pair) => [
         h("h3", null, say("rulings.brought", { pair: `${pair.pair} ${pair.name}` })),

@@ -2,13 +2,14 @@
 
 import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
+import { byWhom } from "../by-whom.mjs";
 import { data, fill, h, keyed, shown } from "../dom.mjs";
 import { keep } from "../kept.mjs";
 import { orderButton } from "../order.mjs";
 import { SEATS } from "../seats.mjs";
 import { both, pairWords, say } from "../words.mjs";
 import { SpokenCard } from "./spoken.mjs";
-import { article, bare, byWhom, chiefsName, foresee, linesOf, moves, outlook, remedy, whom } from "./parts.mjs";
+import { article, bare, chiefsName, foresee, linesOf, moves, outlook, remedy, whom } from "./parts.mjs";
 
 const OPEN = (one) => one.state === "proposed";
 const UNCONFIRMED = (one) => one.state === "decided" && one.verbal && !one.confirmed_by;

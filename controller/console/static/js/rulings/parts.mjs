@@ -1,10 +1,11 @@
 // What several panels of the ruling desk are made of.
 
 import { post } from "../api.mjs";
+import { byWhom } from "../by-whom.mjs";
 import { h } from "../dom.mjs";
 import { keep, kept } from "../kept.mjs";
 import { SIDES, sideOf } from "../seats.mjs";
-import { both, say, sayable } from "../words.mjs";
+import { both, say } from "../words.mjs";
 
 /** A seat with the name of who sits there: 北 李娜. */
 export function atSeat(at, seat) {
@@ -28,14 +29,6 @@ export function article(words, provisional = false) {
   if (!words) return h("span", { class: "article provisional" }, say("rulings.provisional"));
   return h("span", { class: "article" }, words,
     provisional ? h("span", { class: "provisional" }, say("rulings.partly-provisional")) : null);
-}
-
-/** Who gave an order, with the role his key is named after: 李娜 (referee) → 李娜（裁判员）. */
-export function byWhom(by) {
-  const [, person, key] = String(by ?? "").match(/^(.+) \((\w+)\)$/) ?? [];
-  const [name, role] = person ? [person, key] : ["", by];
-  const word = sayable(`role.${role}`) ? say(`role.${role}`) : role;
-  return name ? say("rulings.person-role", { name, role: word }) : word;
 }
 
 /** Whose word it was: the chief's by mouth, and who entered it. */

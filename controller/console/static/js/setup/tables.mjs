@@ -3,8 +3,9 @@
 import { del } from "../api.mjs";
 import { data, fill, h, keyed } from "../dom.mjs";
 import { confirmed } from "../dialog.mjs";
+import { HARDWARE, promises } from "../hardware.mjs";
 import { ofDay } from "../time.mjs";
-import { say } from "../words.mjs";
+import { pairWords, say } from "../words.mjs";
 
 const SIGNS = { live: "✓", connecting: "…", key_refused: "✕", other_key: "✕", silent: "✕", stale: "✕" };
 
@@ -38,6 +39,8 @@ export class TableList {
         h("a", { class: "button small", href: `/table/${encodeURIComponent(one.id)}` }, say("setup.open")),
         one.fixed ? h("small", null, say("setup.fixed")) : this.remove(one)),
       h("p", { class: "quiet" }, one.feed.replace("tcp://", ""), one.fingerprint ? [" · ", say("setup.fingerprint"), " ", h("code", null, one.fingerprint)] : ""),
+      one.hardware ? h("ul", { class: "quiet hardware" }, HARDWARE.map((name) => h("li", null, say(`setup.hal-${name}`, { what: pairWords(one.hardware[name]) })))) : null,
+      promises(one.hardware),
       one.standing === "key_refused" ? h("p", { class: "todo" }, say("setup.refused")) : null,
       one.standing === "other_key" ? h("p", { class: "todo" }, say("setup.other-key")) : null,
       one.standing === "silent" ? h("p", { class: "todo" }, say("setup.silent")) : null,

@@ -1,7 +1,9 @@
 // The machine's side of a table: cards running, sets, boards, and the proof of the deal.
 
+import { byWhom } from "../by-whom.mjs";
 import { attr, byId, data, fill, h, shown, text } from "../dom.mjs";
 import { faultWords } from "../faults.mjs";
+import { HARDWARE, promises } from "../hardware.mjs";
 import { SEATS } from "../seats.mjs";
 import { pairWords, say } from "../words.mjs";
 
@@ -45,7 +47,7 @@ export function machine(ctx) {
       found.counter !== null && say("table.machine.counter", { n: found.counter }),
       nextSet(found) && say("table.machine.set", { set: nextSet(found) }),
       found.set_out && say("table.machine.set-out", { set: found.set_out }),
-      ...Object.entries(found.pauses ?? {}).map(([role, why]) => say("table.machine.pause", { role: say(`role.${role}`), why })),
+      ...Object.entries(found.pauses ?? {}).map(([role, by]) => say("table.machine.pause", { role: say(`role.${role}`), by: byWhom(by) })),
     ].filter(Boolean).map((one) => h("li", null, one)));
   }
 
@@ -62,20 +64,21 @@ export function health(ctx) {
   const counters = h("dl", { class: "counters" });
   const sets = h("tbody");
   const rest = h("dl", { class: "said" });
+  const cannot = h("div", { id: "cannot" });
   fill(byId("health-body"), counters,
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("table.health.sets") }, h("table", null,
       h("caption", null, say("table.health.sets")),
       h("thead", null, h("tr", null,
         ["set", "back", "state", "used"].map((name) => h("th", { scope: "col" }, say(`table.health.${name}`))))),
       sets)),
-    rest, h("p", { class: "quiet" }, say("table.health.reported")));
+    rest, h("p", { class: "quiet" }, say("table.health.reported")), cannot);
   let before = "";
 
   function draw() {
     const { state } = ctx;
     shown(byId("health"), state);
     if (!state) return;
-    const now = JSON.stringify([Object.keys(ctx.commands).length, state.counters, state.sets, state.boards, state.release, state.head, state.machine.card_set, state.machine.set_out, state.match.profile, ctx.at?.rules]);
+    const now = JSON.stringify([Object.keys(ctx.commands).length, state.counters, state.sets, state.boards, state.release, state.head, state.machine.card_set, state.machine.set_out, state.match.profile, ctx.at?.rules, ctx.at?.hardware]);
     if (now === before) return;
     before = now;
     fill(counters, ["deals", "redeals", "voids", "misreads", "jams"].map((name) => h("div", { data: { many: state.counters[name] > 0 && name !== "deals" ? "yes" : null } },
@@ -88,11 +91,14 @@ export function health(ctx) {
       const found = state.boards[name];
       return found ? `${found.version} (${found.hash.slice(0, 8)}…)` : say("table.health.no-board");
     };
+    const hardware = ctx.at?.hardware;
     const release = state.release ? `${state.release.version} · ${state.release.serial} (${state.release.hash.slice(0, 8)}…)` : say("table.health.no-release");
     fill(rest, [
       ["profile", ctx.at?.rules ? pairWords(ctx.at.rules) : state.match.profile], ["release", release], ["dealer", board("dealer")], ["reader", board("reader")],
+      ...(hardware ? HARDWARE.map((name) => [`hal-${name}`, pairWords(hardware[name])]) : []),
       ["head", `${state.head.slice(0, 16)}…`], ["boot", state.boot],
     ].map(([name, value]) => [h("dt", null, say(`table.health.${name}`)), h("dd", null, value)]));
+    fill(cannot, promises(hardware));
   }
 
   function standing(state, one) {

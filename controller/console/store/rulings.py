@@ -1,0 +1,61 @@
+"""What the archive has of the rulings of earlier matches, as their tables published them."""
+
+from collections.abc import Collection, Iterator
+from typing import Any, Final
+
+import msgspec
+from sqlalchemy import Engine, select
+
+from controller.console.store.tables import EVENTS
+from controller.messages import Event
+
+_BEGINS: Final = "meeting"
+_KINDS: Final = (_BEGINS, "match")
+_TELLS: Final = (b'"Ruling', b'"VerbalConfirmed"')
+"""One of these stands in the body of whatever changes a ruling."""
+_EVENT: Final = msgspec.json.Decoder(Event)
+
+
+class Rulings:
+    """Reads the archive. Every call is one transaction, and may block."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def of(self, event: str, pairs: Collection[str]) -> list[list[Event]]:
+        """Return each match that one of these pairs has in an event: how it was laid out, and
+        what was ruled in it. One that went to another table is there once for each table.
+        """
+        asked = (
+            select(EVENTS.c.table_id, EVENTS.c.kind, EVENTS.c.body)
+            .where(EVENTS.c.kind.in_(_KINDS))
+            .order_by(EVENTS.c.table_id, EVENTS.c.n)
+        )
+        with self._engine.connect() as base:
+            return list(_matches(base.execute(asked), event, frozenset(pairs)))
+
+
+def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[Event]]:
+    """Yield the entries of the matches that are meant, out of all tables' rows in their order."""
+    of_table, open_ = None, None
+    for table, kind, body in rows:
+        if kind == _BEGINS or table != of_table:
+            if open_:
+                yield open_
+            of_table, open_ = table, None
+        if kind == _BEGINS:
+            laid_out = _EVENT.decode(body)
+            open_ = [laid_out] if _is_meant(laid_out.data, event, pairs) else None
+        elif open_ and any(word in body for word in _TELLS):
+            open_.append(_EVENT.decode(body))
+    if open_:
+        yield open_
+
+
+def _is_meant(data: dict[str, Any], event: str, pairs: frozenset[str]) -> bool:
+    said = data.get("meeting")
+    if not isinstance(said, dict) or said.get("event") != event:
+        return False
+    named = said.get("pairs")
+    both = named.values() if isinstance(named, dict) else ()
+    return any(isinstance(one, dict) and one.get("id") in pairs for one in both)

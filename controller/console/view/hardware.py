@@ -1,0 +1,100 @@
+"""What stands behind a table's boards, in plain words, and what such hardware cannot promise.
+
+Pure. As the boards say it themselves; the promises are those that deploy/THREATS.md takes back.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Final
+
+import msgspec
+
+from controller.messages import Boards, StandingBoard
+from controller.words import Words
+
+
+class Hardware(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """What deals, what reads, how the reader is told of a card; `cannot`: a line each."""
+
+    dealer: Words
+    reader: Words
+    trigger: Words
+    cannot: tuple[Words, ...] = ()
+
+
+@lru_cache(maxsize=64)
+def hardware(boards: Boards) -> Hardware:
+    """Return the hardware of a table as its state tells of it."""
+    return Hardware(
+        dealer=_behind(boards.dealer),
+        reader=_behind(boards.reader),
+        trigger=_TRIGGERS.get(boards.trigger or "", _UNKNOWN),
+        cannot=(
+            *(_DRIVES if _is_adapter(boards.dealer) else ()),
+            *(_ENGINE if _is_adapter(boards.reader) else ()),
+            *(_ASKED if boards.trigger == "asked" else ()),
+        ),
+    )
+
+
+def _behind(board: StandingBoard | None) -> Words:
+    return _AWAY if board is None else _HALS.get(board.hal, _UNKNOWN)
+
+
+def _is_adapter(board: StandingBoard | None) -> bool:
+    return board is not None and board.hal == "adapter"
+
+
+_UNKNOWN: Final = Words("not known here", "此处未知")
+_AWAY: Final = Words("not there, or not the right one", "无应答或不符")
+_HALS: Final[Mapping[str, Words]] = {
+    "sim": Words("simulated: no real card moves", "模拟硬件：没有实牌"),
+    "rp2": Words("a board of its own (RP2040)", "专用控制板（RP2040）"),
+    "adapter": Words("bought parts, driven by a program (adapter)", "外购部件，由适配程序驱动"),
+}
+_TRIGGERS: Final[Mapping[str, Words]] = {
+    "wire": Words("by a wire of the dealer board", "由发牌控制板的触发线"),
+    "asked": Words("asked by the machine for each card: no wire", "由程序逐张询问，无触发线"),
+}
+_DRIVES: Final = (
+    Words(
+        "Motors do not stop by themselves where the computer hangs or the line is cut: the drive's "
+        "own watchdog, its count of steps or the e-stop ends the motion",
+        "电脑停滞或线路中断时电机不会自行停下：须由驱动器看门狗、步数走完或急停来终止",
+    ),
+    Words(
+        "The limits of a motion run in that program, not in a board",
+        "运动限位由该程序执行，不在控制板上",
+    ),
+    Words(
+        "The feeder stops late behind a card: a second one may come along, which the double "
+        "sensor or the count finds",
+        "送牌口停得较晚，可能多带一张：由双张检测或张数核对发现",
+    ),
+    Words(
+        "Whoever reaches the drives' line can move motors and answer for sensors: it belongs "
+        "into the locked box",
+        "接触到驱动器线路的人可驱动电机、冒充传感器：线路须在上锁的机箱内",
+    ),
+)
+_ENGINE: Final = (
+    Words(
+        "A card that lies face up is only unreadable: players may have seen it",
+        "牌面朝上的牌只报无法识别：选手可能已看到",
+    ),
+    Words(
+        "Backs are known by the code alone: a card of another set with the same codes is not seen",
+        "牌背只凭条码认定：另一套编码相同的牌看不出来",
+    ),
+    Words(
+        "An answer that comes too late is taken for the next card's; the set's count finds it "
+        "unless both have one face",
+        "迟到的读数会算作下一张：除非两张相同，由整套核对发现",
+    ),
+)
+_ASKED: Final = (
+    Words(
+        "The reader's count is the machine's own: it is no second witness of a card",
+        "识牌张数出自程序自己的询问，不能作为第二个见证",
+    ),
+)

@@ -1,0 +1,157 @@
+"""The penalties that pairs carry into a match that is laid out: what was published of them."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from httpx import AsyncClient
+
+from controller.console.console import Console
+from controller.console.store.archive import Archive, Kept, open_engine
+from controller.console.store.rulings import Rulings
+from controller.console.view.carried import MOST, carried
+from controller.match import events
+from controller.match.reducer import match_of
+from controller.match.transfer import shifted
+from controller.messages import Event, Role
+from controller.rules.penalties.records import Entry
+from tests.console.test_cases import brought, entries
+from tests.console.test_draw_routes import Lines, laid_out, sent
+from tests.console.test_draw_routes import at as at
+from tests.console.test_draw_routes import referee as referee
+from tests.console.test_draw_view import FIRST, SECOND, a_file
+from tests.console.web import refused
+from tests.match.people import meeting
+from tests.match.table import Table
+
+MINE = meeting()
+"""The match in which all of this was ruled."""
+PAIRS = {pair.id for pair in MINE.pairs.values()}
+_EAST_WEST = MINE.pairs["EW"].id
+
+
+def a_match(**changes: Any) -> Table:
+    """A match in its first deal."""
+    table = Table()
+    table.state = match_of(table.profile, msgspec.structs.replace(MINE, **changes))
+    return table.started().in_play()
+
+
+def at_time(told: list[Event], time: str) -> list[Event]:
+    return [msgspec.structs.replace(event, time=time) for event in told]
+
+
+def said(record: tuple[Entry, ...]) -> list[tuple[str, str, str]]:
+    return [(entry.match, entry.pair, entry.penalty) for entry in record]
+
+
+def test_what_was_ruled_goes_along_and_what_was_overturned_or_left_open_does_not() -> None:
+    table = a_match().ruled("EW", "violation").ruled("EW", "warning").ruled("NS", "violation")
+    table.does(events.RulingRejected, id="R3", by="Chen", role=Role.CHIEF)
+    found = carried([entries(table)], PAIRS)
+    assert said(found) == [
+        (MINE.match_id, _EAST_WEST, "violation"),
+        (MINE.match_id, _EAST_WEST, "warning"),
+    ]
+    assert carried([entries(table)], {"another pair"}) == ()
+
+
+def test_a_ruling_of_a_match_that_changed_its_table_counts_once() -> None:
+    table = a_match().ruled("EW", "violation")
+    here = entries(table)
+    table.happened[:] = [shifted(event, 60_000) for event in table.happened]
+    there = at_time(entries(table), "2027-01-01T02:00:00.000+00:00")
+    assert len(carried([here, there], PAIRS)) == 1
+    table.does(events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
+    there = at_time(entries(table), "2027-01-01T02:00:00.000+00:00")
+    assert carried([there, here], PAIRS) == ()
+
+
+def test_what_a_match_brought_along_goes_on_with_its_pair_and_counts_once() -> None:
+    first, second = a_match().ruled("EW", "violation"), a_match(match_id="later", match_no=2)
+    record = carried([entries(first)], PAIRS)
+    later = at_time(entries(second, record), "2027-01-01T02:00:00.000+00:00")
+    assert carried([later], PAIRS) == record  # of the first nothing was heard here
+    assert carried([entries(first), later], PAIRS) == record
+    first.does(events.RulingRejected, id="R1", by="Chen", role=Role.CHIEF)
+    assert carried([entries(first), later], PAIRS) == ()  # overturned since
+
+
+def test_the_newest_go_along_where_there_are_more_than_an_order_has_room_for() -> None:
+    table = a_match()
+    record = tuple(brought(table, deal=number) for number in range(MOST + 5))
+    found = carried([entries(table, record)], PAIRS)
+    assert [entry.deal for entry in found] == list(range(5, MOST + 5))
+
+
+def keep(archive: Archive, table: str, told: list[Event]) -> None:
+    """Keep entries as a table published them, in their order."""
+    rows = [msgspec.structs.replace(event, table=table) for event in told]
+    archive.keep([Kept(event, msgspec.json.encode(event)) for event in rows])
+
+
+def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/console.db")
+    archive = Archive(engine)
+    mine, other_event = a_match().ruled("EW", "violation"), a_match(event="Another")
+    others = {
+        side: msgspec.structs.replace(pair, id=f"{pair.id}-x") for side, pair in MINE.pairs.items()
+    }
+    for table, match in (("T01", mine), ("T01", other_event), ("T02", a_match(pairs=others))):
+        keep(archive, table, entries(match))
+    (found,) = Rulings(engine).of(MINE.event, PAIRS)
+    assert [event.kind for event in found] == ["meeting", "match", "match"]
+    assert carried([found], PAIRS) == carried([entries(mine)], PAIRS)
+
+
+def drawn() -> list[Event]:
+    """An earlier match of the pairs that the draw has, with a violation of its East-West pair."""
+    pairs = {
+        "NS": msgspec.structs.replace(MINE.pairs["NS"], id="101"),
+        "EW": msgspec.structs.replace(MINE.pairs["EW"], id="102"),
+    }
+    match = a_match(match_id="R1-M9", pairs=pairs)
+    return entries(match.ruled("EW", "violation"))
+
+
+async def test_a_draw_shows_and_sends_what_its_pairs_bring_along(
+    at: tuple[Console, Lines], referee: AsyncClient
+) -> None:
+    console, lines = at
+    keep(console.archive, "T09", drawn())
+    shown = (await sent(referee)).json()
+    assert [row["brought"] for row in shown["matches"]] == [
+        {"NS": 0, "EW": 1},
+        {"NS": 0, "EW": 0},
+    ]
+    told = await laid_out(referee)
+    assert all(one["reply"]["ok"] for one in told.values())
+    first, second = (order.args["record"] for _, order in lines.laid)
+    assert [(entry["pair"], entry["penalty"]) for entry in first] == [("102", "violation")]
+    assert second == []
+    await laid_out(referee)
+    assert len(lines.laid) == 2
+
+
+async def test_what_was_ruled_since_the_draw_was_shown_is_looked_at_first(
+    at: tuple[Console, Lines], referee: AsyncClient
+) -> None:
+    console, lines = at
+    body = a_file(FIRST, SECOND)
+    shown = (await sent(referee, body)).json()
+    keep(console.archive, "T09", drawn())
+    code, why = refused(await sent(referee, body, digest=shown["digest"]))
+    assert code == 409
+    assert "penalties" in why
+    assert lines.laid == []
+
+
+async def test_a_draw_that_is_sent_again_after_a_ruling_still_acts_once(
+    at: tuple[Console, Lines], referee: AsyncClient
+) -> None:
+    console, lines = at
+    await laid_out(referee)
+    keep(console.archive, "T09", drawn())
+    told = await laid_out(referee)
+    assert all(one["reply"]["ok"] for one in told.values())
+    assert len(lines.laid) == 2

@@ -1,0 +1,127 @@
+"""More pages than a browser has lines: they take turns, and one of them sounds."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+
+import pytest
+
+from controller.console import one_table
+from controller.console.console import Console
+from controller.console.lookers import MOST_BEFORE, MOST_BEHIND, MOST_PAGES, Lookers
+from controller.console.rings import KEPT_S, MOST_NEWS, Rings
+from controller.messages import Role
+from tests.console.until import until
+from tests.console.web import Events, listening, logged_in, served, standing, visitor
+
+BROWSERS_SIX = 6
+
+
+@pytest.fixture
+async def console(tmp_path: Path) -> AsyncIterator[Console]:
+    """A console over scripted tables."""
+    async with standing(tmp_path) as (console, _):
+        yield console
+
+
+def test_the_lines_of_a_browser_leave_one_connection_for_all_else() -> None:
+    assert MOST_BEFORE + MOST_BEHIND < BROWSERS_SIX
+    lookers = Lookers()
+    with ExitStack() as open_:
+        lines = [
+            open_.enter_context(lookers.looking("ref", "tablet", behind=behind))
+            for behind in [True, False] * 10
+        ]
+        assert sum(not line.is_set() for line in lines) == MOST_BEFORE + MOST_BEHIND
+        assert not lines[-1].is_set()  # the newest have theirs
+        assert not lines[-2].is_set()
+    assert lookers.open == 0
+
+
+def test_pages_that_nobody_sees_take_no_line_of_one_that_somebody_sees() -> None:
+    lookers = Lookers()
+    with lookers.looking("ref", "tablet") as seen, ExitStack() as open_:
+        for _ in range(2 * MOST_PAGES // 3):
+            open_.enter_context(lookers.looking("ref", "tablet", behind=True))
+        assert not seen.is_set()
+
+
+def test_another_browser_has_lines_of_its_own() -> None:
+    lookers = Lookers(before=1)
+    with lookers.looking("ref", "tablet") as one, lookers.looking("ref", "telephone") as other:
+        assert not one.is_set()
+        assert not other.is_set()
+        with lookers.looking("ref", "tablet"):
+            assert one.is_set()
+        assert not other.is_set()
+
+
+async def test_a_page_whose_turn_is_over_takes_up_where_it_was_and_says_something_each_time(
+    console: Console,
+) -> None:
+    async with served(console) as url, visitor(url, "ref") as client:
+        path = "/stream/hall?behind"
+        async with listening(client, path) as first:
+            kind, _ = await first.next()
+            assert kind == "all"
+            async with listening(client, path) as second:
+                await second.next()
+                await first.end()  # another one's turn
+        parts = console.hall.shown(Role.REFEREE)
+        parts.put("more", 1)
+        known = {"Last-Event-ID": first.known}
+        async with client.stream("GET", path, headers=known) as answer:
+            kind, said = await Events(answer).next()
+        assert (kind, said["more"]) == ("some", 1)
+        assert "me" not in said
+    assert console.lookers.open == 0
+
+
+async def test_forty_pages_of_one_session_leave_no_line_and_no_page_behind(
+    console: Console, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(one_table, "LINGER_S", 0.05)
+    async with served(console) as url, visitor(url, "ref") as client:
+        async with AsyncExitStack() as stack:
+            streams = [
+                await stack.enter_async_context(listening(client, f"/stream/table/T{n % 3 + 1:02}"))
+                for n in range(40)
+            ]
+            async with asyncio.timeout(60):
+                for events in streams:  # each had its turn, however short
+                    assert (await events.next())[0] == "all"
+                for events in streams[:-MOST_BEFORE]:
+                    await events.end()
+            assert console.lookers.open == MOST_BEFORE
+            await streams[-1].until("beat")
+        async with asyncio.timeout(60):
+            await until(lambda: not (console.lookers.open or console.pages.open))
+
+
+def test_of_a_browsers_pages_the_first_that_learns_of_something_sounds() -> None:
+    rings = Rings()
+    assert rings.first("tablet", ["T01 call 1"], 0.0)
+    assert not rings.first("tablet", ["T01 call 1"], 1.0)
+    assert rings.first("telephone", ["T01 call 1"], 1.0)
+    assert rings.first("tablet", ["T01 call 1", "T02 call 2"], 2.0)  # something of it is new
+    assert not rings.first("tablet", ["T02 call 2"], 3.0)
+    assert rings.first("tablet", ["T01 call 1"], KEPT_S + 0.5)
+
+
+def test_what_was_sounded_for_is_not_kept_without_bounds() -> None:
+    rings = Rings()
+    for n in range(3 * MOST_NEWS):
+        rings.first("tablet", [f"T{n}"], 0.0)
+    assert sum(map(len, rings._rung.values())) == MOST_NEWS
+    assert not rings.first("tablet", [f"T{3 * MOST_NEWS - 1}"], 0.0)
+
+
+async def test_pages_ask_the_console_which_of_them_sounds(console: Console) -> None:
+    async with logged_in(console, "ref") as client, logged_in(console, "ref") as other:
+        told = {"of": ["T02 button 1"]}
+        asked = [client, client, other]
+        found = [(await one.post("/api/ring", json=told)).json()["ring"] for one in asked]
+        assert found == [True, False, True]  # the other is another browser
+        for of in ([], ["x" * 201], ["x"] * (MOST_NEWS + 1)):
+            assert (await client.post("/api/ring", json={"of": of})).status_code == 400
