@@ -112,9 +112,14 @@ class RunningTable:
         self.config = config
         self.profile = profile
         self.control = Control(info["control"])
-        self.board_ports: tuple[str, str] = (info["dealer"], info["reader"])
+        self._info = info
         self.daemon: asyncio.subprocess.Process | None = None
         self.simulator: asyncio.subprocess.Process | None = None
+
+    @property
+    def board_ports(self) -> tuple[str, str]:
+        """Where the dealer board and the reader board are found."""
+        return self._info["dealer"], self._info["reader"]
 
     @property
     def log(self) -> Path:
