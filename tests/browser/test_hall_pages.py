@@ -1,9 +1,7 @@
 """The pages of the hall, the wall and the chief over scripted tables: what they show, and how."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import msgspec
@@ -11,118 +9,23 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, Route, expect
 
-from controller.console.console import Console
 from controller.console.standing import Contact
-from controller.messages import AreaStop, Call, Pair, Role, Seat, SeatClock, Tribute
+from controller.messages import Pair, Role, SeatClock, Tribute
 from tests.browser.conftest import ONE_LOOP
 from tests.browser.ears import EARS, TONES
+from tests.browser.halls import Hall, hall_of, listed
 from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
-from tests.browser.said import BOTH, Said
-from tests.browser.watched import Watched
-from tests.console.fake import PIN, Scripted, stamp
-from tests.console.web import served, standing
+from tests.browser.said import Said
 
 pytestmark = ONE_LOOP
 
 FIRST = "#list > li:first-child"
 
 
-OTHER = "ref2"
-"""Who reads the language that the others do not."""
-
-
-class Hall:
-    """A console over scripted tables, and browsers at it.
-
-    `said`: what pages say, in the language of this test; `other`: what they say to OTHER.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        console: Console,
-        tables: Scripted,
-        browser: Browser,
-        close: AsyncExitStack,
-        said: Said,
-    ) -> None:
-        self.said, self.other = said, Said(BOTH[said.language == "zh"])
-        self.url, self.console, self.tables, self.close = url, console, tables, close
-        self.watched = Watched()
-        self._browser = browser
-
-    async def page(self, who: str, path: str = "/", size: tuple[int, int] = TABLET) -> Page:
-        """Open a page, logged in."""
-        language = (self.other if who == OTHER else self.said).language
-        context = await self._browser.new_context(
-            viewport={"width": size[0], "height": size[1]},
-            locale="en-GB" if language == "en" else "zh-CN",
-            reduced_motion="reduce",
-        )
-        self.watched.over(context)
-        page = await context.new_page()
-        for path_, told in (
-            ("/api/login", {"name": who, "pin": PIN}),
-            ("/api/me", {"language": language}),
-        ):
-            url, headers = f"{self.url}{path_}", {"X-Dealtable": "1"}
-            assert (await page.request.post(url, data=told, headers=headers)).ok
-        await page.goto(self.url + path)
-        return page
-
-    def calls(self, table: str, words: str, seat: Seat = "N", ago_s: float = 0) -> None:
-        """Let somebody call at a table."""
-        state = self.tables.seen(table).state
-        assert state is not None
-        one = Call(seat=seat, reason="button", since=stamp(ago_s), words_en=words, words_zh=words)
-        self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
-
-    def stops(self, table: str, why: str) -> None:
-        """Let the order for the whole area hold at a table."""
-        state = self.tables.seen(table).state
-        assert state is not None
-        match = state.match
-        assert match.clock is not None
-        stands = msgspec.structs.replace(
-            match,
-            clock=msgspec.structs.replace(match.clock, running=False, deadline_ms=None),
-            area_stop=AreaStop(since_ms=match.at_ms or 0, reason=why, by="chief"),
-        )
-        self.tables.say(table, msgspec.structs.replace(state, match=stands))
-
-    def goes_on(self, table: str, deal: int) -> None:
-        """Let a table come to its next deal."""
-        state = self.tables.seen(table).state
-        assert state is not None
-        match = msgspec.structs.replace(state.match, deal=deal)
-        self.tables.say(table, msgspec.structs.replace(state, match=match))
-
-
-@asynccontextmanager
-async def _hall(folder: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
-    async with standing(folder) as (running, tables), AsyncExitStack() as stack:
-        url = await stack.enter_async_context(served(running))
-        playing = asyncio.create_task(tables.play())
-        try:
-            yield Hall(url, running, tables, browser, stack, said)
-        finally:
-            playing.cancel()
-
-
 @pytest_asyncio.fixture(loop_scope="session")
 async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
-    """Serve a console over twelve tables; at the end no page of its has done wrong."""
-    async with _hall(tmp_path, browser, said) as found:
+    async with hall_of(tmp_path, browser, said) as found:
         yield found
-        assert found.watched.wrong == []
-
-
-async def listed(page: Page) -> list[str]:
-    """Return the tables of the list, from above."""
-    found = await page.locator("#list > li").evaluate_all(
-        "all => all.map(one => one.dataset.table)"
-    )
-    return [str(table) for table in found]
 
 
 async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_long(

@@ -12,9 +12,9 @@ from controller.console.pacing import Pace
 from controller.console.seen import StoreStanding
 from controller.messages import Command, Reply
 from tests.browser.conftest import ONE_LOOP
+from tests.browser.halls import Hall
 from tests.browser.people import SOON_MS
 from tests.browser.said import Said
-from tests.browser.test_hall_pages import Hall
 from tests.browser.test_hall_pages import hall as hall
 from tests.console.fake import ScriptedLine
 from tests.console.until import until

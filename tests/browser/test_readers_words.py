@@ -10,7 +10,7 @@ from controller.match import events
 from controller.messages import Boards, Command, Reply, Role
 from controller.rules.penalties.offences import offence
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.test_hall_pages import Hall
+from tests.browser.halls import Hall
 from tests.browser.test_hall_pages import hall as hall
 from tests.browser.test_orders_shown import Answers
 from tests.browser.test_orders_shown import answers as answers

@@ -20,9 +20,9 @@ BASE = "http://console"
 
 
 @asynccontextmanager
-async def standing(folder: Path) -> AsyncIterator[tuple[Console, Scripted]]:
-    """Give a console that was started, and the tables that it sees."""
-    tables = Scripted()
+async def standing(folder: Path, count: int = 12) -> AsyncIterator[tuple[Console, Scripted]]:
+    """Give a console that was started, and the tables that it sees, so many."""
+    tables = Scripted(count)
     console = fake(folder, tables=tables)
     await console.start()
     try:

@@ -37,7 +37,7 @@ const filters = new Filters(() => {
   order();
   clocks.choose();
 });
-const list = new HallList(byId("list"), { take, leave });
+const list = new HallList(byId("list"), { take, leave, made: drawRow });
 const tiles = hallTiles(byId("tiles"));
 const clocks = areaClocks(byId("areas"), {
   tell: top.tell,
@@ -107,10 +107,14 @@ function newWaits(told, due) {
 }
 
 function drawTable(table) {
+  drawRow(table);
   const row = rows.get(table);
-  if (!row) return;
-  list.draw(table, row, waits.get(table), me);
-  tiles.draw(table, row, waits.get(table));
+  if (row) tiles.draw(table, row, waits.get(table));
+}
+
+function drawRow(table) {
+  const row = rows.get(table);
+  if (row) list.draw(table, row, waits.get(table), me);
 }
 
 /** Bring both views into their order; a table that comes in is drawn. */

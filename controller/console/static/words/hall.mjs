@@ -13,6 +13,7 @@ export default {
   "hall.to-tiles": ["台图", "Tables"],
   "hall.map": ["全部台", "All tables"],
   "hall.none": ["没有符合条件的台", "No such table"],
+  "hall.more": ["还有 {n} 台", "{n} more {n|table|tables}"],
   "hall.waiting": ["等待裁判：{n}台", "Waiting for a referee: {n}"],
   "hall.nobody-waits": ["无人等待", "Nobody is waiting"],
   "hall.hidden": ["筛选未显示：{n}台", "hidden by the filter: {n}"],

@@ -32,9 +32,17 @@ export function hallTiles(block) {
     const small = h("small");
     const link = h("a", { href: `/table/${encodeURIComponent(table)}`, tabindex: -1 }, sign, no, small);
     link.addEventListener("focus", () => enter(table));
+    link.addEventListener("pointerenter", () => name(table));
+    link.addEventListener("pointerleave", () => attr(link, "title", null)); // it would grow old
     link.addEventListener("keydown", (event) => walk(event, link));
-    tiles.set(table, { link, sign, no, small });
+    tiles.set(table, { link, sign, no, small, row: null, how: "" });
     return h("li", null, link);
+  }
+
+  /** Say all that is known of a table to the one whose pointer asks for it. */
+  function name(table) {
+    const { link, row, how } = tiles.get(table);
+    if (row) attr(link, "title", [`${number(row)} ${table}`, how, phaseWords(row), ...facts(row)].join("\n"));
   }
 
   /** One tile is in the way of the Tab key. */
@@ -102,7 +110,7 @@ export function hallTiles(block) {
         ? going(whyWords(row, reason), wait)
         : live(row) ? say(`light.${row.light}`) : standingWords(row);
       attr(tile.link, "aria-label", `${no}: ${how}`);
-      attr(tile.link, "title", [`${no} ${row.table}`, how, phaseWords(row), ...facts(row)].join("\n"));
+      Object.assign(tile, { row, how });
     },
   };
 }

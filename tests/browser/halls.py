@@ -1,0 +1,111 @@
+"""A console over scripted tables, and browsers at it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+from playwright.async_api import Browser, Page
+
+from controller.console.console import Console
+from controller.messages import AreaStop, Call, Seat
+from tests.browser.people import TABLET
+from tests.browser.said import BOTH, Said
+from tests.browser.watched import Watched
+from tests.console.fake import PIN, Scripted, stamp
+from tests.console.web import served, standing
+
+OTHER = "ref2"
+"""Who reads the language that the others do not."""
+
+
+class Hall:
+    """A console over scripted tables, and browsers at it.
+
+    `said`: what pages say, in the language of this test; `other`: what they say to OTHER.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        console: Console,
+        tables: Scripted,
+        browser: Browser,
+        close: AsyncExitStack,
+        said: Said,
+    ) -> None:
+        self.said, self.other = said, Said(BOTH[said.language == "zh"])
+        self.url, self.console, self.tables, self.close = url, console, tables, close
+        self.watched = Watched()
+        self._browser = browser
+
+    async def page(self, who: str, path: str = "/", size: tuple[int, int] = TABLET) -> Page:
+        """Open a page, logged in."""
+        language = (self.other if who == OTHER else self.said).language
+        context = await self._browser.new_context(
+            viewport={"width": size[0], "height": size[1]},
+            locale="en-GB" if language == "en" else "zh-CN",
+            reduced_motion="reduce",
+        )
+        self.watched.over(context)
+        page = await context.new_page()
+        for path_, told in (
+            ("/api/login", {"name": who, "pin": PIN}),
+            ("/api/me", {"language": language}),
+        ):
+            url, headers = f"{self.url}{path_}", {"X-Dealtable": "1"}
+            assert (await page.request.post(url, data=told, headers=headers)).ok
+        await page.goto(self.url + path)
+        return page
+
+    def calls(self, table: str, words: str, seat: Seat = "N", ago_s: float = 0) -> None:
+        """Let somebody call at a table."""
+        state = self.tables.seen(table).state
+        assert state is not None
+        one = Call(seat=seat, reason="button", since=stamp(ago_s), words_en=words, words_zh=words)
+        self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
+
+    def stops(self, table: str, why: str) -> None:
+        """Let the order for the whole area hold at a table."""
+        state = self.tables.seen(table).state
+        assert state is not None
+        match = state.match
+        assert match.clock is not None
+        stands = msgspec.structs.replace(
+            match,
+            clock=msgspec.structs.replace(match.clock, running=False, deadline_ms=None),
+            area_stop=AreaStop(since_ms=match.at_ms or 0, reason=why, by="chief"),
+        )
+        self.tables.say(table, msgspec.structs.replace(state, match=stands))
+
+    def goes_on(self, table: str, deal: int) -> None:
+        """Let a table come to its next deal."""
+        state = self.tables.seen(table).state
+        assert state is not None
+        match = msgspec.structs.replace(state.match, deal=deal)
+        self.tables.say(table, msgspec.structs.replace(state, match=match))
+
+
+@asynccontextmanager
+async def hall_of(
+    folder: Path, browser: Browser, said: Said, count: int = 12
+) -> AsyncIterator[Hall]:
+    """Serve a console over so many tables; at the end no page of its has done wrong."""
+    async with standing(folder, count) as (running, tables), AsyncExitStack() as stack:
+        url = await stack.enter_async_context(served(running))
+        playing = asyncio.create_task(tables.play())
+        try:
+            found = Hall(url, running, tables, browser, stack, said)
+            yield found
+            assert found.watched.wrong == []
+        finally:
+            playing.cancel()
+
+
+async def listed(page: Page) -> list[str]:
+    """Return the tables of the list, from above."""
+    found = await page.locator("#list > li").evaluate_all(
+        "all => all.map(one => one.dataset.table)"
+    )
+    return [str(table) for table in found]
