@@ -400,10 +400,13 @@ class TakingOver(ByWord, frozen=True, kw_only=True):
 
 
 class Signing(Args, frozen=True, kw_only=True):
-    """As what `person` signs the score sheet."""
+    """As what `person` signs the score sheet, and the version of it that he has seen."""
 
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
     person: Name
+    version: Annotated[int, Meta(ge=1, description="of the sheet; another one is refused")] | None = (
+        None
+    )
 
 
 class Forfeiting(Args, frozen=True, kw_only=True):

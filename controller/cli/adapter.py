@@ -54,7 +54,8 @@ def barcode(path: Path, learn: bool, back: str) -> None:
     if not profile.cards:
         raise LineError(f"{path}: it has no [[card]] yet; run: dealtable adapter barcode --learn")
     from controller.cli.hardening import close_the_network, keep_to_oneself
-    from drivers.adapters.barcode import BarcodeHal, SerialEngine, barcode_reader
+    from drivers.adapters.barcode import BarcodeHal, barcode_reader
+    from drivers.adapters.barcode_engine import SerialEngine
     from drivers.adapters.shell import Folder, serve
     from drivers.firmware.main import own_hash
 

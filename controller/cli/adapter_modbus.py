@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from controller import tomlfile
 from controller.cli import LineError
-from drivers.adapters.modbus_map import MapError, ModbusMap, check
+from controller.cli.modbus_file import load_modbus
+from drivers.adapters.modbus_map import MapError
 from drivers.adapters.shell import AdapterError, Folder, serve
 from drivers.firmware.dealer import Dealer
 from drivers.firmware.main import Clock, own_hash
@@ -19,8 +19,11 @@ SETTLE_MS = 3000
 
 
 def serve_line(path: Path, say: Callable[[str], None]) -> None:
-    """Be the dealer board until a signal; `say` takes what people should know. Raises LineError."""
-    told = read_map(path)
+    """Be the dealer board until a signal; `say` takes what people should know.
+
+    Raises LineError, and FileError for the map.
+    """
+    told = load_modbus(path)
     try:
         from drivers.adapters.modbus import ModbusHal
         from drivers.adapters.modbus_line import SerialPort
@@ -43,9 +46,9 @@ def serve_line(path: Path, say: Callable[[str], None]) -> None:
 def check_line(path: Path) -> None:
     """Read every mapped place once and print what stands there; exit 1 where one does not answer.
 
-    Nothing is written to the line. Raises LineError.
+    Nothing is written to the line. Raises LineError, and FileError for the map.
     """
-    told = read_map(path)
+    told = load_modbus(path)
     try:
         from drivers.adapters.modbus_check import look
         from drivers.adapters.modbus_line import Gone, SerialPort
@@ -66,18 +69,6 @@ def check_line(path: Path) -> None:
     Console().print(table)
     if any(row.wrong for row in rows):
         sys.exit(1)
-
-
-def read_map(path: Path) -> ModbusMap:
-    """Return the map in a file. Raises LineError."""
-    try:
-        told = tomlfile.read(path, ModbusMap)
-        check(told)
-    except tomlfile.FileError as error:
-        raise LineError(str(error)) from None
-    except MapError as error:
-        raise LineError(f"{path}: {error}") from None
-    return told
 
 
 _NOT_THERE = "{} is not installed: pip install 'dealtable[modbus]'"

@@ -10,7 +10,8 @@ from msgspec import Meta, field
 from controller import tomlfile
 from controller.cards import FACES, Face, face_text, parse_face
 from controller.config import BoardId
-from drivers.adapters.barcode import MARGIN_MS, Coded, Engine, Parity
+from drivers.adapters.barcode import MARGIN_MS, Coded
+from drivers.adapters.barcode_engine import Engine, Parity
 from drivers.firmware.wire import BACK_A, BACK_B
 
 BackName = Literal["A", "B"]
@@ -47,7 +48,7 @@ class AdapterPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EnginePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The engine's serial port, and what it says and is told (drivers/adapters/barcode.py)."""
+    """The engine's serial port, and what it says and is told (drivers/adapters/barcode_engine.py)."""
 
     port: Annotated[str, Meta(min_length=1, description="a serial port")]
     baud: Annotated[int, Meta(ge=1200, le=4_000_000)] = 115_200

@@ -18,7 +18,7 @@ from controller.cli.barcode_file import (
     with_card,
 )
 from controller.tomlfile import text_of
-from drivers.adapters.barcode import Engine, Looking, SerialEngine
+from drivers.adapters.barcode_engine import Engine, Looking, SerialEngine
 from drivers.adapters.shell import NEVER_MS
 from drivers.firmware.main import Clock
 

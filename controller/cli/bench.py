@@ -1,5 +1,8 @@
 """`dealtable bench`: figures against floors measured in the same run."""
 
+import importlib.util
+from pathlib import Path
+
 import click
 import msgspec
 
@@ -14,6 +17,8 @@ Examples:
   dealtable bench --check        exit 1 where one costs too much
   dealtable bench console pixels --seconds 1800
                                  the console for half an hour, with its memory
+  dealtable bench reaction --plot reaction.svg
+                                 and how the times are distributed
 """
 
 _SMALL = 10.0
@@ -55,11 +60,26 @@ class _WithFigures(click.Command):
     show_default=True,
     help="How many browsers look at it.",
 )
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    help="Draw what `reaction` measured here: an SVG (needs the extra `lab`).",
+)
 def command(
-    names: tuple[str, ...], as_json: bool, check: bool, seconds: float, feeds: int, browsers: int
+    names: tuple[str, ...],
+    as_json: bool,
+    check: bool,
+    seconds: float,
+    feeds: int,
+    browsers: int,
+    plot: Path | None,
 ) -> None:
     """Measure each FIGURE, or all of them: its cost as a multiple of a floor."""
-    watch.seconds, watch.feeds, watch.browsers = seconds, feeds, browsers
+    if plot is not None and importlib.util.find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
+    if plot is not None and names and "reaction" not in names:
+        raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
+    watch.seconds, watch.feeds, watch.browsers, watch.plot = seconds, feeds, browsers, plot
     with all_as_ctrl_c():
         _measure(names, as_json, check)
 

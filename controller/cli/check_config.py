@@ -7,6 +7,7 @@ import click
 from controller.cards import FACES
 from controller.cli import LineError
 from controller.cli.barcode_file import BACKS, load_barcode
+from controller.cli.modbus_file import load_modbus
 from controller.cli.rulebook import profile_of
 from controller.cli.two_users import check_two_users
 from controller.config import TableConfig, load_sim, load_table
@@ -14,6 +15,7 @@ from controller.console.config import load as load_console
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
 from controller.tomlfile import FileError, tables, text_of
+from drivers.adapters.modbus_map import unwatched
 
 EPILOG = """\b
 Examples:
@@ -27,10 +29,11 @@ Examples:
     "files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path)
 )
 def command(files: tuple[Path, ...]) -> None:
-    """Check each FILE, a table.toml, sim.toml, console.toml or an event's, and say what is wrong.
+    """Check each FILE, and say what is wrong, or in a line what it sets up.
 
-    A barcode.toml, too. Opens no port and makes no folder. Where a file names two users, it says
-    what would let the gateway's user to what is the machine's. Exit 2 if any file is wrong.
+    A table.toml, sim.toml, console.toml, barcode.toml, modbus.toml or an event's. Opens no port and
+    makes no folder. Where a file names two users, it says what would let the gateway's user to what
+    is the machine's. Exit 2 if any file is wrong.
     """
     wrong = False
     for file in files:
@@ -55,6 +58,8 @@ def _check(file: Path) -> str:
         return _console(file)
     if "table" not in keys and {"adapter", "engine"} <= keys:
         return _barcode(file)
+    if "table" not in keys and {"adapter", "line"} <= keys:
+        return _modbus(file)
     config = load_table(file)
     check_two_users(config, file)
     return (
@@ -101,6 +106,14 @@ def _barcode(file: Path) -> str:
         f"{FACES - len(profile.missing(back))} of {FACES} faces of back {back}" for back in BACKS
     )
     return f"barcode reader {profile.adapter.id} at {profile.adapter.link}, codes for {backs}"
+
+
+def _modbus(file: Path) -> str:
+    """Return what a modbus.toml maps, and which drives do not stop by themselves."""
+    told = load_modbus(file)
+    units = f"{len(told.unit)} {'unit' if len(told.unit) == 1 else 'units'}"
+    warns = f", without a watchdog: {', '.join(bare)}" if (bare := unwatched(told)) else ""
+    return f"dealer {told.adapter.id} at {told.adapter.link}, {units} on {told.line.port}{warns}"
 
 
 def _boards(config: TableConfig) -> str:

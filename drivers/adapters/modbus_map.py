@@ -1,12 +1,12 @@
 """What a Modbus line carries: which unit, register, coil or input each name of the HAL is.
 
-A person writes it (deploy/modbus.toml has every key, with its meaning); `check` refuses what
+A person writes it (deploy/modbus.toml has every key, with its meaning); modbus_sound refuses what
 could not work, and the rest of the adapter reads it.
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -221,29 +221,6 @@ Place = tuple[str, Table, int]
 """A unit by its name, a kind and an address."""
 
 
-def check(told: ModbusMap) -> None:
-    """Raise MapError where a map names what is not there, or leaves something open."""
-    for name, unit in told.unit.items():
-        twins = [other for other, one in told.unit.items() if one.number == unit.number]
-        if twins != [name]:
-            raise MapError(f"unit.{twins[-1]}.number = {unit.number}: that is unit.{twins[0]}")
-        for key, word in (("watchdog", unit.watchdog), ("halt", unit.halt)):
-            if word is not None:
-                _one_of(f"unit.{name}.{key}", word, ("coil", "holding"))
-    _check_inputs(told)
-    for name, output in outputs(told):
-        _known(told, f"output.{name}", output.unit)
-        if isinstance(output, Output):
-            _check_output(name, output)
-        else:
-            _check_gate(output)
-    for name, place in told.alarm.items():
-        if name not in MOTORS:
-            raise MapError(f"alarm.{name}: expected one of {', '.join(MOTORS)}")
-        _known(told, f"alarm.{name}", place.unit)
-        _one_of(f"alarm.{name}", place, ("coil", "discrete", "input", "holding"))
-
-
 def outputs(told: ModbusMap) -> Iterator[tuple[str, Output | Gate]]:
     """Yield each output that is mapped, by its name in drivers/firmware/hal.py."""
     for name in ("source", "feed", "pass", "shuffle", "lift", "gate", "trigger"):
@@ -252,13 +229,19 @@ def outputs(told: ModbusMap) -> Iterator[tuple[str, Output | Gate]]:
             yield name, output
 
 
+def unwatched(told: ModbusMap) -> list[str]:
+    """Return the units that move something and do not stop when nobody speaks to them."""
+    movers = {output.unit for name, output in outputs(told) if name in STOPS}
+    return [name for name in sorted(movers) if told.unit[name].watchdog is None]
+
+
 def writes(name: str, output: Output | Gate) -> dict[int, tuple[int, ...]]:
     """Return what is written for each of an output's values."""
     if isinstance(output, Gate):
         scaled = (round(position * output.scale) for position in output.positions)
         return {at: words_of(value, output.words) for at, value in enumerate(scaled)}
     said = {value: getattr(output, word) for word, value in VALUES[name].items()}
-    return {value: _listed(words) for value, words in said.items()}
+    return {value: listed(words) for value, words in said.items()}
 
 
 def place_of(output: Output | Gate | Word) -> tuple[Table, int]:
@@ -298,74 +281,7 @@ def number_of(words: tuple[int, ...], *, signed: bool = True) -> int:
     return value - 2 * half if signed and value >= half else value
 
 
-def _listed(said: int | tuple[int, ...]) -> tuple[int, ...]:
+def listed(said: int | tuple[int, ...]) -> tuple[int, ...]:
+    """Return the registers of one value or several; negative ones as two's complement."""
     listed = said if isinstance(said, tuple) else (said,)
     return tuple(value % 0x10000 for value in listed)
-
-
-def _check_inputs(told: ModbusMap) -> None:
-    for name in INPUTS:
-        if name not in told.input:
-            raise MapError(f"input.{name} is missing")
-    for name, place in told.input.items():
-        if name not in INPUTS and name != SUPPLY:
-            raise MapError(f"input.{name}: expected one of {', '.join((*INPUTS, SUPPLY))}")
-        _known(told, f"input.{name}", place.unit)
-        if place.counter is None:
-            _one_of(f"input.{name}", place, ("coil", "discrete", "input", "holding"))
-        else:
-            _one_of(f"input.{name}.counter", place.counter, ("input", "holding"))
-            _known(told, f"input.{name}.counter", place.counter.unit or place.unit)
-    gate = told.gate_at
-    _known(told, "gate_at", gate.unit)
-    _one_of("gate_at", gate, ("discrete", "input", "holding"))
-    if not gate.scale:
-        raise MapError("gate_at.scale = 0: expected counts of the drive for one of yours")
-    if (gate.positions is None) != (gate.discrete is not None):
-        raise MapError("gate_at.positions: expected for a register, and for nothing else")
-
-
-def _check_output(name: str, output: Output) -> None:
-    where = f"output.{name}"
-    _one_of(where, output, ("coil", "holding"))
-    words = VALUES[name]
-    for every in VALUES.values():
-        for word in every:
-            if word not in words and getattr(output, word) is not None:
-                raise MapError(f"{where}.{word}: expected {', '.join(words)}")
-    said = {word: getattr(output, word) for word in words}
-    for word, value in said.items():
-        if value is None:
-            raise MapError(f"{where}.{word} is missing")
-    coil = output.coil is not None
-    if coil and any(value not in (0, 1) for one in said.values() for value in _listed(one)):
-        raise MapError(f"{where}: a coil is 0 or 1")
-    if len({len(_listed(one)) for one in said.values()}) != 1:
-        raise MapError(f"{where}: expected as many values in each list")
-    if len({_listed(one) for one in said.values()}) != len(said):
-        raise MapError(f"{where}: expected another value for each of {', '.join(words)}")
-    if (name in STOPS) != (output.limit_ms is not None):
-        wanted = (
-            "expected the time after which the adapter stops it" if name in STOPS else "no motion"
-        )
-        raise MapError(f"{where}.limit_ms: {wanted}")
-
-
-def _check_gate(gate: Gate) -> None:
-    try:
-        ways = writes("gate", gate)
-    except MapError as odd:
-        raise MapError(f"output.gate.positions: {odd}") from None
-    if len(set(ways.values())) != len(ways):
-        raise MapError("output.gate.positions: expected another place for each outlet")
-
-
-def _known(told: ModbusMap, where: str, unit: str) -> None:
-    if unit not in told.unit:
-        raise MapError(f'{where}.unit = "{unit}": expected one of {", ".join(told.unit)}')
-
-
-def _one_of(where: str, said: Any, tables: tuple[str, ...]) -> None:
-    found = [table for table in tables if getattr(said, table, None) is not None]
-    if len(found) != 1:
-        raise MapError(f"{where}: expected one of {', '.join(tables)}")

@@ -13,8 +13,8 @@ from drivers.adapters.modbus_map import (
     ModbusMap,
     Output,
     Unit,
-    outputs,
     place_of,
+    unwatched,
     writes,
 )
 
@@ -137,9 +137,7 @@ def called(unit: LineUnit) -> str:
 
 def cannot_of(told: ModbusMap) -> Iterator[str]:
     """Yield what this line cannot promise, and a board of its own could."""
-    movers = {output.unit for name, output in outputs(told) if name in STOPS}
-    bare = [name for name in sorted(movers) if told.unit[name].watchdog is None]
-    if bare:
+    if bare := unwatched(told):
         yield (
             "that motion ends when this program or its line dies: no watchdog is mapped for "
             f"{', '.join(bare)}"

@@ -12,7 +12,8 @@ import msgspec
 
 from controller.config import Reader as ReaderConfig
 from controller.trials.inproc import Trial, trial
-from drivers.adapters.barcode import BarcodeHal, Coded, Engine, EngineLost, barcode_reader
+from drivers.adapters.barcode import BarcodeHal, Coded, barcode_reader
+from drivers.adapters.barcode_engine import Engine, EngineLost
 from drivers.firmware.board import Board
 from drivers.firmware.reader import Reader
 from sim.boards import InprocBoard

@@ -4,13 +4,8 @@ import struct
 
 import pytest
 
-from drivers.adapters.barcode import (
-    MARGIN_MS,
-    RETRY_MS,
-    BarcodeHal,
-    Looking,
-    barcode_reader,
-)
+from drivers.adapters.barcode import MARGIN_MS, BarcodeHal, barcode_reader
+from drivers.adapters.barcode_engine import RETRY_MS, Looking
 from drivers.adapters.shell import NEVER_MS, AdapterHal
 from drivers.firmware import wire
 from tests.adapters.peer import END_OF_LINE, TRIGGER, TRIGGER_OFF

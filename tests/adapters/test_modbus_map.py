@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from controller import tomlfile
-from controller.cli import LineError
-from controller.cli.adapter_modbus import read_map
+from controller.cli.modbus_file import load_modbus
+from controller.tomlfile import FileError
 from drivers.adapters.modbus_inputs import Block, blocks
 from drivers.adapters.modbus_map import (
     MAY_LACK,
@@ -36,7 +36,7 @@ def changed(tmp_path: Path, change: str, instead: str) -> Path:
 
 
 def test_the_example_maps_every_name_of_the_hal() -> None:
-    told = read_map(EXAMPLE)
+    told = load_modbus(EXAMPLE)
     assert {name for name, _ in outputs(told)} == {*VALUES, "gate"}
     words = {name: writes(name, output) for name, output in outputs(told)}
     assert (words["feed"][STOP], words["feed"][FORWARD]) == ((0, 0), (1, 1760))
@@ -71,9 +71,10 @@ def test_the_example_is_read_in_two_requests() -> None:
 def test_a_map_that_cannot_work_is_refused_in_one_line(
     tmp_path: Path, change: str, instead: str, complaint: str
 ) -> None:
-    with pytest.raises(LineError) as refused:
-        read_map(changed(tmp_path, change, instead))
-    said = refused.value.format_message()
+    with pytest.raises(FileError) as refused:
+        load_modbus(changed(tmp_path, change, instead))
+    said = str(refused.value)
+    assert "\n" not in said
     assert complaint in said
     assert "modbus.toml" in said
 

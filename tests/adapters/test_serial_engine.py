@@ -13,7 +13,7 @@ import pytest
 import serial
 from pytest_mock import MockerFixture
 
-from drivers.adapters.barcode import EngineLost, Looking, Parity, SerialEngine
+from drivers.adapters.barcode_engine import EngineLost, Looking, Parity, SerialEngine
 from tests.adapters.peer import TRIGGER
 from tests.adapters.rig import ENGINE
 

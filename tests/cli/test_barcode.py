@@ -16,7 +16,7 @@ from controller.cli import LineError, barcode_learn
 from controller.cli.adapter import command
 from controller.cli.barcode_file import BarcodeFileError, load_barcode, with_card
 from controller.cli.barcode_learn import learn_cards
-from drivers.adapters.barcode import EngineLost
+from drivers.adapters.barcode_engine import EngineLost
 
 HEAD = """\
 # Table 7, the engine from the box with the blue lid.

@@ -19,7 +19,8 @@ from controller.console.config import load as load_console
 from controller.rules import keys as rule_keys
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile
-from drivers.adapters.modbus_map import ModbusMap, check
+from drivers.adapters.modbus_map import ModbusMap
+from drivers.adapters.modbus_sound import check
 from drivers.firmware import wire
 from drivers.firmware.settings import Settings
 from tests.deploy.configuration import PAGE, ROOT, SHAPES, Part, meanings, page, parts, takes

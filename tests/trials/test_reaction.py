@@ -6,11 +6,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from controller.cli import main
 from controller.trials.reaction.echo import ANSWER, WORD
 from controller.trials.reaction.lines import PATIENCE_MS, Cards, timed
 from controller.trials.reaction.measured import block_median, percentile, reactions
 from controller.trials.reaction.peers import peers
+from controller.trials.reaction.plot import draw
 from controller.trials.reaction.variants import ALL_ON, HOG, PLAIN, Variant
 from drivers.firmware import wire
 from drivers.firmware.codec import Decoder
@@ -103,3 +106,22 @@ def test_a_bare_table_and_a_whole_one_are_timed_side_by_side_card_by_card() -> N
     rounds = reactions([PLAIN, ALL_ON], 1)
     assert len(rounds) >= 80
     assert all(len(row) == 3 and min(row) > 0 for row in rounds)
+
+
+def test_the_same_times_are_drawn_as_the_same_picture_with_a_name_for_each_curve(
+    tmp_path: Path,
+) -> None:
+    times = {"echo": [30.0, 31.0, 90.0], "plain": [60.0, 61.0, 200.0]}
+    first, second = tmp_path / "1.svg", tmp_path / "2.svg"
+    draw(times, first)
+    draw(times, second)
+    assert first.read_bytes() == second.read_bytes()
+    assert all(f">{name}<" in first.read_text(encoding="utf-8") for name in times)
+
+
+def test_a_plot_of_something_else_than_the_reaction_is_refused_before_it_is_measured(
+    tmp_path: Path,
+) -> None:
+    told = CliRunner().invoke(main, ["bench", "fair", "--plot", str(tmp_path / "x.svg")])
+    assert told.exit_code == 2
+    assert "--plot draws what `reaction` measured" in told.stderr

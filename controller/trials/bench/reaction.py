@@ -1,11 +1,12 @@
 """What lies between a card's event and its route, at tables with more and more on."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, values
+from controller.trials.bench.registry import Unit, Value, values, watch
 from controller.trials.hall import HallError
 from controller.trials.reaction.measured import PERCENTS, Samples, block_median, reactions
 from controller.trials.reaction.peers import Peer, peers
@@ -50,6 +51,8 @@ def react() -> list[Value]:
     at = quiet.index(ALL_ON) + 1
     found.append(_value(_over(FULL_GC, ALL_ON), samples, quiet.index(FULL_GC) + 1, at, 99, _AIM_GC))
     found += _against_peers(quiet, beside, samples)
+    if watch.plot is not None:
+        _draw(["echo", *(one.name for one in (*quiet, *beside))], samples, watch.plot)
     hogged = _reactions([HOG], _HOGGED_DEALS)
     return [*found, *_against_floor([HOG], hogged, PERCENTS[:2])]
 
@@ -59,6 +62,16 @@ def _reactions(variants: list[Variant], deals: int, beside: Sequence[Peer] = ())
         return reactions(variants, deals, beside)
     except HallError as error:
         raise click.ClickException(f"reaction: {error}") from error
+
+
+def _draw(names: Sequence[str], samples: Samples, file: Path) -> None:
+    from controller.trials.reaction.plot import draw
+
+    columns = zip(*samples, strict=True)
+    try:
+        draw(dict(zip(names, columns, strict=True)), file)
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror}") from error
 
 
 def _against_floor(

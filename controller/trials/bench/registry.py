@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TypeVar
 
 import msgspec
@@ -79,9 +80,10 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """What a console is watched under, and for how many seconds."""
+    """What a console is watched under, and for how many seconds; `plot`: where `reaction` draws."""
 
     seconds, feeds, browsers = 20.0, 400, 5
+    plot: Path | None = None
 
 
 watch = Watch()

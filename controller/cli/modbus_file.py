@@ -1,0 +1,21 @@
+"""The map of a Modbus line (modbus.toml), read and judged."""
+
+from pathlib import Path
+
+from controller import tomlfile
+from drivers.adapters.modbus_map import MapError, ModbusMap
+from drivers.adapters.modbus_sound import check
+
+
+class ModbusFileError(tomlfile.FileError):
+    """A map of a Modbus line cannot be used; its text is one line that says why."""
+
+
+def load_modbus(path: Path) -> ModbusMap:
+    """Return the map in a file. Raises FileError."""
+    told = tomlfile.read(path, ModbusMap)
+    try:
+        check(told)
+    except MapError as error:
+        raise ModbusFileError(f"{path}: {error}") from None
+    return told
