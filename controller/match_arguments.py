@@ -404,9 +404,9 @@ class Signing(Args, frozen=True, kw_only=True):
 
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
     person: Name
-    version: Annotated[int, Meta(ge=1, description="of the sheet; another one is refused")] | None = (
-        None
-    )
+    version: (
+        Annotated[int, Meta(ge=1, description="of the sheet; another one is refused")] | None
+    ) = None
 
 
 class Forfeiting(Args, frozen=True, kw_only=True):

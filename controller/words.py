@@ -153,8 +153,12 @@ REASONS: Final[Mapping[str, Words]] = {
     "referee": Words("stopped by the referee", "裁判员暂停"),
     "chief": Words("stopped by the chief referee", "裁判长暂停"),
     "technician": Words("stopped by the technician", "技术员暂停"),
+    "order_entered_wrongly": Words("the order was entered wrongly", "名次录入有误"),
+    "order_misread": Words("who went out first was misread", "看错出完先后"),
+    "both_sides_agree": Words("both sides agree", "双方共同更正"),
 }
-"""Why something stands still, where no person has written it: told by a key, read in words."""
+"""Why something stands still or is corrected, where no person has written it: told by a key, read
+in words."""
 
 
 NEEDS: Final[Mapping[str, Words]] = {
@@ -188,9 +192,10 @@ NEEDS: Final[Mapping[str, Words]] = {
 
 
 def reason_words(reason: str) -> Words:
-    """Return why something stands still: what a person wrote as it is, keys in the reader's words.
+    """Return why something stands still or is corrected.
 
-    Of several stops that hold at once the keys stand in one line, with commas between them.
+    What a person wrote as it is, keys in the reader's words. Of several stops that hold at once
+    the keys stand in one line, with commas between them.
     """
     known = [REASONS.get(key) for key in reason.split(", ")]
     said = [words for words in known if words is not None]

@@ -48,7 +48,7 @@ class AdapterPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class EnginePart(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The engine's serial port, and what it says and is told (drivers/adapters/barcode_engine.py)."""
+    """The engine's serial port, and what it says and is told (adapters/barcode_engine.py)."""
 
     port: Annotated[str, Meta(min_length=1, description="a serial port")]
     baud: Annotated[int, Meta(ge=1200, le=4_000_000)] = 115_200

@@ -527,3 +527,20 @@ async def test_an_invitation_is_in_the_language_of_the_page_unless_another_is_ch
     assert {one["name"]: one["language"] for one in everybody["people"]}["李娜"] == (
         hall.said.language
     )
+
+
+async def test_two_deals_with_the_same_to_be_said_of_them_are_two_lines_for_the_chief(
+    hall: Hall,
+) -> None:
+    state = hall.tables.seen("T05").state
+    assert state is not None
+    assert state.fairness
+    proofs = [
+        msgspec.structs.replace(state.fairness[0], deal=deal, uncut=True, recalled=None)
+        for deal in (3, 7)
+    ]
+    hall.tables.say("T05", msgspec.structs.replace(state, fairness=proofs))
+    page = await hall.page("chief", "/chief")
+    lines = page.locator("[data-matter=integrity] li", has_text=re.compile("T05|^.*5"))
+    for deal in (3, 7):
+        await expect(lines.filter(has_text=hall.said("row.deal", deal=deal))).to_have_count(1)

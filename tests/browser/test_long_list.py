@@ -106,3 +106,19 @@ async def test_a_tile_says_all_to_the_pointer_and_nothing_old_behind_it(hall: Ha
     assert "T05" in str(await tile.get_attribute("title"))
     await page.locator("#list-title").hover()
     assert await tile.get_attribute("title") is None
+
+
+async def test_whoever_asks_for_more_by_the_keys_goes_on_with_the_first_of_them(hall: Hall) -> None:
+    page = await hall.page("ref")
+    await expect(page.locator(ROWS)).to_have_count(FIRST_ROWS)
+    next_one = await page.evaluate(
+        """() => {
+          const more = document.getElementById("more");
+          more.focus({ preventScroll: true });
+          more.click();
+          return [document.activeElement.closest("li")?.dataset.table,
+            document.querySelectorAll("#list > li")[40]?.dataset.table];
+        }"""
+    )
+    assert next_one[0] == next_one[1]
+    assert next_one[0] is not None

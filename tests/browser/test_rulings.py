@@ -202,7 +202,7 @@ async def _corrects(at: AtDesk, said: Said, *order: str) -> None:
     await seats.filter(has_text=said.seat(order[0])).click()  # taken back
     for seat in order:
         await seats.filter(has_text=said.seat(seat)).click()
-    await panel.get_by_role("button", name=said("rulings.reason.entered")).click()
+    await panel.get_by_role("button", name=said("rulings.reason.order_entered_wrongly")).click()
     if await panel.locator(".choice").count() == 1:
         await at.presses("adjust")
 

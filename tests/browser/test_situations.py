@@ -295,7 +295,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     await panel.locator(".deals button").first.click()
     for each in "NWS":
         await panel.locator("button.pick", has_text=said.seat(each)).click()
-    mistake = said("rulings.reason.entered")
+    mistake = said("rulings.reason.order_entered_wrongly")
     await panel.get_by_role("button", name=mistake).click()
     choices = panel.locator(".choice")
     await expect(choices).to_have_count(3)

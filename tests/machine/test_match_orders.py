@@ -545,6 +545,13 @@ def test_the_sheet_is_signed_by_who_has_to() -> None:
     assert table.phase is Phase.SIGNED
 
 
+def test_a_name_is_put_under_no_other_version_of_the_sheet_than_was_seen() -> None:
+    table = Table().started()
+    done(table, "forfeit", CHEN, side="EW", reason="they left")
+    assert refused(table, "sign", signer="NS", person="Nan", version=2) == "STALE"
+    done(table, "sign", signer="NS", person="Nan", version=1)
+
+
 # Big Two.
 
 

@@ -70,6 +70,7 @@ ARGUMENTS: Final[Mapping[str, Words]] = {
     "sig": Words("signature", "签名值"),
     "text": Words("text", "内容"),
     "signer": Words("signs as", "以何身份签名"),
+    "version": Words("version of the sheet", "记分表版本"),
     "code": Words("fault", "故障"),
     "board": Words("board", "控制板"),
     "settings": Words("settings", "设置"),

@@ -47,7 +47,7 @@ from controller.match_arguments import (
 )
 from controller.messages import Role, Seat
 from controller.rules.penalties.records import Record
-from controller.words import named
+from controller.words import Words, named
 
 Meaning = Callable[[Any, Who, Match, int], MatchEvent | tuple[MatchEvent, ...]]
 
@@ -170,7 +170,13 @@ def _add_time(said: AddingTime, who: Who, match: Match, at_ms: int) -> MatchEven
 
 
 def _sign(said: Signing, who: Who, match: Match, at_ms: int) -> MatchEvent:
+    if said.version not in (None, match.version):
+        refuse("STALE", _sheet(said.version), _sheet(match.version))
     return events.Signed(at_ms=at_ms, signer=said.signer, person=said.person)
+
+
+def _sheet(version: int | None) -> Words:
+    return Words(f"version {version} of the sheet", f"记分表第{version}版")
 
 
 # -- results ------------------------------------------------------------------

@@ -40,6 +40,7 @@ from controller.sheet.form import (
     Penalised,
 )
 from controller.signer_names import whose
+from controller.words import reason_words
 
 
 def deal_lines(match: GuandanMatch) -> list[DealLine]:
@@ -169,20 +170,22 @@ def corrections(match: GuandanMatch) -> list[Correction]:
             now=outcome(row.result),
             choice=row.choice,
             by=row.by,
-            reason=row.reason,
-            reason_zh=_reason_zh(match, row),
+            reason=why.en,
+            reason_zh=why.zh if why.zh != why.en else None,
             entered_by=row.entered_by,
             confirmed_by=_confirmed(match, row),
         )
         for row in _of(match.sheet, CorrectionRow)
+        for why in [_reason(match, row)]
     ]
 
 
-def _reason_zh(match: GuandanMatch, row: CorrectionRow) -> str | None:
-    """Return in Chinese why a ruling corrected a result; None where a person wrote why."""
+def _reason(match: GuandanMatch, row: CorrectionRow) -> Words:
+    """Return why a result was corrected: the offence of its ruling, or what a person said."""
     if row.ruling is None:
-        return None
-    return next(offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
+        return reason_words(row.reason)
+    zh = next(offence(one.charge.offence).zh for one in match.rulings if one.id == row.ruling)
+    return Words(row.reason, zh)
 
 
 def _confirmed(match: GuandanMatch, row: CorrectionRow) -> str | None:

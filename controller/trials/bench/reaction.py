@@ -52,7 +52,11 @@ def react() -> list[Value]:
     found.append(_value(_over(FULL_GC, ALL_ON), samples, quiet.index(FULL_GC) + 1, at, 99, _AIM_GC))
     found += _against_peers(quiet, beside, samples)
     if watch.plot is not None:
-        _draw(["echo", *(one.name for one in (*quiet, *beside))], samples, watch.plot)
+        _draw(
+            ["echo", *(one.name for one in quiet), *(one.name for one in beside)],
+            samples,
+            watch.plot,
+        )
     hogged = _reactions([HOG], _HOGGED_DEALS)
     return [*found, *_against_floor([HOG], hogged, PERCENTS[:2])]
 

@@ -69,9 +69,8 @@ function panel(name, title) {
       text(count, counted(told_));
       data(node, "any", found.length ? "yes" : null);
       data(node, "bad", found.some((line) => line.bad) ? "yes" : null);
-      const ids = found.map((line) => `${line.table} ${line.key}`);
-      const unique = [...new Set(ids)];
-      keyed(list, nodes, unique, (key) => {
+      const ids = numbered(found.map((line) => `${line.table} ${line.key}`));
+      keyed(list, nodes, ids, (key) => {
         const made = lineNode();
         lines.set(key, made);
         return made.node;
@@ -84,6 +83,16 @@ function panel(name, title) {
       found.forEach((line, at) => lines.get(ids[at]).draw(line));
     },
   };
+}
+
+/** The same keys, those that come again with a number: each line has a node of its own. */
+function numbered(ids) {
+  const times = new Map();
+  return ids.map((id) => {
+    const n = (times.get(id) ?? 0) + 1;
+    times.set(id, n);
+    return n === 1 ? id : `${id} (${n})`;
+  });
 }
 
 function lineNode() {

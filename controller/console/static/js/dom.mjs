@@ -103,6 +103,9 @@ function move(parent, node, before) {
   if (focused && document.activeElement !== focused) focused.focus({ preventScroll: true });
 }
 
+/** How much later a page is drawn for that nobody sees. */
+const HIDDEN_MS = 250;
+
 /** Return a function that asks for `draw` once a frame, however often it is called.
  *
  * A page that is not seen is not drawn for; it is a little later then.
@@ -110,13 +113,16 @@ function move(parent, node, before) {
 export function framed(draw) {
   let asked = false;
   const run = () => {
+    if (!asked) return;
     asked = false;
     draw();
   };
+  // The frame that was asked for never comes to a page that is hidden before it.
+  document.addEventListener("visibilitychange", () => document.hidden && asked && setTimeout(run, HIDDEN_MS));
   return () => {
     if (asked) return;
     asked = true;
-    if (document.hidden) setTimeout(run, 250);
+    if (document.hidden) setTimeout(run, HIDDEN_MS);
     else requestAnimationFrame(run);
   };
 }

@@ -119,6 +119,7 @@ function drawRow(table) {
 
 /** Bring both views into their order; a table that comes in is drawn. */
 function order() {
+  const regrouped = sorted === null;
   sorted ??= [...rows.values()]
     .sort((a, b) => inOrder(a.area, b.area) || inOrder(number(a), number(b)) || inOrder(a.table, b.table))
     .map((row) => row.table);
@@ -130,14 +131,18 @@ function order() {
     const before = new Set(ordered.list.split(" "));
     ordered.list = tables.join(" ");
     list.order(tables);
-    const shape = found.map((row) => `${row.area}/${row.table}`).join(" ");
-    if (shape !== ordered.tiles) {
-      ordered.tiles = shape;
-      tiles.order(found);
-    }
+    group(found);
     for (const table of tables) if (!before.has(table)) drawTable(table);
-  }
+  } else if (regrouped) group(found);
   counts(found, waiting);
+}
+
+/** Have the tiles in their areas. */
+function group(found) {
+  const shape = found.map((row) => `${row.area}/${row.table}`).join(" ");
+  if (shape === ordered.tiles) return;
+  ordered.tiles = shape;
+  tiles.order(found);
 }
 
 /** Say how many wait, also those of his areas that a filter hides; who is only not heard, apart. */

@@ -10,12 +10,14 @@
 // One that was meant for a run of the table that is over has not acted and never will: it is not
 // given again by itself, but by whoever looks at the table first.
 
-import { newId, ordering } from "./api.mjs";
+import { Refused, newId, ordering } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
 import { attr, data, h, text } from "./dom.mjs";
 import { both, say } from "./words.mjs";
 
 const SEEN_FOR_MS = 6000;
+/** So soon behind an answer a press was meant for the button as it stood before. */
+const MEANT_MS = 700;
 /** The table was started again behind what the person saw. */
 const OTHER_RUN = "OTHER_RUN";
 
@@ -53,6 +55,7 @@ export function orderButton(spec) {
   let send = null;
   let refused = null;
   let over = null;
+  let resting = false;
 
   function show(state, words) {
     clearTimeout(over);
@@ -71,13 +74,13 @@ export function orderButton(spec) {
   function enabled() {
     text(button, value(spec.label));
     attr(button, "class", value(spec.kind) ?? "plain");
-    button.disabled = busy() || refused !== null;
+    button.disabled = busy() || resting || refused !== null;
     text(why, refused === null || node.dataset.fate === "refused" ? "" : refused);
     attr(button, "aria-describedby", refused === null ? null : why.id);
   }
 
   async function press() {
-    if (busy()) return;
+    if (busy() || resting) return;
     // What he saw when he pressed is what he means, also if it changes while he is asked.
     const [deal, attempt] = [value(spec.deal), value(spec.attempt)];
     show("asking", "");
@@ -92,8 +95,10 @@ export function orderButton(spec) {
       order = { id: newId(), cmd: spec.cmd, args, deal, attempt };
       send = ordering(`/api/tables/${encodeURIComponent(spec.table)}/do`, order);
     } catch (error) {
-      show(null, "");
-      throw error;
+      // What he would have been asked could not be looked up: nothing went out.
+      show("refused", [say("order.unsent"), error.message].filter(Boolean).join(" "));
+      if (!(error instanceof Refused)) throw error;
+      return;
     }
     waiting.set(order.id, news);
     await ask();
@@ -112,6 +117,11 @@ export function orderButton(spec) {
   function answered(answer) {
     if (!answer.reply.ok) refuse(answer.reply.error);
     else {
+      resting = true;
+      setTimeout(() => {
+        resting = false;
+        enabled();
+      }, MEANT_MS);
       if (node.dataset.fate !== "seen") show("accepted", say("order.accepted"));
       spec.after?.(answer.reply);
     }

@@ -2,7 +2,7 @@
 
 import { get } from "./api.mjs";
 import { ask } from "./dialog.mjs";
-import { byId, fill, h, shown, text } from "./dom.mjs";
+import { byId, data, fill, h, shown, text } from "./dom.mjs";
 import { follow, orderButton } from "./order.mjs";
 import { footWords, paper, signerWords } from "./paper.mjs";
 import { shell } from "./shell.mjs";
@@ -15,6 +15,8 @@ teach(words);
 
 const SIGNING = ["referee", "chief"];
 const AGAIN_MS = 400;
+/** So long after a question that nobody answered it is asked again. */
+const RETRY_MS = 2000;
 const top = shell({ title: say("sheet.title") });
 const place = /^\/table\/([^/]+)\/sheet$/.exec(location.pathname);
 const table = place ? decodeURIComponent(place[1]) : null;
@@ -37,13 +39,25 @@ function csvAddress(language) {
   return `/api/sheets/${encodeURIComponent(of.match)}?${which}`;
 }
 
+let reads = 0;
+
 async function read() {
+  reads += 1;
+  const mine = reads;
   try {
-    draw(await get(address()));
+    const view = await get(address());
+    if (mine === reads) draw(view); // else a newer question is under way
   } catch (error) {
-    if (!shownView) fill(byId("sheet"), h("p", { class: "panel" }, error.message));
-    else top.tell(error.message, "bad");
+    if (mine === reads) unread(error);
   }
+}
+
+/** What is shown is not of now, and says so; a console that is away is asked again. */
+function unread(error) {
+  if (!shownView) fill(byId("sheet"), h("p", { class: "panel" }, error.message));
+  else text(byId("standing"), `${say("sheet.old")} ${error.message}`);
+  data(byId("standing"), "old", shownView ? "yes" : null);
+  if (error.status === 0 || error.status >= 500) soon(RETRY_MS);
 }
 
 function draw(view) {
@@ -52,6 +66,7 @@ function draw(view) {
   fill(byId("sheet"), paper(view, (signer) => (view.kept_ms ? null : signButton(sheet, signer))));
   document.title = footWords(sheet);
   const signed = sheet.signatures.filter((one) => one.person !== null).length;
+  data(byId("standing"), "old", null);
   text(byId("standing"), view.kept_ms
     ? say("sheet.kept", { time: `${new Date(view.kept_ms).toLocaleDateString()} ${ofDay(view.kept_ms)}`, signed })
     : say("sheet.live"));
@@ -97,12 +112,13 @@ function madeButton(sheet, signer) {
     args: async () => {
       const values = await ask({ title: say("sheet.sign-as", { signer: as }), text: say("sheet.sign-hint"), fields: signerFields(sheet, signer),
         check: (one) => (one.person || one.other ? "" : say("sheet.sign-who")) });
-      return values && { signer, person: values.other || values.person };
+      // The sheet that he saw: the table refuses a name under another one.
+      return values && { signer, person: values.other || values.person, version: sheet.version };
     },
     confirm: ({ person }) => ({
       title: say("sheet.sign-sure", { person, signer: as }), text: say("sheet.sign-text"), yes: say("sheet.sign"), danger: true,
     }),
-    after: soon,
+    after: () => soon(),
   });
 }
 
@@ -130,7 +146,7 @@ const confirmButton = table && orderButton({
   confirm: () => ({
     title: say("sheet.confirm-sure", { deal: match.deal }), text: say("sheet.confirm-text"), yes: say("sheet.confirm"), danger: true,
   }),
-  after: soon,
+  after: () => soon(),
 });
 
 function waiting() {
@@ -141,9 +157,9 @@ function waiting() {
 
 let due = null;
 
-function soon() {
+function soon(after_ms = AGAIN_MS) {
   clearTimeout(due);
-  due = setTimeout(read, AGAIN_MS);
+  due = setTimeout(read, after_ms);
 }
 
 /** What a new state must have for the sheet to be another one. */

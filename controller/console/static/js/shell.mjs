@@ -8,6 +8,8 @@ import * as sound from "./sound.mjs";
 import { staleWords } from "./stream.mjs";
 import { language, say, setLanguage } from "./words.mjs";
 
+/** How long a region stands empty before it speaks. */
+const VOICE_MS = 50;
 const REFEREES = ["observer", "referee", "chief", "technician"];
 const PLACES = [
   ["/", () => say("go.hall"), REFEREES],
@@ -66,13 +68,19 @@ export function shell({ title, sounds = false } = {}) {
       shown(banner, since);
       text(banner, since ? staleWords(since, connecting) : "");
     },
-    say: (words, { urgent: now = false } = {}) => text(now ? urgent : polite, words),
+    say: (words, { urgent: now = false } = {}) => voiced(now ? urgent : polite, words),
     tell: (words, kind = "ok") => {
       const line = h("p", { class: kind }, words);
       lines.append(line);
       setTimeout(() => line.remove(), kind === "bad" ? 12000 : 5000);
     },
   };
+}
+
+/** Have a voice say words, also where they are those that it said last. */
+function voiced(region, words) {
+  text(region, "");
+  setTimeout(() => text(region, words), VOICE_MS);
 }
 
 function small(words, label, act, kind = "") {

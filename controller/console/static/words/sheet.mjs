@@ -11,6 +11,7 @@ export default {
   "sheet.json": ["下载数据", "Download data"],
   "sheet.proofs": ["核验发牌", "Check the deals"],
   "sheet.live": ["本台现况", "As the table has it now"],
+  "sheet.old": ["未能取得最新内容，正在重试：", "Not of now, trying again:"],
   "sheet.kept": ["存档：{time}记下，{signed}人已签", "Kept at {time}, {signed} signed"],
   "sheet.silent": ["本台没有应答，以下是存档", "The table does not answer: this is what was kept"],
   "sheet.none": ["本台没有比赛", "There is no match at this table"],

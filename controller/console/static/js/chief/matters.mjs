@@ -57,7 +57,7 @@ export const matters = () => [
     since: wait.reasons[0].since_ms,
   }))],
   ["integrity", say("chief.integrity"), ({ view }) => view.integrity.map((one) => ({
-    key: `${one.kind} ${one.words_en}`,
+    key: `${one.kind} ${one.words_en} ${one.deal} ${one.since_ms}`,
     table: one.table,
     href: page(one.table),
     sign: "!",
@@ -103,7 +103,7 @@ export const matters = () => [
     since: one.since_ms,
   }))],
   ["outcomes", say("chief.outcomes"), ({ view }) => view.outcomes.map((one) => ({
-    key: `${one.words_en} ${one.deal}`,
+    key: `${one.words_en} ${one.deal} ${one.side}`,
     table: one.table,
     href: desk(one.table),
     sign: "✕",

@@ -57,7 +57,7 @@ export class SeatSide {
     let timer = null;
     const begin = () => {
       const { order } = node;
-      if (!this.may(node)) return;
+      if (timer || !this.may(node)) return; // a second finger begins nothing
       const ms = order.hold ? HOLD_MS : order.cmd === "call" ? CALL_MS : 0;
       if (!ms) {
         this.send(node, order);
@@ -65,12 +65,14 @@ export class SeatSide {
       }
       data(node, "holding", "yes");
       timer = setTimeout(() => {
+        timer = null;
         data(node, "holding", null);
-        this.send(node, order);
+        if (this.live) this.send(node, order);
       }, ms);
     };
     const end = (event) => {
       clearTimeout(timer);
+      timer = null;
       // Let go too soon: it was meant, and nothing has happened.
       if (node.dataset.holding && event.type.endsWith("up")) this.tell(say("display.hold", { what: node.innerText }), "hint");
       data(node, "holding", null);
@@ -108,6 +110,7 @@ export class SeatSide {
   }
 
   async send(node, order) {
+    if (this.busy) return;
     this.busy = true;
     for (const one of this.buttons.values()) one.disabled = true;
     this.tell("");

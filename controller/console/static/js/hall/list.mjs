@@ -27,7 +27,11 @@ export class HallList {
     this.current = null;
     this.most = SOME;
     this.more = byId("more");
-    this.more.addEventListener("click", () => this.next());
+    this.more.addEventListener("click", () => {
+      const first = this.rows.size;
+      this.next();
+      this.rows.get(this.tables[first])?.link.focus();
+    });
     const near = { rootMargin: NEAR, scrollMargin: NEAR };
     this.end = new IntersectionObserver((seen) => seen.at(-1).isIntersecting && this.next(), near);
     this.end.observe(this.more);
@@ -51,11 +55,13 @@ export class HallList {
     });
     for (const table of this.rows.keys()) if (!this.nodes.has(table)) this.rows.delete(table);
     const left = this.tables.length - this.rows.size;
+    const lost = left <= 0 && document.activeElement === this.more; // who stands on it goes on from there
     shown(this.more, left > 0);
     text(this.more, say("hall.more", { n: left }));
     data(this.list, "many", this.rows.size > MANY ? "yes" : null);
     this.rove();
     made.forEach(this.acts.made);
+    if (lost && made.length) this.rows.get(made[0]).link.focus();
   }
 
   /** Have more rows: somebody comes to the end of those that there are. */

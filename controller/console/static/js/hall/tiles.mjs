@@ -111,6 +111,7 @@ export function hallTiles(block) {
         : live(row) ? say(`light.${row.light}`) : standingWords(row);
       attr(tile.link, "aria-label", `${no}: ${how}`);
       Object.assign(tile, { row, how });
+      if (tile.link.title) name(table);
     },
   };
 }

@@ -25,7 +25,12 @@ export function clocks(at) {
 
   const give = orderButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-proposed"), kind: "go", ...about,
-    args: () => ({ seconds: time?.seconds ?? 0 }), after: look,
+    args: () => ({ seconds: time?.seconds ?? 0 }),
+    after: () => {
+      time = null; // it is given: nothing is proposed before the table was asked again
+      shown(give.node, false);
+      return look();
+    },
   });
   const other = orderButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-other"), ...about, after: look,

@@ -11,7 +11,8 @@ import { pairWords, say } from "../words.mjs";
 import { byWord, chips, foresee, linesOf, outlook } from "./parts.mjs";
 
 const CHOICES = ["from_now", "void_later", "stand"];
-const REASONS = ["entered", "read", "sides"];
+/** What the page itself proposes goes out by its key: each reader has it in his language. */
+const REASONS = ["order_entered_wrongly", "order_misread", "both_sides_agree"];
 
 /** The panel: {node, draw(), opened()}. */
 export function corrections(at) {
@@ -96,7 +97,9 @@ export function corrections(at) {
     const args = () => {
       const { value, fault } = order.read();
       if (fault || !value?.length) return null;
-      return { deal: one.deal, order: value, reason: why.value.trim() || "–" };
+      const said = why.value.trim();
+      const proposed = REASONS.find((each) => said === say(`rulings.reason.${each}`));
+      return { deal: one.deal, order: value, reason: proposed ?? (said || "–") };
     };
     const press = orderButton({
       table: at.table, cmd: "adjust", label: say("rulings.correct"), kind: "danger", ...about,

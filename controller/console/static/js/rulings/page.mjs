@@ -98,9 +98,10 @@ const about = {
   next: h("span", { class: "quiet" }),
   levels: h("span"),
   away: h("b", { class: "bad" }),
+  old: h("b", { class: "bad", role: "status" }),
   back: h("a", { class: "button", href: `/table/${encodeURIComponent(table)}` }, say("rulings.to-table")),
 };
-fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.away);
+fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.away, about.old);
 
 function aboutTable() {
   const match = at.state?.match;
@@ -144,6 +145,9 @@ learnFaults().catch((error) => top.tell(error.message, "bad"));
 // What the desk knows beside the state is asked for when something of that has changed.
 let asked = "";
 let asking = false;
+const AGAIN_MS = 300;
+/** So long after a question that nobody answered it is asked again. */
+const RETRY_MS = 2000;
 
 async function refresh() {
   const wanted = sign(at.state);
@@ -152,14 +156,14 @@ async function refresh() {
   try {
     at.desk = await get(`/api/tables/${encodeURIComponent(table)}/desk`);
     asked = wanted;
+    text(about.old, "");
     draw();
   } catch (error) {
-    top.tell(error.message, "bad");
-    asked = wanted;
+    text(about.old, `${say("rulings.desk-old")} (${error.message})`);
   } finally {
     asking = false;
   }
-  if (sign(at.state) !== asked) setTimeout(refresh, 300);
+  if (sign(at.state) !== asked) setTimeout(refresh, about.old.textContent ? RETRY_MS : AGAIN_MS);
 }
 
 function sign(state) {
@@ -181,6 +185,7 @@ async function learn(profile) {
     draw();
   } catch (error) {
     top.tell(error.message, "bad");
+    if (error.status === 0 || error.status >= 500) setTimeout(() => learn(profile), RETRY_MS);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { data, fill, h } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
-import { say } from "../words.mjs";
+import { say, sayable } from "../words.mjs";
 import { byMouth } from "./parts.mjs";
 
 /** The card of one correction that waits for the chief: {node, draw(one)}. */
@@ -23,7 +23,7 @@ export class SpokenCard {
     const { at } = this;
     fill(this.head, h("span", { class: "sign", "aria-hidden": "true" }, "◐"), " ",
       say("rulings.correction-spoken", { deal: one.deal }), h("span", { class: "badge" }, say("rulings.state.unconfirmed")));
-    fill(this.facts, say("rulings.correction-why", { by: byMouth(one.by, one.entered_by), reason: one.reason }));
+    fill(this.facts, say("rulings.correction-why", { by: byMouth(one.by, one.entered_by), reason: sayable(`rulings.reason.${one.reason}`) ? say(`rulings.reason.${one.reason}`) : one.reason }));
     if (at.chief() !== this.acts.contains(this.confirm.node)) fill(this.acts, at.chief() ? this.confirm.node : null);
     this.confirm.offer(at.offer("confirm_verbal"));
   }

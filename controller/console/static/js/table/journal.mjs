@@ -11,6 +11,7 @@ export function journal(ctx) {
   const lines = new Map();
   const nodes = new Map();
   let before = null;
+  let began = 0; // how often the list began anew, as something was missed
   const all = byId("journal-all");
   all.checked = kept("journal-all", false);
   all.addEventListener("change", () => {
@@ -20,7 +21,14 @@ export function journal(ctx) {
   byId("journal-older").addEventListener("click", older);
 
   function newest(told) {
-    if (before === null) lines.clear(); // Nobody asked for older ones, and a page is open all day.
+    const next = Math.max(...lines.keys()) + 1;
+    const missed = told.length && !told.some((one) => one.n <= next);
+    if (missed) {
+      before = null;
+      began += 1;
+    }
+    // Nobody asked for older ones, and a page is open all day; or what lies between was missed.
+    if (missed || (before === null && !byId("journal-older").disabled)) lines.clear();
     for (const one of told) lines.set(one.n, one);
     draw();
   }
@@ -28,17 +36,22 @@ export function journal(ctx) {
   async function older() {
     const button = byId("journal-older");
     button.disabled = true;
+    const since = began;
     try {
       const page = await get(`/api/tables/${encodeURIComponent(ctx.table)}/told?before=${before ?? Math.min(...lines.keys())}`);
-      before = page.before;
-      for (const one of page.told) lines.set(one.n, one);
-      shown(button, page.more);
-      text(byId("journal-end"), page.more ? "" : say("table.journal.begin"));
-      draw();
+      if (since === began) take(page); // else it is older than a list that is no more
     } catch (error) {
       ctx.top.tell(error.message, "bad");
     }
     button.disabled = false;
+  }
+
+  function take(page) {
+    before = page.before;
+    for (const one of page.told) lines.set(one.n, one);
+    shown(byId("journal-older"), page.more);
+    text(byId("journal-end"), page.more ? "" : say("table.journal.begin"));
+    draw();
   }
 
   function draw() {

@@ -1,0 +1,149 @@
+"""Parts of the pages' scripts, each alone in a page: an order's button, a voice, a journal."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest_asyncio
+from playwright.async_api import Browser, Route
+
+from tests.browser.conftest import ONE_LOOP
+from tests.browser.halls import Hall, hall_of
+from tests.browser.said import Said
+
+pytestmark = ONE_LOOP
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
+    """Serve a console over a few tables."""
+    async with hall_of(tmp_path, browser, said, 3) as found:
+        yield found
+
+
+async def test_what_an_order_would_ask_and_cannot_look_up_is_said_and_nothing_goes_out(
+    hall: Hall,
+) -> None:
+    page = await hall.page("ref")
+    said = await page.evaluate(
+        """async () => {
+          const { orderButton } = await import("/static/js/order.mjs");
+          const { Refused } = await import("/static/js/api.mjs");
+          const args = () => { throw new Refused(503, { en: "no answer", zh: "没有应答" }); };
+          const { node } = orderButton({ table: "T01", cmd: "hold", label: "x", args });
+          document.body.append(node);
+          const button = node.querySelector("button");
+          button.click();
+          await new Promise((done) => setTimeout(done, 50));
+          return [node.dataset.fate, node.querySelector(".fate").textContent, button.disabled];
+        }"""
+    )
+    words = hall.said.either("没有应答", "no answer")
+    assert said == ["refused", f"{hall.said('order.unsent')} {words}", False]
+
+
+async def test_a_second_tap_behind_the_answer_is_no_second_order(hall: Hall) -> None:
+    page = await hall.page("ref")
+    orders: list[str] = []
+
+    async def answer(route: Route) -> None:
+        order = route.request.post_data_json
+        assert order is not None
+        orders.append(str(order["id"]))
+        await route.fulfill(json={"reply": {"id": orders[-1], "ok": True, "result": {}}})
+
+    await page.route("**/api/tables/T01/do", answer)
+    rests = await page.evaluate(
+        """async () => {
+          const { orderButton } = await import("/static/js/order.mjs");
+          const time = { table: "T01", cmd: "add_time", label: "x", args: { seconds: 60 } };
+          const { node } = orderButton(time);
+          document.body.append(node);
+          const button = node.querySelector("button");
+          button.click();
+          while (node.dataset.fate !== "accepted") await new Promise((done) => setTimeout(done, 5));
+          button.click();
+          const resting = button.disabled;
+          while (button.disabled) await new Promise((done) => setTimeout(done, 20));
+          return resting;
+        }"""
+    )
+    assert rests
+    assert len(orders) == 1
+
+
+async def test_a_voice_says_the_same_words_again(hall: Hall) -> None:
+    page = await hall.page("ref")
+    said = await page.evaluate(
+        """async () => {
+          const { shell } = await import("/static/js/shell.mjs");
+          const top = shell({ title: "x" });
+          const region = document.querySelector(".voice[role=alert]");
+          const heard = [];
+          new MutationObserver(() => region.textContent && heard.push(region.textContent))
+            .observe(region, { childList: true });
+          for (let time = 0; time < 2; time += 1) {
+            top.say("12", { urgent: true });
+            await new Promise((done) => setTimeout(done, 150));
+          }
+          return heard;
+        }"""
+    )
+    assert said == ["12", "12"]
+
+
+async def test_a_frame_that_never_comes_to_a_page_left_behind_holds_nothing_back(
+    hall: Hall,
+) -> None:
+    page = await hall.page("ref")
+    drawn = await page.evaluate(
+        """async () => {
+          const { framed } = await import("/static/js/dom.mjs");
+          let drawn = 0;
+          window.requestAnimationFrame = () => 0; // no frame comes any more
+          const draw = framed(() => { drawn += 1; });
+          draw();
+          Object.defineProperty(document, "hidden", { value: true, configurable: true });
+          document.dispatchEvent(new Event("visibilitychange"));
+          await new Promise((done) => setTimeout(done, 600));
+          draw();
+          await new Promise((done) => setTimeout(done, 600));
+          return drawn;
+        }"""
+    )
+    assert drawn == 2
+
+
+_JOURNAL = """
+async (steps) => {
+  const { teach } = await import("/static/js/words.mjs");
+  teach((await import("/static/words/table.mjs")).default);
+  const parts = { input: "journal-all", button: "journal-older", p: "journal-end" };
+  for (const [tag, id] of Object.entries({ ...parts, ol: "journal-list" })) {
+    const node = document.createElement(tag);
+    node.id = id;
+    document.body.append(node);
+  }
+  document.getElementById("journal-all").type = "checkbox";
+  const { journal } = await import("/static/js/table/journal.mjs");
+  const line = (n) => ({ n, kind: "x", time: "2026-11-23T10:00:00Z", en: "e", zh: "z" });
+  const lines = (from, to) => Array.from({ length: to - from + 1 }, (_, at) => line(from + at));
+  const older = { told: lines(41, 60), before: 41, more: true };
+  window.fetch = async () => new Response(JSON.stringify(older));
+  const one = journal({ table: "T01", top: { tell: () => null }, path: "" });
+  const found = [];
+  for (const step of steps) {
+    if (step) one.newest(lines(...step));
+    else document.getElementById("journal-older").click();
+    await new Promise((done) => setTimeout(done, 100));
+    found.push(document.querySelectorAll("#journal-list li").length);
+  }
+  return found;
+}
+"""
+"""Brings the newest lines, from and to, or (null) asks for older ones: 41 to 60."""
+
+
+async def test_what_was_missed_while_a_journal_lay_open_leaves_no_hole_in_it(hall: Hall) -> None:
+    page = await hall.page("ref")
+    shown = await page.evaluate(_JOURNAL, [[61, 110], None, [111, 112], [170, 219]])
+    assert shown == [50, 70, 72, 50]
