@@ -147,3 +147,38 @@ async def test_what_was_missed_while_a_journal_lay_open_leaves_no_hole_in_it(hal
     page = await hall.page("ref")
     shown = await page.evaluate(_JOURNAL, [[61, 110], None, [111, 112], [170, 219]])
     assert shown == [50, 70, 72, 50]
+
+
+_SEAT = """
+async (downs) => {
+  const { teach } = await import("/static/js/words.mjs");
+  teach((await import("/static/words/display.mjs")).default);
+  const { SeatSide } = await import("/static/js/display/seat.mjs");
+  let sent = 0;
+  window.fetch = async () => {
+    sent += 1;
+    return new Response(JSON.stringify({ reply: { ok: true, result: {} } }));
+  };
+  const middle = { turn: () => null, chosen: () => null };
+  const side = new SeatSide("N", "south", { table: "T01", middle });
+  document.body.append(side.node);
+  const out = { say: "out", cmd: "out", args: { seat: "N" }, hold: true, deal: 1, attempt: 1 };
+  side.draw({ name: "", buttons: [out] }, { phase: "play" }, true);
+  await new Promise((done) => setTimeout(done, 800));
+  const [button] = side.row.children;
+  for (const event of downs) button.dispatchEvent(new PointerEvent(event));
+  await new Promise((done) => setTimeout(done, 1500));
+  return sent;
+}
+"""
+"""A seat's button that has to be held; what fingers do to it at once, then nothing for a while."""
+
+
+async def test_two_fingers_that_come_and_go_at_once_hold_nothing(hall: Hall) -> None:
+    page = await hall.page("ref")
+    assert await page.evaluate(_SEAT, ["pointerdown", "pointerdown", "pointerup"]) == 0
+
+
+async def test_two_fingers_that_stay_are_one_order(hall: Hall) -> None:
+    page = await hall.page("ref")
+    assert await page.evaluate(_SEAT, ["pointerdown", "pointerdown"]) == 1

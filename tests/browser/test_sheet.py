@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
@@ -86,7 +86,12 @@ async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
         assert hall.states[-1].match.event == "春季杯"
         await chief.opens(f"/table/{table.id}/sheet")
         await chief.sees(said("sheet.open"))
+        people.watched.expected |= {503}
+        await page.route("**/api/tables/*/sheet", away)
         await playing.play_until(lambda match: match.phase == "over")
+        await expect(page.locator("#standing")).to_contain_text(said("sheet.old"), timeout=SOON_MS)
+        await page.unroute("**/api/tables/*/sheet")
+    await expect(page.locator("#standing")).to_have_text(said("sheet.live"), timeout=SOON_MS)
     await chief.sees(f"{said.side('NS')} ({said.either('过A', 'passed A')})")
     await expect(page.locator(".deals tbody tr")).to_have_count(2)
     began = re.compile(_BEGAN.format(start=said("sheet.start"), end=said("sheet.end")))
@@ -102,6 +107,11 @@ async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
     await is_a_table_file(page, said)
     await page.locator("#back").wait_for()
     await is_kept(chief, said, table)
+
+
+async def away(route: Route) -> None:
+    """Answer as a console that cannot."""
+    await route.fulfill(status=503, json={"error": {"en": "away", "zh": "离线"}})
 
 
 async def thinks_better_of_it(page: Page, said: Said) -> None:
