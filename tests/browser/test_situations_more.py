@@ -276,7 +276,7 @@ class _Broken:
         """Four count, East leads, and the referee enters that North and South are out."""
         playing = self.playing
         for each in ALL:
-            await playing.table.press(each)
+            await playing.confirms(each)
         await playing.until(lambda state: state.match.phase == "play")
         await playing.table.press("E")
         await playing.until(lambda state: state.match.led)
@@ -291,8 +291,8 @@ class _Broken:
         await _drawn_by_hand(playing)
         await at.goes_on("anti", choice(said("table.pick.no")))
         await playing.until(lambda state: state.match.phase == "tribute")
-        await playing.table.press("E")
-        await playing.table.press("W")
+        await playing.confirms("E")
+        await playing.confirms("W")
         await at.says("tribute", said.either("东家进贡 · 已贡", "East pays tribute · laid"))
         await at.orders("tribute", _both_aces)
         await at.page.locator("dialog[open] footer button").click()
@@ -389,7 +389,7 @@ async def _drawn_by_hand(playing: Players) -> None:
     await playing.order(Role.REFEREE, "cut_by_hand", seat=playing.match.cutters[0], n=40)
     await playing.order(Role.REFEREE, "hands_dealt")
     for each in ALL:
-        await playing.table.press(each)
+        await playing.confirms(each)
     await playing.until(lambda state: state.match.phase == "anti_check")
 
 

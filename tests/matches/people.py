@@ -23,6 +23,8 @@ from tests.matches.script import Deal, Hands, Script
 
 AGAIN_S = 1.2
 """How long people wait for the effect of what they did, before they do it again."""
+TAPS = 20
+"""How often somebody presses a button that does nothing."""
 PATIENCE_S = 60.0
 """How long nothing may move, whatever they do, before they give up."""
 LOOK_S = 0.05
@@ -150,6 +152,21 @@ class People:
                 raise StuckError(self._where("waited in vain"))
             await self.table.later(AGAIN_S)
         return self.state
+
+    async def confirms(self, seat: Seat) -> None:
+        """Press a seat's green button until it is waited for no more, as a person would.
+
+        A tap is over before a computer that is busy elsewhere has looked. Raises StuckError.
+        """
+        await self.until(lambda state: seat in state.match.waiting_for)
+        phase = self.match.phase
+        for _ in range(TAPS):
+            if seat not in self.match.waiting_for or self.match.phase != phase:
+                return
+            before = _seen(self.state)
+            await self.table.press(seat)
+            await self.changed(before)
+        raise StuckError(self._where(f"{seat} presses in vain"))
 
     async def changed(self, before: object, limit_s: float = AGAIN_S) -> bool:
         """Wait until people see something else than `before`; False: nothing came."""
