@@ -1,26 +1,72 @@
-"""A loop whose timers end when they should, however many descriptors it watches."""
+"""A loop whose timers end when they should, however many descriptors it watches.
+
+What follows from a timer follows at the timer's own time: a motion that begins when another
+ends begins then, not when the processor has woken and has got there. So the mechanics take what
+they take, and what comes on top is the host's.
+"""
 
 import asyncio
 import select
 import selectors
+import time
+from typing import Final
+
+Ready = list[tuple[selectors.SelectorKey, int]]
+
+AWAKE_S: Final = 0.0003
+"""The end of a long wait is not slept through: a processor that sleeps takes so long to wake."""
+_LONG_S: Final = 0.002
+"""Waits in a hall of many tables are shorter, and its processors have other work."""
 
 
 class ExactSelector(selectors.EpollSelector):
-    """epoll that waits to the microsecond.
+    """epoll that waits to the microsecond, and knows the time of what it waited for.
 
     epoll itself waits in whole milliseconds, so that every motion would end half of one
     late; select is exact, but knows no descriptor above 1023. Here select waits for
     epoll's own descriptor, and epoll says what there is.
     """
 
-    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Return what is ready; wait `timeout` seconds at most, None for ever."""
-        if timeout is not None and timeout > 0:
-            select.select((self.fileno(),), (), (), timeout)
-            timeout = 0
-        return super().select(timeout)
+    def __init__(self) -> None:
+        super().__init__()
+        self.now_s = time.monotonic()
+        """The time of what is ready: by the clock for a descriptor, else when it was due."""
+
+    def select(self, timeout: float | None = None) -> Ready:
+        """Return what is ready; wait until `timeout` seconds after `now_s`, None for ever."""
+        if timeout is None:
+            return self._at_clock(super().select(None))
+        due_s = self.now_s + max(0.0, timeout)
+        wait_s = due_s - time.monotonic()
+        ready = super().select(0) if wait_s <= 0 else self._awaited(wait_s, due_s)
+        if ready:
+            return self._at_clock(ready)
+        self.now_s = due_s
+        return ready
+
+    def _awaited(self, wait_s: float, due_s: float) -> Ready:
+        long = wait_s > _LONG_S
+        select.select((self.fileno(),), (), (), wait_s - AWAKE_S if long else wait_s)
+        ready = super().select(0)
+        while long and not ready and time.monotonic() < due_s:
+            ready = super().select(0)
+        return ready
+
+    def _at_clock(self, ready: Ready) -> Ready:
+        self.now_s = max(self.now_s, time.monotonic())  # a wait may end a little early
+        return ready
+
+
+class _ExactLoop(asyncio.SelectorEventLoop):
+    def __init__(self, selector: ExactSelector) -> None:
+        self._exact = selector
+        super().__init__(selector)
+
+    def time(self) -> float:
+        """Return the time of what happens now: it stands still until all of it has happened."""
+        return self._exact.now_s
 
 
 def exact_loop() -> asyncio.AbstractEventLoop:
     """Return a new loop with exact timers."""
-    return asyncio.SelectorEventLoop(ExactSelector())
+    return _ExactLoop(ExactSelector())

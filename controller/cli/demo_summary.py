@@ -96,6 +96,7 @@ def _row(plan: HallPlan, dealt: Dealt) -> dict[str, Any]:
     seed = bytes.fromhex(dealt.seed)
     order = sequence(bytes.fromhex(dealt.commitment), seed, dealt.cut, profile.deck.cards)
     row: dict[str, Any] = msgspec.to_builtins(dealt)
-    del row["wrong"]
-    alone_s = mechanical_s(Settings(speed=plan.speed), profile, order, seed=plan.seed)
+    del row["wrong"], row["feeding_ms"]
+    settings = Settings(speed=plan.speed)
+    alone_s = mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
     return row | {"mechanical_s": round(alone_s, 4)}

@@ -6,6 +6,7 @@ machine, answered the instant it asks.
 
 import asyncio
 import random
+from dataclasses import replace
 
 from controller.rules.profile import Profile
 from controller.trials.bare_table import BareTable
@@ -14,17 +15,23 @@ from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
 
 
-def mechanical_s(settings: Settings, profile: Profile, sequence: str, *, seed: int = 0) -> float:
+def mechanical_s(
+    settings: Settings, profile: Profile, sequence: str, *, feeding_ms: float | None = None
+) -> float:
     """Return the seconds from the first feed to the last landing of one attempt.
 
-    `sequence` is the attempt's pocket letter per place; `seed` the mechanics'.
+    `sequence` is the attempt's pocket letter per place. No card takes longer than another:
+    in the mean as long as `settings` say, or as in an attempt whose feeder took `feeding_ms`
+    for all of them (sim.mechanics.truth), lest that one's luck count.
     """
+    feed_ms = settings.feed_ms if feeding_ms is None else feeding_ms / len(sequence)
+    even = replace(settings, feed_ms=feed_ms, feed_spread_ms=0.0, flight_spread_ms=0.0)
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(_attempt(settings, profile, sequence, seed))
+        return runner.run(_attempt(even, profile, sequence))
 
 
-async def _attempt(settings: Settings, profile: Profile, sequence: str, seed: int) -> float:
-    sim = InprocTable(settings, random.Random(seed), boots=iter(range(1, 9)).__next__)
+async def _attempt(settings: Settings, profile: Profile, sequence: str) -> float:
+    sim = InprocTable(settings, random.Random(0), boots=iter(range(1, 9)).__next__)
     table = BareTable(sim.port("dealer"), sim.port("reader"), profile, settings.sets[0].back)
     try:
         await table.open()

@@ -35,7 +35,8 @@ class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Dealt(msgspec.Struct, frozen=True, kw_only=True):
-    """One deal as it went. `landed` is where the mechanics say that the cards are."""
+    """One deal as it went. `landed` is where the mechanics say that the cards are,
+    `feeding_ms` what its feeder took for all of them, by the machine's own time."""
 
     table: str
     deal: int
@@ -48,6 +49,7 @@ class Dealt(msgspec.Struct, frozen=True, kw_only=True):
     seed: str
     cut: int | None
     wall_s: float
+    feeding_ms: float
     wrong: str | None
 
 
@@ -170,6 +172,7 @@ def _dealt(
         seed=proof.reveal.seed,
         cut=proof.reveal.cut,
         wall_s=round(truth["last_landing_s"] - truth["first_feed_s"], 4),
+        feeding_ms=round(truth["feeding_ms"], 3),
         wrong=_wrong(table.profile, state, truth, landed),
     )
 

@@ -132,6 +132,7 @@ class Feeder:
         settings = self._settings
         spread = self._rng.uniform(-settings.feed_spread_ms, settings.feed_spread_ms)
         self._length = max(1.0, settings.feed_ms + spread)
+        self._tally.feeding_ms += self._length
         self._travel.put(0.0)
         self._sense()
 

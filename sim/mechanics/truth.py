@@ -16,8 +16,9 @@ class Truth(msgspec.Struct, frozen=True):
     `pockets`: N W S E tray. `path`: in a chute, falling or stuck. `hands`: what the
     players took out, N W S E, until they lay it down or load it. `table`: the cards that
     were played; `beside`: sets that lie beside the machine, by name. `box`: cards that
-    are out of play. A lift that is neither up nor down is between the two. Times are the
-    loop's, in seconds, of this filling of the hopper.
+    are out of play. A lift that is neither up nor down is between the two. Of this filling of
+    the hopper: `feeding_ms`, what the feeders take for the cards they picked, and times of
+    the loop, in seconds.
     """
 
     hopper: Cards
@@ -39,6 +40,7 @@ class Truth(msgspec.Struct, frozen=True):
     passes: int
     arrived: int
     landed: int
+    feeding_ms: float
     first_feed_s: float | None
     last_landing_s: float | None
 
@@ -93,6 +95,7 @@ def look(world: "World") -> Truth:
         passes=world.shuffler.passes,
         arrived=world.tally.arrived,
         landed=world.tally.landed,
+        feeding_ms=world.tally.feeding_ms,
         first_feed_s=world.tally.first_feed_s,
         last_landing_s=world.tally.last_landing_s,
     )

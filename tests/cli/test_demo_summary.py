@@ -24,6 +24,7 @@ def dealt(table: str, *misdeals: Misdeal, wrong: str | None = None) -> Dealt:
         seed="11" * 32,
         cut=41,
         wall_s=12.0,
+        feeding_ms=62.0 * 108,
         wrong=wrong,
     )
 

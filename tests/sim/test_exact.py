@@ -3,6 +3,9 @@
 import asyncio
 import os
 import resource
+import time
+
+import pytest
 
 from sim.exact import exact_loop
 
@@ -11,17 +14,62 @@ LATE_S = 0.0004
 
 def test_short_waits_do_not_last_a_whole_millisecond() -> None:
     async def wait() -> list[float]:
-        loop = asyncio.get_running_loop()
         late = []
         for _ in range(200):
-            begun = loop.time()
+            begun = time.monotonic()
             await asyncio.sleep(0.0002)
-            late.append(loop.time() - begun - 0.0002)
+            late.append(time.monotonic() - begun - 0.0002)
         return sorted(late)
 
     with asyncio.Runner(loop_factory=exact_loop) as runner:
         late = runner.run(wait())
     assert late[0] < LATE_S  # the best of many: a busy machine is late, too
+
+
+def test_what_follows_from_a_timer_follows_at_its_own_time_however_late_it_was() -> None:
+    async def follow() -> tuple[float, float]:
+        loop, ended = asyncio.get_running_loop(), asyncio.Event()
+        times: list[float] = []
+
+        def tell() -> None:
+            times.append(loop.time())
+            time.sleep(0.003)  # as a processor that has other work
+            if len(times) < 5:
+                loop.call_later(0.004, tell)
+            else:
+                ended.set()
+
+        begun = loop.time()
+        loop.call_later(0.004, tell)
+        await ended.wait()
+        return times[-1] - begun, time.monotonic() - begun
+
+    with asyncio.Runner(loop_factory=exact_loop) as runner:
+        own, clock = runner.run(follow())
+    assert own == pytest.approx(5 * 0.004, abs=1e-6)
+    assert clock >= own
+
+
+def test_what_arrives_has_the_time_of_the_clock_and_time_never_goes_back() -> None:
+    async def hear(near: int, far: int) -> None:
+        loop, before = asyncio.get_running_loop(), 0.0
+        for _ in range(200):
+            heard = asyncio.Event()
+            loop.add_reader(near, _take, near, heard)
+            loop.call_later(0.0003, os.write, far, b"here")
+            begun = time.monotonic()
+            await heard.wait()
+            loop.remove_reader(near)
+            assert max(before, begun) <= loop.time() <= time.monotonic() + 1e-6
+            before = loop.time()
+
+    near, far = os.pipe()
+    try:
+        with asyncio.Runner(loop_factory=exact_loop) as runner:
+            runner.run(hear(near, far))
+    finally:
+        os.close(near)
+        os.close(far)
 
 
 def test_descriptors_above_1023_are_heard_while_a_timer_runs() -> None:
@@ -45,3 +93,8 @@ def test_descriptors_above_1023_are_heard_while_a_timer_runs() -> None:
     finally:
         for end in (near, far, high):
             os.close(end)
+
+
+def _take(end: int, heard: asyncio.Event) -> None:
+    os.read(end, 8)
+    heard.set()

@@ -68,6 +68,7 @@ def table(pockets: list[list[PhysicalCard]], **places: Any) -> Truth:
         "passes": 0,
         "arrived": CARDS,
         "landed": CARDS,
+        "feeding_ms": 62.0 * CARDS,
         "first_feed_s": 0.0,
         "last_landing_s": 1.0,
     }

@@ -32,6 +32,7 @@ def a_deal(wall_s: float) -> Dealt:
         seed=SEED.hex(),
         cut=41,
         wall_s=wall_s,
+        feeding_ms=62.0 * 108,
         wrong=None,
     )
 
@@ -76,6 +77,14 @@ def test_a_flooded_deal_is_told_against_its_mechanics(mocker: MockerFixture) -> 
     mocker.patch.object(deals, "_flooded", mocker.AsyncMock(return_value=a_deal(12.0)))
     alone_s = mechanical_s(Settings(), load_profile("international-000"), ORDER)
     assert [(one.value, one.floor) for one in deals.flood()] == [(12.0, alone_s)]
+
+
+def test_mechanics_that_took_longer_to_feed_take_longer_alone() -> None:
+    profile = load_profile("international-000")
+    swift, slow = (
+        mechanical_s(Settings(), profile, ORDER, feeding_ms=ms * 108.0) for ms in (60, 64)
+    )
+    assert slow - swift == pytest.approx(0.004 * 108, rel=0.02)
 
 
 @pytest.mark.timeout(120)
