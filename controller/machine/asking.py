@@ -1,7 +1,7 @@
 """What the boards are asked, and what a refusal of theirs means."""
 
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from controller.faults import fault_name
 from drivers.dealer import Dealer, Status
@@ -16,6 +16,11 @@ _REFUSALS = {
     Result.SUPPLY_LOW: "SUPPLY_LOW",
     Result.NO_DRIVE: "DRIVE_LOST",
 }
+BEGIN_AGAIN: Final = 10
+BEGIN_AGAIN_S: Final = 0.2
+"""How often a board is asked to begin once more, and how long after its refusal."""
+_PASSING: Final = frozenset({Result.NOT_CLEAR, Result.BUSY, Result.MEMORY})
+"""What may be over by the next look: a hand that goes, a motor that comes to its end."""
 
 
 async def absolute(command: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
@@ -44,6 +49,11 @@ async def why_refused(
     pockets_empty = not any(status.sees_pockets)
     seen: dict[str, bool | int] = {"pockets_empty": pockets_empty, "path_empty": status.clear}
     return in_the_way(status) or "BOARD_REFUSED", seen
+
+
+def has_passed(refused: Refused, why: str) -> bool:
+    """Tell whether what a board did not begin for is gone: `why` names nothing that is there."""
+    return why == "BOARD_REFUSED" and refused.result in _PASSING
 
 
 def _contradicts(status: Status, refused: Refused) -> bool:

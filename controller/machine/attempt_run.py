@@ -17,7 +17,13 @@ from controller.deal.ledger import Ledger
 from controller.deal.lock import of_the_set
 from controller.deal.sightings import Begun, Broken, Shuffled
 from controller.faults import fault, fault_name
-from controller.machine.asking import absolute, why_refused
+from controller.machine.asking import (
+    BEGIN_AGAIN,
+    BEGIN_AGAIN_S,
+    absolute,
+    has_passed,
+    why_refused,
+)
 from controller.machine.attempt_book import AttemptBook, Bindings
 from controller.machine.dealing import Dealing
 from controller.machine.due import TWICE
@@ -102,6 +108,7 @@ class AttemptRun:
         self._sightings = Sightings(self.number)
         self._collects = False
         self._last_look: dict[str, Any] = {}
+        self._refusal = f"{Result.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
         self._counted: int | None = None
         self._told_late = False
 
@@ -340,11 +347,7 @@ class AttemptRun:
         cards, hand = self._profile.deck.cards, self._profile.hand
         try:
             for board in (self._at.reader, self._at.dealer):
-                begin = partial(board.begin, self.number, cards, hand)
-                await self.unless_broken(absolute(begin))
-        except Refused as refused:
-            why, self._last_look = await why_refused(refused, self._at.dealer, dealt=False)
-            raise Ended(why) from refused
+                await self._begun(partial(board.begin, self.number, cards, hand))
         except DriverError as error:
             raise Ended(fault_name(error)) from error
         self._still_whole()
@@ -402,9 +405,29 @@ class AttemptRun:
         assert self.dealing is not None
         self.dealing.see(Shuffled())
 
+    async def _begun(self, begin: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have a board begin; it is asked again where what it refused for is gone.
+
+        Raises Ended, DriverError.
+        """
+        for left in reversed(range(BEGIN_AGAIN + 1)):
+            try:
+                await self.unless_broken(absolute(begin))
+                return
+            except Refused as refused:
+                why = await self._why(refused, dealt=False)
+                if not left or not has_passed(refused, why):
+                    raise Ended(why) from refused
+            await self.unless_broken(asyncio.sleep(BEGIN_AGAIN_S))
+
     async def _give_up(self, refused: Refused) -> None:
-        why, self._last_look = await why_refused(refused, self._at.dealer, dealt=self.fed > 0)
-        self.broken(why)
+        self.broken(await self._why(refused, dealt=self.fed > 0))
+
+    async def _why(self, refused: Refused, *, dealt: bool) -> str:
+        """Return the fault behind a refusal, and keep what people are told of it."""
+        self._refusal = f"{refused.result.name} ({refused.board})"
+        why, self._last_look = await why_refused(refused, self._at.dealer, dealt=dealt)
+        return why
 
     async def _compare(self, index: int) -> None:
         """Ask both boards how many cards they counted: only one of them saw card `index`.
@@ -519,6 +542,8 @@ class AttemptRun:
         a word, and the next one finds the attempt over.
         """
         why = {reason: place_told(reason, self.events) for reason in reasons}
+        if "BOARD_REFUSED" in why:
+            why["BOARD_REFUSED"] = {"found": self._refusal}
         self._record.latch_all(why | ({"TWO_MISDEALS": {}} if in_a_row >= TWICE else {}))
 
     # What holds the steps together.

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Route
 
@@ -41,7 +42,8 @@ async def test_what_an_order_would_ask_and_cannot_look_up_is_said_and_nothing_go
     assert said == ["refused", f"{hall.said('order.unsent')} {words}", False]
 
 
-async def test_a_second_tap_behind_the_answer_is_no_second_order(hall: Hall) -> None:
+@pytest.mark.parametrize("first", ["the answer", "the stream"])
+async def test_a_second_tap_behind_the_answer_is_no_second_order(hall: Hall, first: str) -> None:
     page = await hall.page("ref")
     orders: list[str] = []
 
@@ -49,18 +51,30 @@ async def test_a_second_tap_behind_the_answer_is_no_second_order(hall: Hall) -> 
         order = route.request.post_data_json
         assert order is not None
         orders.append(str(order["id"]))
+        if first == "the stream":
+            await page.evaluate(
+                """async (id) => {
+                  const { follow } = await import("/static/js/order.mjs");
+                  follow({ orders: [{ id, fate: "done", seen: 9 }] });
+                }""",
+                orders[-1],
+            )
         await route.fulfill(json={"reply": {"id": orders[-1], "ok": True, "result": {}}})
 
     await page.route("**/api/tables/T01/do", answer)
     rests = await page.evaluate(
         """async () => {
           const { orderButton } = await import("/static/js/order.mjs");
-          const time = { table: "T01", cmd: "add_time", label: "x", args: { seconds: 60 } };
-          const { node } = orderButton(time);
-          document.body.append(node);
-          const button = node.querySelector("button");
+          let button = null;
+          const answered = new Promise((after) => {
+            const args = { seconds: 60 };
+            const time = { table: "T01", cmd: "add_time", label: "x", args, after };
+            const { node } = orderButton(time);
+            document.body.append(node);
+            button = node.querySelector("button");
+          });
           button.click();
-          while (node.dataset.fate !== "accepted") await new Promise((done) => setTimeout(done, 5));
+          await answered;
           button.click();
           const resting = button.disabled;
           while (button.disabled) await new Promise((done) => setTimeout(done, 20));

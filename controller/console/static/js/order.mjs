@@ -123,6 +123,7 @@ export function orderButton(spec) {
         enabled();
       }, MEANT_MS);
       if (node.dataset.fate !== "seen") show("accepted", say("order.accepted"));
+      else enabled(); // A button that would not act does not look as if it did.
       spec.after?.(answer.reply);
     }
   }

@@ -1,0 +1,74 @@
+"""A board that will not begin: what is soon gone costs no attempt, what stays is named."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from controller.machine.asking import BEGIN_AGAIN
+from controller.messages import Outcome, Phase
+from controller.trials.inproc import Trial
+from drivers.errors import Refused, Result
+from drivers.link import frames
+
+pytestmark = pytest.mark.virtual
+Tables = Callable[..., Any]
+
+
+class Hand:
+    """Somebody's hand in the window as the dealer board is asked to begin, so many times."""
+
+    def __init__(self, trial: Trial, times: int) -> None:
+        self.asked = 0
+        self._trial, self._times = trial, times
+        self._begin = trial.machine.dealer.begin
+        trial.machine.dealer.begin = self._reached_in  # type: ignore[method-assign]
+
+    async def _reached_in(self, attempt: int, cards: int, per: int) -> None:
+        self.asked += 1
+        if self.asked > self._times:
+            return await self._begin(attempt, cards, per)
+        sensors = self._trial.sim.world.dealer
+        sensors.put("window", 1)
+        try:
+            await self._begin(attempt, cards, per)
+        finally:
+            sensors.put("window", 0)
+
+
+@pytest.mark.parametrize("times", [1, 3, BEGIN_AGAIN])
+async def test_a_hand_that_is_gone_by_the_next_look_costs_no_attempt(
+    table: Tables, times: int
+) -> None:
+    async with table() as trial:
+        hand = Hand(trial, times)
+        held = await trial.deal()
+        assert held.machine.phase is Phase.HELD
+        assert (held.machine.attempt, hand.asked) == (1, times + 1)
+        assert held.alerts == []
+
+
+async def test_what_a_board_keeps_refusing_for_is_told_by_its_own_word(table: Tables) -> None:
+    async with table() as trial:
+        dealer = trial.machine.dealer
+        asked: list[int] = []
+
+        async def busy(attempt: int, cards: int, per: int) -> None:
+            asked.append(attempt)
+            raise Refused("dealer", frames.Begin(attempt, cards, per), Result.BUSY)
+
+        dealer.begin = busy
+        refused = await trial.deal()
+        assert asked == [1] * (BEGIN_AGAIN + 1)
+        proof = refused.fairness[-1]
+        assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["BOARD_REFUSED"])
+        causes = [alert.cause for alert in refused.alerts if alert.name == "BOARD_REFUSED"]
+        assert causes == ["The board refuses a command: BUSY (dealer)"]
+
+
+async def test_what_stays_in_the_way_is_named_at_the_first_look(table: Tables) -> None:
+    async with table("sensor_stuck:sensor=window,value=1") as trial:
+        hand = Hand(trial, 0)
+        refused = await trial.deal()
+        assert refused.fairness[-1].reasons == ["PATH_NOT_CLEAR"]
+        assert hand.asked == 1
