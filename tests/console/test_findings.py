@@ -48,10 +48,13 @@ class Hall:
         """Return whose hands were opened."""
         return [(one.table, one.deal) for one in self.view().integrity if one.kind == "hand_opened"]
 
-    def hears(self, n: int, kind: str, *, boot: str = "one", ago_s: float = 0, **data: str) -> None:
-        """Hear an event of T01, of one run of its daemon."""
-        event = an_event("T01", n, kind, data, ago_s)
-        self.findings.saw(msgspec.structs.replace(event, boot=boot))
+    def hears(
+        self, n: int, kind: str, *, boot: str = "one", ago_s: float = 0, times: int = 1, **data: str
+    ) -> None:
+        """Hear an event of T01, of one run of its daemon; the very same more often, if asked."""
+        event = msgspec.structs.replace(an_event("T01", n, kind, data, ago_s), boot=boot)
+        for _ in range(times):
+            self.findings.saw(event)
 
     def seats(self) -> list[str]:
         """Return whose hands of T01's present match are known, the oldest first."""
@@ -99,8 +102,7 @@ async def test_a_match_that_comes_late_takes_the_hands_before_it_away_and_no_lat
     hall.hears(90, "opened_hand", seat="S")
     assert hall.seats() == ["S", "N"]
     hall.hears(100, "meeting")
-    hall.hears(105, "opened_hand", seat="W")
-    hall.hears(105, "opened_hand", seat="W")
+    hall.hears(105, "opened_hand", times=2, seat="W")
     assert hall.seats() == ["W", "N"]
 
 
