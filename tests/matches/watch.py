@@ -57,12 +57,18 @@ def _of_tribute(match: Match) -> Iterator[str]:
 
 def _of_events(profile: Profile, events: Sequence[Event]) -> Iterator[str]:
     laid: set[Any] = set()
+    keys: dict[str, str] = {}
     for event in events:
         if event.kind == "released":
             laid = set()
         if event.kind in ("released", "record"):  # a card may be turned up; see _of_records
             continue
-        if faces := _FACE.findall(msgspec.json.encode(event.data).decode()):
+        told = event.data
+        if event.kind == "committed":  # forty random signs, which spell a joker now and then
+            told = told | {"table_key": ""}
+            if event.data["table_key"] != keys.setdefault(event.table, event.data["table_key"]):
+                yield f"event {event.n}: a key of its own for a deal"
+        if faces := _FACE.findall(msgspec.json.encode(told).decode()):
             yield f"event {event.n} ({event.kind}): faces {faces}"
         happened = event.data["event"] if event.kind == "match" else None
         if happened == "TributeLaid":
