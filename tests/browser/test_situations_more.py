@@ -156,8 +156,8 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     row = at.page.locator("#wait-list li", has_text=another)
     await row.get_by_role("button", name=said.either("已知悉", "Seen to")).click()
     await playing.until(lambda state: not state.calls)
-    await playing.table.press("N")
-    await playing.table.press("S")
+    await playing.confirms("N")
+    await playing.confirms("S")
     await playing.until(lambda state: len(state.match.seated) == 3)
     chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
     at_chief = await before_table(chief.person, tables[0])
@@ -278,7 +278,7 @@ class _Broken:
         for each in ALL:
             await playing.confirms(each)
         await playing.until(lambda state: state.match.phase == "play")
-        await playing.table.press("E")
+        await playing.confirms("E")
         await playing.until(lambda state: state.match.led)
         await at.goes_on("result", places("NS"))
         await at.says("now", self.said("table.green.result"))
@@ -319,7 +319,7 @@ class _Broken:
         await at.says("tribute", f"{returns} · 3 · {said('table.tribute.given')}")
         await at.person.shot("tie")
         assert playing.match.leader is not None
-        await playing.table.press(playing.match.leader)
+        await playing.confirms(playing.match.leader)
         await playing.until(lambda state: state.match.led)
         await playing.order(Role.REFEREE, "result", order=["N", "S"])
         await playing.order(Role.REFEREE, "confirm")

@@ -13,13 +13,11 @@ import msgspec
 from controller.client.client import Client, Heard
 from controller.messages import Event, Reply, Role, Seat, State
 from controller.rules.seats import ALL
-from controller.trials.at_table import SEAT_NAMES
+from controller.trials.at_table import SEAT_NAMES, TAP_S
 from controller.trials.hall import RunningTable
-from drivers.panel import HOLD_S, SETTLE_S
+from drivers.panel import HOLD_S
 from tests.matches.people import Eyes
 
-TAP_S = 3 * SETTLE_S
-"""Long enough for a contact to settle, by the daemon's clock, which nothing speeds up."""
 _ROLES = (Role.OBSERVER, Role.TABLE, Role.REFEREE, Role.CHIEF)
 
 
