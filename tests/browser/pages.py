@@ -2,12 +2,16 @@
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Locator, Page, TimeoutError, expect
 
 from controller.trials.hall import RunningTable
 from tests.browser.people import SOON_MS, Person
+
+PRESSES = 3
+"""How often somebody presses a button that does not even say that it was pressed."""
 
 
 @dataclass
@@ -37,9 +41,7 @@ class AtPage:
     ) -> None:
         """Press a command's button, answer what it asks, and wait until the table has it."""
         await self.opens_groups()
-        button = self.button(cmd).locator("> button").first
-        await expect(button).to_be_enabled(timeout=SOON_MS)
-        await button.click()
+        await presses(self.button(cmd))
         if answer is not None:
             await self.answers(answer)
         await expect(self.button(cmd)).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
@@ -48,9 +50,7 @@ class AtPage:
         self, cmd: str, answer: Callable[[Locator], Awaitable[None]] | None = None
     ) -> None:
         """Press a command's button where the page says what can be done next."""
-        button = self.page.locator(f'#now .order[data-cmd="{cmd}"] > button').first
-        await expect(button).to_be_enabled(timeout=SOON_MS)
-        await button.click()
+        await presses(self.page.locator(f'#now .order[data-cmd="{cmd}"]').first)
         if answer is not None:
             await self.answers(answer)
 
@@ -81,7 +81,21 @@ _NOTES = """part => {
   new MutationObserver(() => said.push(node.textContent))
     .observe(node, { subtree: true, childList: true, characterData: true });
 }"""
+_TAKEN = "(node) => node.dataset.fate || !node.isConnected"
 _NOTED = "([part, words]) => window.noted[part].some((one) => one.includes(words))"
+
+
+async def presses(order: Locator) -> None:
+    """Press a command's button; again where the page moved on beneath the finger."""
+    button = order.locator("> button").first
+    await expect(button).to_be_enabled(timeout=SOON_MS)
+    node = await order.element_handle()
+    for _ in range(PRESSES):
+        await button.click()
+        with suppress(TimeoutError):
+            await order.page.wait_for_function(_TAKEN, arg=node, timeout=1000)
+            return
+    raise AssertionError(f"{order} is pressed in vain")
 
 
 async def yes(asked: Locator) -> None:

@@ -20,7 +20,7 @@ from controller.rules.order import is_wild, value
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.pages import AtDesk, AtPage, before_table, card, places, yes
+from tests.browser.pages import AtDesk, AtPage, before_table, card, places, presses, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.said import Said
 from tests.browser.situations import happened, orders_given
@@ -339,9 +339,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
 async def _asked(at: AtPage, cmd: str, seat: Seat, which: str, answer: str) -> None:
     """Ask the table about a card that lies there, and read its answer."""
     await at.opens_groups()
-    button = at.button(cmd).locator("> button").first
-    await expect(button).to_be_enabled(timeout=SOON_MS)
-    await button.click()
+    await presses(at.button(cmd))
     asked = at.page.locator("dialog[open]")
     await asked.locator(f'.pick-round .seat[data-seat="{seat}"]').click()
     await card(which)(asked)

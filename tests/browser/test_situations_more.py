@@ -26,6 +26,7 @@ from tests.browser.pages import (
     card,
     choice,
     places,
+    presses,
     seat,
     yes,
 )
@@ -340,7 +341,7 @@ class _Broken:
         said, here = self.said, self.here
         chief = await before_table(person, here)
         await chief.opens_groups()
-        await chief.button("transfer").locator("> button").first.click()
+        await presses(chief.button("transfer"))
         await chief.answers(choice(there.id))
         told = chief.page.locator("dialog[open] .said")
         done = said("table.carry.done", match="M1", to=there.id)

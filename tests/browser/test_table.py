@@ -14,7 +14,7 @@ from controller.rules.seats import ALL
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
 from tests.browser.conftest import ONE_LOOP, TWO_TABLES
-from tests.browser.pages import before_table, choice, seat, yes
+from tests.browser.pages import before_table, choice, presses, seat, yes
 from tests.browser.people import PHONE, SOON_MS, People
 from tests.browser.reading import too_small
 from tests.browser.said import Said
@@ -227,7 +227,7 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
             await asked.locator("input[type=text]").fill("how many has he")
 
         await chief.opens_groups()
-        await chief.button("open_hand").locator("> button").first.click()
+        await presses(chief.button("open_hand"))
         asked = chief.page.locator("dialog[open]")
         await whose(asked)
         await asked.locator("button[type=submit]").click()
@@ -257,7 +257,7 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
         await until(other, lambda state: state.machine.phase is Phase.EMPTY)
         at = await before_table(await people.comes("Chen", Role.CHIEF), here)
         await at.opens_groups()
-        await at.button("transfer").locator("> button").first.click()
+        await presses(at.button("transfer"))
         asked = at.page.locator("dialog[open]")
         await expect(asked).to_contain_text(said("table.carry.title", match="M1"), timeout=SOON_MS)
         await asked.get_by_text(there.id).click()
