@@ -3,6 +3,7 @@
 A browser without a screen takes every page for seen; so the test says which ones are.
 """
 
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -50,7 +51,7 @@ class Desktop:
         self.console, self.tables, self.url = console, tables, url
         self._context = context
         self.pages: list[Page] = []
-        self._asked = 0
+        self._asked: Counter[Page] = Counter()
         context.on("response", self._answered)
 
     async def opens(self) -> Page:
@@ -83,12 +84,12 @@ class Desktop:
     async def rings(self, table: str, words: str, pages: Sequence[Page]) -> list[Page]:
         """Let somebody call; return which of the pages have sounded, once all have heard of it."""
         before = [int(await page.evaluate("tones")) for page in pages]
-        asked = self._asked
+        asked = self._asked.copy()
         self.calls(table, words)
         for page in pages:
             row = page.locator(f"#list > li[data-table={table}]")
             await expect(row).to_contain_text(words, timeout=SOON_MS)
-        await until(lambda: self._asked - asked >= len(pages))
+        await until(lambda: all(self._asked[page] > asked[page] for page in pages))
         return [
             page
             for page, tones in zip(pages, before, strict=True)
@@ -96,7 +97,8 @@ class Desktop:
         ]
 
     def _answered(self, response: Response) -> None:
-        self._asked += response.url.endswith("/api/ring")
+        if response.url.endswith("/api/ring"):
+            self._asked[response.frame.page] += 1
 
 
 @asynccontextmanager
