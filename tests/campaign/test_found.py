@@ -60,6 +60,11 @@ FOUND = [
         ("m.21",),
         (("lift leaves", 10, "sensor_stuck:sensor=lid,value=1"),),
     ),
+    (
+        "a wrong pocket was no answer to a gate whose sensor stuck as a card left",
+        ("ga.1",),
+        (("shuffled", 1060, "sensor_stuck:sensor=gate_at,value=1"),),
+    ),
     ("a lid left open behind the hands was a stalled lift", ("m.5",), (("released", 0, "lid"),)),
 ]
 
