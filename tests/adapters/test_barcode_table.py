@@ -83,6 +83,7 @@ async def test_a_whole_deal_is_read_out_of_real_barcodes(runtime_dir: Path) -> N
         assert done.fairness[-1].outcome is Outcome.OK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("label", "reason"),
     [
@@ -103,6 +104,7 @@ async def test_a_card_with_a_wrong_code_is_refused_by_its_right_name(
         assert found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("says", "looks"),
     [
@@ -165,6 +167,7 @@ async def test_an_engine_that_is_unplugged_is_named_and_deals_again_once_it_is_b
         await dealt(at)
 
 
+@pytest.mark.slow
 async def test_an_engine_that_is_unplugged_while_hands_are_held_costs_none(
     runtime_dir: Path, tmp_path: Path
 ) -> None:
@@ -240,6 +243,7 @@ async def test_a_slow_engine_has_the_time_that_the_configuration_gives(runtime_d
         assert at.engine.looks == 108
 
 
+@pytest.mark.slow
 async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
     runtime_dir: Path, tmp_path: Path
 ) -> None:
@@ -266,6 +270,7 @@ async def test_a_daemon_that_was_killed_goes_on_and_asks_for_no_card_twice(
     assert not verify(tmp_path, None).findings
 
 
+@pytest.mark.slow
 async def test_a_held_table_goes_on_where_it_stood(runtime_dir: Path) -> None:
     async with barcode_table(runtime_dir) as at:
         dealing = asyncio.ensure_future(at.trial.deal())
@@ -277,6 +282,7 @@ async def test_a_held_table_goes_on_where_it_stood(runtime_dir: Path) -> None:
         assert state.fairness[-1].outcome is Outcome.OK
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [7, 13])
 async def test_a_line_that_loses_frames_loses_no_card_and_no_look(
     runtime_dir: Path, every: int
@@ -294,6 +300,7 @@ async def test_a_line_that_loses_frames_loses_no_card_and_no_look(
         assert at.core.pulses >= 108
 
 
+@pytest.mark.slow
 async def test_a_line_that_is_renewed_in_mid_deal_asks_for_the_card_again(
     runtime_dir: Path,
 ) -> None:

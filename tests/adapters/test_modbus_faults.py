@@ -99,6 +99,7 @@ async def rig() -> AsyncIterator[Callable[..., Any]]:
 Rigs = Callable[..., Any]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "motor", "code"),
     [
@@ -146,6 +147,7 @@ async def test_a_unit_that_goes_silent_stops_all_others_and_is_named(rig: Rigs, 
     assert at.is_back()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [IO, FEEDER, GATE])
 async def test_what_moves_is_stopped_soon_after_another_unit_went_silent(
     rig: Rigs, unit: int
@@ -188,6 +190,7 @@ async def test_an_attempt_through_which_a_unit_was_away_is_never_released(rig: R
     assert refused.value.result is Result.NOT_LOCKED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unit", "register"), [(FEEDER, COMMAND), (ROLLERS, COMMAND), (GATE, POSITION + 1)]
 )
@@ -275,6 +278,7 @@ async def test_a_motion_that_its_board_does_not_end_is_ended_by_the_adapter(rig:
     assert "lift ran longer than its limit_ms: stopped" in at.said
 
 
+@pytest.mark.slow
 async def test_what_moves_is_stopped_for_a_unit_that_is_away_whatever_the_core_does(
     rig: Rigs,
 ) -> None:
@@ -387,6 +391,7 @@ async def test_while_a_unit_is_away_no_order_but_to_stop_goes_out(rig: Rigs) -> 
     assert at.drives.driven[driven:] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", NAMES)
 async def test_a_unit_that_is_away_is_looked_for_now_and_then_and_costs_no_time_between(
     rig: Rigs, unit: int

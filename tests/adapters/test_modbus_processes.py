@@ -27,6 +27,8 @@ from tests.processes.program import PATIENCE_S, Program
 from tests.sim.host import Host
 from tests.sim.orders import order_of
 
+pytestmark = pytest.mark.slow
+
 BAUD = 115_200
 A_MOMENT_S = 1.5
 # A test server's processes may be kept waiting for longer than a table's.

@@ -26,6 +26,8 @@ from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import FAST, People
 from tests.processes.test_metrics import scrape
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = "E" * 40
 """Another table's public key."""
 

@@ -21,15 +21,6 @@ from tests.processes.conftest import mark as mark
 SCREENS = Path(__file__).parents[2] / ".screens"
 """Where the pictures of the last run lie."""
 SPEED = 20.0
-LIMIT_S = 180
-"""After which a test hangs: a hall, a console, browsers and waiting people on a busy computer."""
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give every test here that time."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.timeout(LIMIT_S))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -18,6 +18,8 @@ from controller.cli import main
 from controller.trials.campaign import plan
 from tests.processes.processes import left_over
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ZEROS = (
     "wrong_released", "wrong_blame", "events_lost", "events_doubled", "unproved", "stuck",

@@ -6,6 +6,8 @@ from controller.trials.campaign.life import run_life
 from controller.trials.campaign.values import LifePlan, Moment
 from sim.mechanics.faults import Wear, parse_fault
 
+pytestmark = pytest.mark.slow
+
 # What went wrong, seeds of it, and the faults: behind what, how many milliseconds, which.
 FOUND = [
     (

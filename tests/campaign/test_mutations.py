@@ -7,6 +7,8 @@ import pytest
 
 from tests.campaign.mutations import Mutation, campaign_at, mutated, mutations, plant
 
+pytestmark = pytest.mark.slow
+
 ALL = mutations()
 ALWAYS = 2
 """How many of them are tried in every run, whatever its scale."""

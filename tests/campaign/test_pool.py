@@ -22,6 +22,8 @@ from tests.campaign.lives import (
     third_and_later_wrong,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_reports_come_in_the_order_of_the_lives_however_long_each_takes(jobs: int) -> None:

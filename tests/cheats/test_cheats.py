@@ -8,7 +8,7 @@ from tests.cheats import cards, cuts, matches, openings, past, rejects, seeds, s
 from tests.cheats.changed import BOOK, RUN, VICTIM, Cheat, Evening, said, spend
 from tests.cheats.evenings import THREE_DEALS
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 CHEATS = (
     *seeds.CHEATS,
     *steps.CHEATS,

@@ -11,6 +11,8 @@ from tests.cheats.changed import Evening, said, spend
 from tests.cheats.evenings import EVENINGS
 from tests.proof.browser import Browser
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("evening", EVENINGS, ids=lambda each: each.name)
 def test_an_honest_machine_gives_no_finding(

@@ -31,7 +31,7 @@ from tests.journal.scripted import ScriptedTable, write_journal
 from tests.machine.stages import all_press, ordered
 from tests.machine.test_deal_ahead import deal_one_played
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 STALE = "an old word was taken for a new one"
 AGAIN = "nobody ordered that it be dealt again"
 

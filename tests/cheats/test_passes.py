@@ -10,7 +10,7 @@ from tests.cheats.changed import VICTIM, said, spend
 from tests.cheats.evenings import THREE_DEALS
 from tests.cheats.rows import Change, Rows, changed, of
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 _EVENT = 5
 """Bytes of an event in a row: its code is the first, its index the fourth."""
 

@@ -20,7 +20,7 @@ from tests.cheats.evenings import THREE_DEALS, one_deal
 from tests.cheats.past import TwoPasts, kept
 from tests.journal.scripted import rechained, write_rows
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 
 
 def head_file(folder: Path, heads: list[KeptHead]) -> Path:

@@ -15,7 +15,7 @@ from tests.cheats.changed import Cheat, Evening, said, spend
 from tests.cheats.evenings import A_LOOK_S, BRISK
 from tests.machine.stages import A_MOMENT_S, ordered
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 
 
 @pytest.mark.parametrize("cheat", records.CHEATS, ids=str)

@@ -19,7 +19,7 @@ from tests.cheats.changed import DEALING, TABLE, Evening, keep, said, spend
 from tests.cheats.evenings import one_deal
 from tests.cheats.rejects import CARDS, LyingDealing, LyingTable
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 DEALS = 3000
 LYING = {TABLE: LyingTable, DEALING: LyingDealing}
 

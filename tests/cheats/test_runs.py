@@ -9,7 +9,7 @@ from tests.cheats.changed import VICTIM, Evening, said, spend
 from tests.cheats.evenings import A_VOID_BETWEEN, THREE_DEALS
 from tests.cheats.rows import Change, Rows, changed, of
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 OTHER = "0badb007"
 NOT_OPENED, OVER = f"is of run {OTHER}, which was not opened before it", "another one was begun"
 

@@ -18,7 +18,7 @@ from tests.cheats.changed import BOOK, COUNTER, DEALING, WIRE_LOG, Evening, said
 from tests.cheats.cuts import DwellingCounter, GroundByTheDisplay
 from tests.cheats.evenings import BY_PRESS, CUT, dealt
 
-pytestmark = pytest.mark.virtual
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 
 
 async def test_a_card_that_went_elsewhere_unseen_is_known_to_whose_hand_it_was_in(

@@ -25,7 +25,7 @@ def _numbers() -> Iterator[int]:
     return itertools.count(1)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgres)])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path, _numbers: Iterator[int]) -> str:
     """An empty database of either kind."""
     if request.param == "sqlite":

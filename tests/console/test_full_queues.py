@@ -3,6 +3,10 @@
 import asyncio
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 async def deaf(how: str) -> tuple[int | None, bytes, bytes]:
     process = await asyncio.create_subprocess_exec(

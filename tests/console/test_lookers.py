@@ -15,6 +15,8 @@ from controller.messages import Role
 from tests.console.until import until
 from tests.console.web import Events, listening, logged_in, served, standing, visitor
 
+pytestmark = pytest.mark.slow
+
 BROWSERS_SIX = 6
 
 

@@ -14,6 +14,8 @@ from controller.messages import Command, Reply
 from tests.console.fake import ScriptedLine
 from tests.console.web import logged_in, refused, standing
 
+pytestmark = pytest.mark.slow
+
 FLOOD = 200
 
 

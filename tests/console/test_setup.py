@@ -468,6 +468,7 @@ async def test_listening_that_does_not_end_well_ends_and_is_waited_for_each_time
 # -- all of it, with a real table ------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_multicast
 async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_heard(
     tmp_path: Path, runtime_dir: Path

@@ -310,6 +310,7 @@ def test_every_route_says_here_for_whom_it_is() -> None:
     assert there == WHO.keys()
 
 
+@pytest.mark.slow
 async def test_every_route_lets_in_its_own_roles_and_no_other(console: Console) -> None:
     found: dict[str, set[str]] = {asked: set() for asked in WHO}
     async with served(console) as url:
@@ -453,6 +454,7 @@ async def test_strangers_who_ask_for_proofs_wait_for_each_other(
     assert most == MOST_STRANGERS
 
 
+@pytest.mark.slow
 async def test_one_person_has_so_many_pages_open_and_the_oldest_ends(console: Console) -> None:
     console.lookers = Lookers(most=2)
     async with (
@@ -497,6 +499,7 @@ async def _asked(url: str, sent: bytes) -> tuple[asyncio.StreamReader, asyncio.S
     return reader, writer
 
 
+@pytest.mark.slow
 async def test_who_asks_on_and_on_is_left_and_others_are_answered(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,8 @@ from tests.console.postgres import Cluster
 from tests.console.states import state
 from tests.console.until import until
 
+pytestmark = pytest.mark.slow
+
 PUBLIC, SECRET = (key.decode() for key in zmq.curve_keypair())
 ME = Identity("observer", PUBLIC, SECRET)
 Feeds = Callable[[int], "list[Sim]"]

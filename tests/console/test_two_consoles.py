@@ -18,6 +18,8 @@ from tests.console.postgres import Cluster
 from tests.console.test_people import LI, QUICK
 from tests.console.until import until
 
+pytestmark = pytest.mark.postgres
+
 _numbers = count(1)
 NOW_MS = 1_000_000
 

@@ -20,7 +20,7 @@ from sim.mechanics.truth import Truth
 from tests.crash.lives import Scene
 from tests.crash.test_kills import AWAY_S, BEHIND_S
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600), pytest.mark.slow]
 
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 BACK_OF = {one.id: BACKS[one.back] for one in TWO_SETS}

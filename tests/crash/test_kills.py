@@ -12,7 +12,7 @@ from controller.trials.mortal import Death
 from tests.crash.lives import Scene, Script
 from tests.crash.people import practice
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900), pytest.mark.slow]
 
 FAULTS = ("wrong_pocket:at=20", "unreadable:at=60,times=4")
 """A misdeal in the first attempt, and a card of the second that goes to the tray."""

@@ -15,7 +15,7 @@ from tests.crash.match_people import a_match
 from tests.crash.test_kills import AWAY_S, BEHIND_S
 from tests.match.table import INTL, varied
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600), pytest.mark.slow]
 
 FAULTS = ("wrong_pocket:at=20", "unreadable:at=60,times=4")
 """In the second deal: a misdeal, and in its next attempt a card that goes to the tray."""

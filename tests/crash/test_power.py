@@ -15,7 +15,7 @@ from tests.crash.lives import Scene
 from tests.crash.people import practice
 from tests.crash.test_kills import AWAY_S, BEHIND_S, FAULTS
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900), pytest.mark.slow]
 
 ENTRIES = 102
 """How many entries two deals have: the first with a misdeal before it and a turned-up card."""

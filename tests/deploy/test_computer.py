@@ -15,6 +15,8 @@ from controller.config import load_table
 from drivers.latency import LATENCY_MS, latency_ms
 from tests.deploy import fake_usb
 
+pytestmark = pytest.mark.system
+
 TABLE = """\
 [table]
 id = "T01"

@@ -30,7 +30,7 @@ from tests.isolation.looking import status
 from tests.processes.people import People
 from tests.processes.program import PATIENCE_S
 
-pytestmark = pytest.mark.usefixtures("as_root")
+pytestmark = [pytest.mark.usefixtures("as_root"), pytest.mark.system]
 MACHINE, GATEWAY = "dealtable-machine@.service", "dealtable-gateway@.service"
 NO_RIGHTS = ["0000000000000000"]
 

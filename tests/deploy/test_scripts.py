@@ -3,6 +3,7 @@ words. What they do is seen where it is done: .ci/slow, on a computer of the tab
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
 OWN = ("install.sh", "upgrade.sh", "uninstall.sh", "wheelhouse.sh")
 CI = ("slow", "slow_inside")
+SHELLCHECK = Path(sys.executable).with_name("shellcheck")
 
 
 def run(name: str, *words: object) -> subprocess.CompletedProcess[str]:
@@ -29,7 +31,7 @@ def run(name: str, *words: object) -> subprocess.CompletedProcess[str]:
     "path", [*(DEPLOY / name for name in OWN), *(ROOT / ".ci" / n for n in CI)]
 )
 def test_shellcheck_has_nothing_to_say(path: Path) -> None:
-    done = subprocess.run(["shellcheck", "-x", str(path)], capture_output=True, text=True)
+    done = subprocess.run([SHELLCHECK, "-x", path], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "")
 
 

@@ -10,6 +10,8 @@ import pytest
 
 from tests.deploy.confined import APPLIED, NEEDS_SYSTEMD, NO_LIMIT, Limits, directives
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parents[2]
 UNITS = ROOT / "deploy" / "units"
 NAMES = sorted(path.name for path in UNITS.glob("*.service"))

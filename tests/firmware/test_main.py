@@ -92,7 +92,7 @@ class BoardProcess:
 Start = Callable[[str], BoardProcess]
 
 
-@pytest.fixture(params=["cpython", "micropython"])
+@pytest.fixture(params=["cpython", pytest.param("micropython", marks=pytest.mark.micropython)])
 def start(request: pytest.FixtureRequest) -> Iterator[Start]:
     """Start a board: `start("dealer")`."""
     started: list[BoardProcess] = []

@@ -27,6 +27,8 @@ from tests.fuzz.of_orders import orders
 from tests.fuzz.of_wire import board_frames, decoder
 from tests.fuzz.targets import CORPUS, TARGETS, function
 
+pytestmark = pytest.mark.slow
+
 DEAL, TURN, LAPSE = 3, 4, 0
 TO_ONE_POCKET = bytes([0, DEAL, 0, 0x47, 0, 0, 0, 0])
 ONE_CARD = bytes([0, DEAL, 0, 0])

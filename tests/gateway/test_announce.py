@@ -24,6 +24,8 @@ from controller.gateway.certificates import create_keys
 from controller.gateway.gateway import open_gateway
 from controller.roster import fingerprint, read_certificate
 
+pytestmark = pytest.mark.slow
+
 LOOPBACK = ["127.0.0.1"]
 SOMEWHERE = Endpoints(
     table="T01", feed="tcp://127.0.0.1:1", commands="tcp://127.0.0.1:2", server_key=""

@@ -21,6 +21,8 @@ from controller.messages import Event, Reply, Role
 from controller.roster import moment
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, code, identity
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 10.0
 OTHERS = ("observer", "referee", "table")
 NOW = "2027-03-01T12:00:00.000Z"

@@ -109,6 +109,7 @@ FLOODS: dict[str, Callable[[int], list[bytes]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flood", FLOODS)
 async def test_who_floods_the_feed_is_put_out_and_the_others_miss_nothing(
     machine: ScriptedMachine,

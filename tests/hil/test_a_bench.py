@@ -12,6 +12,8 @@ from hil_tests.hands import PatientControl
 from tests.hil.conftest import Words
 from tests.hil.scripted import ScriptedPerson
 
+pytestmark = pytest.mark.slow
+
 SPEED = 10.0
 """Slow enough that a card of a deal can be waited for."""
 SHOWN = "whole_deal_gives or take_one_card or lid-1"

@@ -27,6 +27,7 @@ MISCHIEF = {
 SHOWN = "test_what_is_mild"
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_whatever_happens_behind_a_scenarios_back_is_found_and_spoils_no_other(
     scenarios: Words,

@@ -23,6 +23,8 @@ from hil_tests.program import Daemon, Process
 from hil_tests.table import Notes, Table
 from hil_tests.target import MOST_SCENARIOS, Kept, Reached, simulated_bench
 
+pytestmark = pytest.mark.slow
+
 STATE = State(
     table="T01",
     boot="00",

@@ -34,6 +34,7 @@ async def passes(scenarios: Words, firmware: str, part: Sequence[str], *, whole:
     assert "合格 passed" in shown.report.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 async def test_scenarios_pass_with_the_boards_under_cpython(
     scenarios: Words, request: pytest.FixtureRequest

@@ -11,6 +11,8 @@ from sim.inproc import own_firmware_hash
 from tests.hil.conftest import Words
 from tests.hil.test_bench_files import SMALL, bench_file
 
+pytestmark = pytest.mark.slow
+
 WHOLE_DEAL = "whole_deal_gives"
 USAGE = 4
 

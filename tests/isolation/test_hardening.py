@@ -16,6 +16,8 @@ from tests.isolation.apart import ApartTable, probe
 from tests.isolation.looking import PROC, part, status
 from tests.processes.people import People
 
+pytestmark = pytest.mark.slow
+
 TAKING = ("memory", "trace", "copy", "steal")
 INSIDE = (*TAKING, "environment", "maps", "handles", "folder")
 

@@ -26,6 +26,8 @@ from tests.processes.people import People, held_after_all
 from tests.processes.program import Program
 from tests.processes.units import Units
 
+pytestmark = pytest.mark.slow
+
 READY = "ready\n"
 
 # What nothing in the machine's process may be; `http` and its like would bring the network in.

@@ -38,6 +38,8 @@ from tests.isolation.conftest import StartAs
 from tests.isolation.looking import mode
 from tests.processes.conftest import Dealtable
 
+pytestmark = pytest.mark.system
+
 INFO = {
     "dealer": "/dev/null",
     "reader": "/dev/zero",

@@ -19,6 +19,8 @@ from tests.processes.conftest import SPEED, Dealtable
 from tests.processes.people import PATIENCE_S, People, another_gateway, held_after_all
 from tests.processes.program import Program
 
+pytestmark = pytest.mark.system
+
 NOBODY_ELSE = 4  # real, effective, saved and filesystem uid
 
 

@@ -13,6 +13,8 @@ from controller.whole_files import give, make_folder, put_new, put_over
 from tests.isolation.apart import MACHINE
 from tests.isolation.looking import mode
 
+pytestmark = pytest.mark.system
+
 OTHER = int(MACHINE)
 CALLS = ("open", "mkdir", "link", "replace", "fchown", "fchmod", "fsync", "stat", "fstat")
 """What the files are made with: between any two of these the folder's owner may do something."""

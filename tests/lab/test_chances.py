@@ -13,6 +13,8 @@ from controller.trials.lab.pockets import SAME_SEAT, chain
 from controller.trials.lab.seen import Seen
 from tests.lab.dealing import uniform
 
+pytestmark = pytest.mark.slow
+
 
 def test_two_cards_lie_in_one_hand_as_often_as_the_literature_says() -> None:
     assert Fraction(26, 107) == chances.PAIR

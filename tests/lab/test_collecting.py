@@ -11,6 +11,8 @@ from controller.trials.lab.chain import Entropy
 from controller.trials.lab.collect import Collected, Plan, collect, parts, run_part
 from controller.trials.lab.data import Deals
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ from scipy import stats
 from controller.trials.lab.family import FAMILY, LEVEL, holm, judged
 from tests.lab.dealing import uniform
 
+pytestmark = pytest.mark.slow
+
 DEALS = 150
 _SURE = 1e-6
 _EVEN = [one.name for one in FAMILY if one.name not in ("repeated", "own-place", "successive")]

@@ -7,6 +7,8 @@ from controller.trials.lab.family import FAMILY, judged
 from tests.lab.dealing import production
 from tests.lab.flaws import FLAWS, flawed
 
+pytestmark = pytest.mark.slow
+
 DEALS = 1_000
 
 

@@ -9,6 +9,8 @@ from controller.trials.lab import full
 from controller.trials.lab.data import Deals, Source, Verdict
 from sim.mechanics.faults import Wear, parse_fault
 
+pytestmark = pytest.mark.slow
+
 SEED = 3
 
 

@@ -29,6 +29,8 @@ from controller.trials.lab.stated import BEGIN, END, stated, written
 from tests.lab.dealing import production
 from tests.lab.flaws import flawed
 
+pytestmark = pytest.mark.slow
+
 LAB_PAGE = Path(collecting.__file__).parents[1] / "LAB.md"
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -16,6 +16,8 @@ from controller.trials.lab.seen import Seen
 from controller.trials.lab.stack import collected, gathered, new_set, riffled
 from tests.lab.dealing import production, routed, uniform
 
+pytestmark = pytest.mark.slow
+
 
 @given(
     said=st.lists(st.sampled_from(list(Verdict)), min_size=108, max_size=108),

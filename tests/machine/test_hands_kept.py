@@ -290,6 +290,7 @@ def lingering(
     return play
 
 
+@pytest.mark.slow
 async def test_hands_are_opened_wherever_the_daemon_died(
     tmp_path: Path, runtime_dir: Path, scale: Callable[[int], int]
 ) -> None:

@@ -27,7 +27,7 @@ from tests.crash.lives import Scene
 from tests.machine.stages import MATCH, PAIRS
 from tests.match.table import INTL
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900), pytest.mark.slow]
 GLANCE_S = 0.2
 PATIENCE_S = 900.0
 DEALS = 2

@@ -88,6 +88,7 @@ def deals(*orders: str, **first: Any) -> tuple[Deal, ...]:
     return (Deal(orders[0], **first), *(Deal(order) for order in orders[1:]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [INTL, H])
 async def test_both_sides_come_to_a_and_one_passes_it(play: Play, name: str) -> None:
     played = await play(Script(load_profile(name), deals(*THROUGH_A)))
@@ -101,6 +102,7 @@ async def test_both_sides_come_to_a_and_one_passes_it(play: Play, name: str) -> 
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 async def test_huainan_is_back_at_two_after_three_failures_and_its_ties_are_choices(
     play: Play,
 ) -> None:

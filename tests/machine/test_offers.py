@@ -385,6 +385,7 @@ def _watch_act(at: Trial, seen: Callable[[], None]) -> None:
     acts.veto = veto  # type: ignore[method-assign]
 
 
+@pytest.mark.slow
 async def test_what_is_offered_is_taken_and_what_is_not_is_refused_as_it_was_told(
     scale: Callable[[int], int], tmp_path: Path, runtime_dir: Path
 ) -> None:

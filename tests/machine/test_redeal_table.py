@@ -54,13 +54,21 @@ def agrees(row: Seen, written: list[Seen]) -> None:
         assert row in rows_of(PAGE.read_text("utf-8"))
 
 
-MADE = [(trouble, stage) for trouble in TROUBLES for stage in trouble.stages]
+MADE = [
+    pytest.param(
+        trouble,
+        stage,
+        id=f"{trouble.reason}: {trouble.how}, {stage}",
+        marks=() if stage == trouble.stages[0] else pytest.mark.slow,
+    )
+    for trouble in TROUBLES
+    for stage in trouble.stages
+]
+"""Each reason at every stage; the core has the first stage of each."""
 
 
 @pytest.mark.virtual
-@pytest.mark.parametrize(
-    ("trouble", "stage"), MADE, ids=[f"{each.reason}: {each.how}, {at}" for each, at in MADE]
-)
+@pytest.mark.parametrize(("trouble", "stage"), MADE)
 async def test_a_trouble_ends_its_attempt_or_leaves_the_hands_as_the_page_says(
     trouble: Trouble, stage: str, ground: Ground, written: list[Seen]
 ) -> None:

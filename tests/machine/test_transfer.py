@@ -253,6 +253,7 @@ async def test_both_journals_name_each_other_and_verify_clean(hall: Hall) -> Non
         assert verify(hall.state_dir(name)).findings == []
 
 
+@pytest.mark.slow
 async def test_a_match_begins_at_one_table_loses_it_and_ends_at_a_third(hall: Hall) -> None:
     """The machine dies in mid-deal: two deals by hand there, then on to two other tables."""
     first, second, third = [await hall.table(name) for name in ("T01", "T02", "T03")]
@@ -593,6 +594,7 @@ async def test_there_is_nothing_to_move_without_a_match_or_under_a_signed_sheet(
     assert await refused(here, CHIEF, "transfer", table="T02") == "WRONG_PHASE"
 
 
+@pytest.mark.slow
 async def test_a_young_table_takes_an_old_match(hall: Hall) -> None:
     """Its clock goes forward, so that no moment of the match lies before its beginning."""
     here = await hall.table("T01")

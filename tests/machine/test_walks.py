@@ -13,7 +13,7 @@ from tests.machine.disturber import SAID
 from tests.machine.walk import Walk
 from tests.match.table import BIG_TWO, INTL, B, H, N, from_level, timed, varied
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(7200)]
+pytestmark = [pytest.mark.virtual, pytest.mark.timeout(7200), pytest.mark.slow]
 
 WALKS = 150
 PROFILES: tuple[Callable[[], Profile], ...] = (

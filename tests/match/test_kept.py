@@ -85,6 +85,7 @@ def test_who_plays_is_the_same_after_the_journal() -> None:
         assert again(meeting(stage), Meeting) == meeting(stage)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", profile_names())
 def test_a_match_moved_to_another_table_is_the_match_it_was(

@@ -23,6 +23,8 @@ from controller.rules.rulebooks import load_profile, profile_names
 
 from .people import People, meeting
 
+pytestmark = pytest.mark.slow
+
 LONGEST = 20_000
 """Events after which a match counts as stuck; they take some hundreds."""
 

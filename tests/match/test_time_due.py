@@ -79,6 +79,7 @@ def test_a_deal_that_is_due_ends_with_the_margin() -> None:
     assert table.tick(1).phase is Phase.OVER
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", profile_names())
 def test_ticks_at_the_due_moments_say_and_change_all_that_ticks_each_second_do(

@@ -22,6 +22,8 @@ from .people import People, meeting
 from .table import GUANDAN, from_level, timed, varied
 from .test_refusals import SAMPLES
 
+pytestmark = pytest.mark.slow
+
 
 def _due(match: GuandanMatch) -> dict[str, bool]:
     """What holds while a deal is due and not begun."""

@@ -162,6 +162,7 @@ EVERY = 20
 """Of the states of a whole match: two in a row hardly differ."""
 
 
+@pytest.mark.slow
 @pytest.mark.virtual
 @pytest.mark.parametrize(("name", "deals"), MATCHES, ids=[name for name, _ in MATCHES])
 async def test_a_whole_match_of_each_profile_fits(

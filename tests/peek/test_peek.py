@@ -23,6 +23,8 @@ from tests.peek.onlooker import Onlooker, Plan, audience
 from tests.peek.overheard import CLIENT, MACHINE_SOCKET, NETWORK, PINS, SECOND_GATEWAY, overheard
 from tests.peek.truth import Before, secrets_of
 
+pytestmark = pytest.mark.slow
+
 FROM_KING = '[levels]\nstart = "K"'
 WHOLE = ("NS", "NS", "NS", "NS", "EW", "EW", "EW", "EW", "NS", "NS")
 THROUGH_A = ("NS", "EW", "NS", "NS")

@@ -35,6 +35,8 @@ from tests.peek.test_reading import a_run, patterns
 from tests.peek.truth import words_of
 from tests.peek.wrapped import is_text
 
+pytestmark = pytest.mark.slow
+
 OF_MACHINE = {
     MACHINE_SOCKET: {MACHINE_SOCKET, SECOND_GATEWAY},
     PINS: {PINS},

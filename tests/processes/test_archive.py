@@ -14,6 +14,8 @@ from controller.trials.hall_console import RunningConsole, console
 from controller.trials.players import players
 from tests.console.postgres import Cluster, cluster
 
+pytestmark = pytest.mark.postgres
+
 SPEED = 50.0
 OUTAGE_S = 60
 LAST_S = 60.0

@@ -16,6 +16,8 @@ from tests.processes.conftest import Start
 from tests.processes.people import People
 from tests.processes.program import Program
 
+pytestmark = pytest.mark.slow
+
 UID = "00000000000000b1"
 
 

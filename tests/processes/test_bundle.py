@@ -15,6 +15,8 @@ from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable
 from tests.processes.people import People
 
+pytestmark = pytest.mark.slow
+
 PARTS = {
     "configuration.json",
     "endpoints.json",

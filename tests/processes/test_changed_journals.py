@@ -17,6 +17,8 @@ from tests.processes.conftest import Dealtable, Demo, Start
 from tests.processes.people import People
 from tests.processes.program import Done
 
+pytestmark = pytest.mark.slow
+
 JOURNAL = "journal.db"
 NUMBER_BYTES = 8
 

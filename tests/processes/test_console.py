@@ -91,6 +91,7 @@ async def test_what_the_table_refuses_is_told_in_its_words(
         assert error["message_zh"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
     running: RunningConsole, table: RunningTable
@@ -112,6 +113,7 @@ async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
         assert len(await commands(client, table, HOLD["id"])) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_table(
     tmp_path: Path, runtime_dir: Path
@@ -204,6 +206,7 @@ async def test_a_configuration_that_cannot_be_used_is_one_line(
     assert len(done.err.strip().splitlines()) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_a_demo_opens_a_console_over_its_tables(
     start: Start, tmp_path: Path, mark: str
@@ -225,6 +228,7 @@ async def test_a_demo_opens_a_console_over_its_tables(
     assert not await left_over(mark, 10)
 
 
+@pytest.mark.slow
 async def test_a_demo_without_a_console_opens_none(dealtable: Dealtable, tmp_path: Path) -> None:
     folder = tmp_path / "demo"
     words = ("demo", "--deals", 1, "--speed", 20, "--no-console", "--state-dir", folder)

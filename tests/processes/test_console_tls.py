@@ -12,6 +12,8 @@ from controller.messages import Role
 from tests.console.certificates import certificate
 from tests.processes.conftest import Start
 
+pytestmark = pytest.mark.slow
+
 PIN = "4711"
 
 

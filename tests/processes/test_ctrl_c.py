@@ -46,6 +46,7 @@ async def test_ctrl_c_of_a_demo_that_deals_leaves_nothing_running(
     assert not folder.exists()
 
 
+@pytest.mark.slow
 async def test_ctrl_c_while_the_daemon_still_starts_leaves_nothing_running(
     terminal: Terminal, mark: str, tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ async def test_ctrl_c_while_the_daemon_still_starts_leaves_nothing_running(
     assert b"Traceback" not in terminal.screen
 
 
+@pytest.mark.slow
 async def test_a_demo_whose_terminal_is_closed_leaves_nothing_running(
     terminal: Terminal, mark: str, tmp_path: Path
 ) -> None:
@@ -68,6 +70,7 @@ async def test_a_demo_whose_terminal_is_closed_leaves_nothing_running(
     assert not folder.exists()
 
 
+@pytest.mark.slow
 async def test_a_demo_that_is_killed_takes_its_processes_along_and_the_next_one_its_folder(
     terminal: Terminal, mark: str, tmp_path: Path, start: Start
 ) -> None:

@@ -66,6 +66,7 @@ async def test_boards_under_micropython_deal_the_same(
     assert (await dealtable("verify", tmp_path / "s")).code == 0
 
 
+@pytest.mark.slow
 async def test_two_tables_deal_side_by_side_each_with_its_own_journal(
     dealtable: Dealtable, tmp_path: Path
 ) -> None:

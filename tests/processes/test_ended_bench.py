@@ -16,7 +16,7 @@ WORDS = ("bench", "pixels", "--feeds", "10", "--browsers", "1", "--seconds", "60
 LOOKING = "with 1 browsers"
 PARTS = ("trials.feeds", "cli console", "trials.pixels", "chromium")
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.browser]
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from tests.processes.conftest import Dealtable
 from tests.processes.people import People
 from tests.processes.test_metrics import scrape
 
+pytestmark = pytest.mark.slow
+
 PER_TICK, TICK_S = 20, 0.02
 HUGE = 10_000_000
 

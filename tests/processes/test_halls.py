@@ -6,9 +6,13 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.processes.conftest import Dealtable, Start
 from tests.processes.processes import LOOK_S, children
 from tests.processes.program import PATIENCE_S
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_hall_says_what_it_cost_by_kind_of_process(

@@ -20,6 +20,8 @@ from controller.messages import Counters, Machine, Match, Phase, State
 from controller.roster import read_certificate
 from tests.processes.conftest import Dealtable, Start
 
+pytestmark = pytest.mark.slow
+
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
 STATE = State(
     table="T01",

@@ -5,12 +5,16 @@ import shutil
 import signal
 from pathlib import Path
 
+import pytest
+
 from controller.journal.store import STORE_NAME
 from controller.messages import Phase
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import People
 from tests.processes.program import Program
+
+pytestmark = pytest.mark.slow
 
 AT_REST = tuple(f"{STORE_NAME}{part}" for part in ("", "-wal", "-shm"))
 

@@ -22,6 +22,8 @@ from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable, Start
 from tests.processes.units import Units
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60.0
 LIFE_S = 20.0
 ANSWER_S = 3.0

@@ -13,6 +13,8 @@ from controller.journal.verify.sources import read
 from controller.trials.hall import RunningTable
 from tests.processes.people import People
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("level", LEVELS)
 async def test_no_log_level_tells_a_face_a_seed_or_a_key(

@@ -77,7 +77,9 @@ def event_file(folder: Path, name: str, settled: str) -> Path:
     return event
 
 
-@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize(
+    "name", [B, *(pytest.param(name, marks=pytest.mark.slow) for name in SHORT if name != B)]
+)
 async def test_a_match_goes_from_first_shuffle_to_signed_sheet_by_sockets_and_pins(
     tmp_path: Path, name: str
 ) -> None:
@@ -88,6 +90,7 @@ async def test_a_match_goes_from_first_shuffle_to_signed_sheet_by_sockets_and_pi
     assert (sheet["state"], sheet["rules"]["event_en"]) == ("signed", "Cup")
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_both_sides_come_to_a_and_one_passes_it(
     tmp_path: Path, scale: Callable[[int], int]

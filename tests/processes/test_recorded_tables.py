@@ -20,6 +20,8 @@ from tests.processes.conftest import SPEED
 from tests.processes.people import People
 from tests.processes.program import Done, Program
 
+pytestmark = pytest.mark.slow
+
 Start = Callable[..., Awaitable[Program]]
 Dealtable = Callable[..., Awaitable[Done]]
 KEPT = Path(__file__).parents[1] / "link" / "recordings"

@@ -18,7 +18,13 @@ SPOILED = {
 }
 
 
-@pytest.mark.parametrize("fault", SPOILED)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(fault, marks=() if fault == "missing_card" else pytest.mark.slow)
+        for fault in SPOILED
+    ],
+)
 async def test_a_spoiled_deal_is_refused_opened_and_dealt_again(
     fault: str, dealtable: Dealtable, tmp_path: Path
 ) -> None:

@@ -14,6 +14,8 @@ from controller.messages import Release, Role, State
 from controller.trials.hall import HallError, RunningTable
 from tests.processes.conftest import Dealtable, Start
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 
 import msgspec
+import pytest
 
 from controller.client.client import Client
 from controller.messages import Phase, Reply, Role, State
@@ -13,6 +14,8 @@ from tests.processes.conftest import SPEED, Dealtable, Start
 from tests.processes.people import CUT, SLOW
 from tests.processes.program import PATIENCE_S
 from tests.processes.units import Units
+
+pytestmark = pytest.mark.slow
 
 AGAIN_S = 0.05
 ABOUT = (1, 1)

@@ -3,8 +3,12 @@
 import json
 import signal
 
+import pytest
+
 from controller.trials.hall import RunningTable
 from tests.processes.conftest import Dealtable, Start
+
+pytestmark = pytest.mark.slow
 
 SEEN = {"at_rest", "lid", "landing", "pocket", "wrong_outlet", "count", "pulses", "lock"}
 """What no load of the computer can change: sensors and counts. Times are the computer's, too."""

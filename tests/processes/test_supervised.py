@@ -17,6 +17,8 @@ from tests.processes.conftest import Start
 from tests.processes.program import PATIENCE_S, Program
 from tests.processes.units import Units
 
+pytestmark = pytest.mark.slow
+
 WATCHDOG_S = 0.6
 LIVES = "WATCHDOG=1"
 

@@ -30,6 +30,8 @@ from tests.matches.at_hall import AtHall
 from tests.matches.expected import comparable
 from tests.processes.conftest import SPEED, Dealtable
 
+pytestmark = pytest.mark.slow
+
 PATIENCE_S = 60.0
 GLANCE_S = 0.1
 REFEREE, CHIEF, TABLE = Role.REFEREE, Role.CHIEF, Role.TABLE

@@ -77,6 +77,7 @@ def test_the_signature_is_the_known_one() -> None:
     check(signed, TABLE)
 
 
+@pytest.mark.slow
 @given(commands, commands)
 def test_a_signature_fits_its_own_command_alone(one: Command, other: Command) -> None:
     signed = sign(one, TABLE, SEED)

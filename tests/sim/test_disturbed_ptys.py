@@ -23,7 +23,13 @@ CARDS = 20
 Start = Callable[..., Awaitable[SimTable]]
 
 
-@pytest.fixture(params=["inside", "cpython", "micropython"])
+@pytest.fixture(
+    params=[
+        "inside",
+        pytest.param("cpython", marks=pytest.mark.slow),
+        pytest.param("micropython", marks=pytest.mark.micropython),
+    ]
+)
 def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
         return micropython(request.getfixturevalue("micropython"))

@@ -83,7 +83,9 @@ class Asker:
         return answer
 
 
-@pytest.fixture(params=["inside", "cpython", "micropython"])
+@pytest.fixture(
+    params=["inside", "cpython", pytest.param("micropython", marks=pytest.mark.micropython)]
+)
 def interpreter(request: pytest.FixtureRequest) -> Interpreter | None:
     if request.param == "micropython":
         return micropython(request.getfixturevalue("micropython"))

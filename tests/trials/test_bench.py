@@ -8,6 +8,8 @@ from controller.cli.bench import command
 from controller.trials.bench import registry
 from controller.trials.bench.registry import Figure, Unit, Value, figure, figures, measure, values
 
+pytestmark = pytest.mark.slow
+
 KNOWN = tuple(figures())
 """All of them, registered before a test patches the table."""
 

@@ -9,6 +9,8 @@ from controller.trials.campaign.blame import Suspects, needless, unaccounted, wo
 from sim.mechanics.faults import Fault, Struck, parse_fault
 from sim.mechanics.world import World
 
+pytestmark = pytest.mark.slow
+
 
 class Clockwork:
     """As much of a world as suspects ask: its time, and what is in force."""

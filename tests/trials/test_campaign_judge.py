@@ -18,6 +18,8 @@ from controller.trials.campaign.tape import Passage, Source
 from sim.mechanics.cards import Cards, PhysicalCard
 from sim.mechanics.truth import Truth
 
+pytestmark = pytest.mark.slow
+
 CARDS = 108
 SET = judge.CardSet(packs=2, faces=54, back=0)
 VECTORS: list[dict[str, Any]] = json.loads(

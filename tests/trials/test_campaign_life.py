@@ -35,6 +35,8 @@ from sim.inproc import BoardName
 from sim.mechanics.faults import Fault, Wear, parse_fault
 from sim.virtual import VirtualLoop, VirtualTimeError
 
+pytestmark = pytest.mark.slow
+
 IDEAL = Wear()
 
 

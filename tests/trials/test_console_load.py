@@ -10,6 +10,8 @@ from controller.trials.feeds import Called, Chain, example_state
 from controller.trials.pixels import Drawn
 from controller.trials.watched import LEAST_S, Times, memory, times, until_drawn_ms
 
+pytestmark = pytest.mark.slow
+
 CALLED = [Called("T1", 1_000, True), Called("T2", 1_500, True), Called("T1", 2_000, False)]
 
 

@@ -20,6 +20,8 @@ from sim.mechanics.faults import Fault
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.truth import Truth
 
+pytestmark = pytest.mark.slow
+
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 BACK_OF = {one.id: BACKS[one.back] for one in TWO_SETS}
 WHOLE = [face for face, n in enumerate(composition(2, jokers=True)) for _ in range(n)]

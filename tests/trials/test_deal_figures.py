@@ -15,6 +15,8 @@ from controller.trials.players import Dealt
 from controller.trials.waiting import Spread, Waiting
 from sim.mechanics.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 SEED, COMMITMENT = bytes(range(32)), bytes(32)
 ORDER = sequence(COMMITMENT, SEED, 41, 108)
 

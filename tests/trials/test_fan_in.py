@@ -14,6 +14,8 @@ from controller.trials.beside import feeds_beside
 from controller.trials.fan_in import Drained, Join, drained, joins
 from controller.trials.lone_lines import Span, lone_lines
 
+pytestmark = pytest.mark.slow
+
 FEW = 5
 
 

@@ -12,6 +12,8 @@ from controller.trials.costs import Cost, costs, since
 from controller.trials.hall import HallError, HallPlan, fallen, hall, simulator
 from controller.trials.players import players
 
+pytestmark = pytest.mark.slow
+
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 
 

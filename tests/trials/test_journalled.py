@@ -11,6 +11,8 @@ from controller.trials.bench import journals
 from controller.trials.hall import HallPlan, hall
 from controller.trials.journalled import Journalled, journalled
 
+pytestmark = pytest.mark.slow
+
 EVENTS_OF_A_CARD = 4
 """At the window, read, at the gate, landed."""
 

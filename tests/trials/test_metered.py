@@ -10,6 +10,8 @@ from controller.trials.hall import HallError, HallPlan, hall, simulator
 from controller.trials.metered import metered, passed
 from controller.trials.players import players
 
+pytestmark = pytest.mark.slow
+
 
 def said(*rows: tuple[str, str, tuple[int, ...], float]) -> MetricsMessage:
     return MetricsMessage(

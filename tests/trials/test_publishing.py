@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from controller.messages import Phase, State
 from controller.trials.publishing import publishing
+
+pytestmark = pytest.mark.slow
 
 
 async def test_the_whole_way_and_the_bare_one_bring_the_same_state_to_a_subscriber(

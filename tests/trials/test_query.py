@@ -10,6 +10,8 @@ from controller.trials import query
 from controller.trials.query import asked
 from drivers.firmware import wire
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.timeout(120)
 async def test_a_board_is_asked_in_turns_with_a_process_that_echoes_as_many_bytes() -> None:

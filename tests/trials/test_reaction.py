@@ -19,6 +19,8 @@ from drivers.firmware import wire
 from drivers.firmware.codec import Decoder
 from tests.peers.answering import Answering
 
+pytestmark = pytest.mark.slow
+
 _LATER_S = 0.02
 _ANSWERS = f"import os, time; os.read(0, 9); time.sleep({_LATER_S}); os.write(0, b'yes')"
 

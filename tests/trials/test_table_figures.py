@@ -15,6 +15,8 @@ from controller.trials.bench.registry import Unit
 from controller.trials.costs import resident_mib
 from drivers.firmware.codec import Decoder, encode
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def shortly(mocker: MockerFixture) -> None:

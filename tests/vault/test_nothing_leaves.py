@@ -212,6 +212,7 @@ def test_which_face_it_was_is_no_part_of_it(events: list[Any], other: int) -> No
 # Behind the end of an attempt.
 
 
+@pytest.mark.slow
 @pytest.mark.virtual
 async def test_behind_a_deals_end_no_object_holds_its_hands_its_looks_or_its_key(
     runtime_dir: Path,

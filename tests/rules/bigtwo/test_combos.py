@@ -173,6 +173,7 @@ def test_a_dumb_recogniser_agrees_on_random_plays(scale: Callable[[int], int]) -
     assert legal > scale(20_000) / 3
 
 
+@pytest.mark.slow
 def test_all_five_card_plays_with_the_three_of_diamonds_are_as_many_as_combinatorics_says() -> None:
     others = [face for face in range(52) if face != DIAMOND_3]
     found: Counter[str] = Counter()

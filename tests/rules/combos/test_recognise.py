@@ -27,6 +27,7 @@ def found_by_us(faces: list[Face], level: int) -> list[Found]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_every_substitution_of_wild_cards_agrees(scale: Scale) -> None:
     rng = random.Random(3)
