@@ -5,6 +5,7 @@ import pytest
 from importlinter.cli import lint_imports
 
 from tests.architecture.contracts import ArrowsContract, ReservedContract
+from tests.rows import each_row
 
 SESSION = {"root_packages": ["controller", "drivers", "sim"]}
 
@@ -26,7 +27,7 @@ def test_every_package_of_the_house_has_an_arrow_or_is_shared(pytestconfig: pyte
             assert f"{name} ->" in text or f'{name}",' in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("importer", "imported", "kept"),
     [
         ("controller.deal.lock", "controller.rules", True),

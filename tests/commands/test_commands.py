@@ -14,6 +14,7 @@ from controller.messages import Phase, Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.records import Penalty
 from controller.tomlwords import prints
+from tests.rows import each_row
 
 READING = {"snapshot", "events", "sheet", "rulings", "document", "foresee", "lost_time", "offers"}
 AT_THE_TABLE = {"seat", "cut", "confirm", "out", "call", "claim_count", "answer", "choose"}
@@ -154,7 +155,7 @@ BAD: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("cmd", "args", "found", "expected"), BAD)
+@each_row(("cmd", "args", "found", "expected"), BAD)
 def test_bad_arguments_are_told_in_one_line(
     cmd: str, args: dict[str, Any], found: str, expected: str
 ) -> None:
@@ -202,7 +203,7 @@ def _first(field: dict[str, Any]) -> Any:
     return {"boolean": True}[field["type"]]
 
 
-@pytest.mark.parametrize("cmd", COMMANDS)
+@each_row("cmd", COMMANDS)
 def test_the_examples_of_every_command_are_taken(cmd: str) -> None:
     said = example(cmd)
     if cmd == "rulings" or cmd == "propose":

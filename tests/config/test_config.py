@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from controller.config import ConfigError, TableConfig, load_sim, load_table
+from tests.rows import each_row
 
 TABLE = """
 [table]
@@ -111,7 +112,7 @@ def test_the_examples_are_right(name: str, request: pytest.FixtureRequest) -> No
     assert load_table(example) if name == "table.toml" else load_sim(example)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new", "line"),
     [
         ('port = "/dev/pts/3"', 'prt = "x"', 'dealer.prt: unknown key, did you mean "port"?'),

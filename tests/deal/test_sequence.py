@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.deal import sequence as fair
+from tests.rows import each_row
 
 VECTORS = Path(fair.__file__).with_name("vectors.json")
 SEEDS = st.binary(min_size=32, max_size=32)
@@ -91,7 +92,7 @@ def test_every_order_of_a_small_deck_comes_from_equally_many_draws(cards: int) -
     assert set(found.values()) == {hand**4}
 
 
-@pytest.mark.parametrize("bound", range(2, 109))
+@each_row("bound", range(2, 109))
 def test_each_number_is_drawn_by_equally_many_bytes_and_the_rest_are_thrown_away(
     bound: int,
 ) -> None:

@@ -1,10 +1,8 @@
-"""The 88 worked examples: examples.toml asked of the code, one test for each case."""
+"""The 88 worked examples: examples.toml asked of the code."""
 
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from controller.rules.profile import rules_of
 from tests.examples import (
@@ -17,6 +15,7 @@ from tests.examples import (
     checks_tribute,
 )
 from tests.examples.examples import Run, examples, runs
+from tests.rows import each_row
 
 IDS = [f"{number:02}" for number in range(1, 89)]
 
@@ -62,7 +61,7 @@ PROVISIONAL_EVERYWHERE = {"cards.pip_value"}
 RUNS = list(runs())
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@each_row("run", RUNS, ids=lambda run: run.name)
 def test_example(run: Run, tmp_path: Path) -> None:
     got = CHECKS[run.case.check](run.profile(tmp_path), **run.case.given)
     assert {key: got.get(key, "(no answer)") for key in run.case.expect} == run.case.expect
@@ -72,24 +71,19 @@ def test_every_example_is_there_once_and_in_order() -> None:
     assert [example.id for example in examples()] == IDS
 
 
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
+@each_row("run", RUNS, ids=lambda run: run.name)
 def test_an_example_says_p_exactly_where_it_rests_on_a_provisional_key(
     run: Run, tmp_path: Path
 ) -> None:
     profile = run.profile(tmp_path)
     known = {*rules_of(profile), *PROVISIONAL_EVERYWHERE}
     assert set(run.rests_on) <= known
-    assert run.source[:2] in ("S ", "D ", "P ")
-    assert run.provisional == any(profile.article(key) is None for key in run.rests_on)
-
-
-@pytest.mark.parametrize("run", RUNS, ids=lambda run: run.name)
-def test_a_key_that_an_example_rests_on_is_provisional(run: Run, tmp_path: Path) -> None:
-    profile = run.profile(tmp_path)
     assert [key for key in run.rests_on if profile.article(key) is not None] == []
+    assert run.source[:2] in ("S ", "D ", "P ")
+    assert run.provisional == bool(run.rests_on)
 
 
-def test_a_provisional_example_is_seen_in_the_name_of_its_test() -> None:
+def test_a_provisional_example_is_seen_in_its_name() -> None:
     assert {run.name for run in RUNS if run.provisional} == {
         run.name for run in RUNS if run.name.endswith("-provisional")
     }
@@ -101,7 +95,7 @@ def test_every_example_expects_something() -> None:
     assert [run.name for run in RUNS if not run.case.expect] == []
 
 
-def test_no_two_tests_have_one_name() -> None:
+def test_no_two_examples_have_one_name() -> None:
     names = [run.name for run in RUNS]
     assert len(set(names)) == len(names)
 

@@ -20,6 +20,7 @@ from tests.machine.redeal_page import REASONS
 from tests.machine.stages import STAGES, alerts, ordered, refused
 from tests.machine.troubles import TROUBLES, Ground
 from tests.match.test_refusals import REFUSED
+from tests.rows import each_row
 
 PLAYED = {trouble.reason for trouble in TROUBLES} | {"COUNT_WRONG"}
 """Reasons of attempts: tests/machine/test_redeal_table.py plays every one of them."""
@@ -235,7 +236,7 @@ def test_every_code_is_raised_by_a_test_and_every_test_raises_a_code() -> None:
     assert raised == set(catalogue())
 
 
-@pytest.mark.parametrize("code", TOLD)
+@each_row("code", TOLD)
 def test_the_test_that_raises_a_code_is_there_and_speaks_of_it(code: str) -> None:
     path, _, name = TOLD[code].partition("::")
     source = source_of(TESTS / path, name)

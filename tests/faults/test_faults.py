@@ -4,6 +4,7 @@ import pytest
 
 from controller.faults import Fault, catalogue, fault, fault_name
 from drivers import errors
+from tests.rows import each_row
 
 EVERY = {
     "pocket": "N",
@@ -18,10 +19,7 @@ EVERY = {
 }
 
 
-@pytest.fixture(params=list(catalogue().values()), ids=lambda row: row.name)
-def row(request: pytest.FixtureRequest) -> Fault:
-    assert isinstance(request.param, Fault)
-    return request.param
+every_fault = each_row("row", catalogue().values(), ids=lambda row: row.name)
 
 
 def test_codes_and_names_are_unique(request: pytest.FixtureRequest) -> None:
@@ -36,6 +34,7 @@ def test_rows_stand_in_the_order_of_their_codes() -> None:
     assert codes == sorted(codes)
 
 
+@every_fault
 def test_a_fault_says_cause_and_action_in_both_languages(row: Fault) -> None:
     for text in (row.cause(), row.action()):
         assert text
@@ -44,12 +43,14 @@ def test_a_fault_says_cause_and_action_in_both_languages(row: Fault) -> None:
         assert re.search(r"[\u4e00-\u9fff]", text)
 
 
+@every_fault
 def test_both_languages_show_the_same_evidence(row: Fault) -> None:
     assert placeholders(row.cause_en) == placeholders(row.cause_zh)
     assert placeholders(row.action_en) == placeholders(row.action_zh)
     assert set(placeholders(row.cause_en)) <= set(EVERY)
 
 
+@every_fault
 def test_a_text_without_evidence_has_no_gap(row: Fault) -> None:
     for text in (row.cause(), row.cause(language="zh"), row.action(), row.action(language="zh")):
         assert not re.search(r"[{}\[\]]|  |[:：（(]$| $", text)

@@ -20,6 +20,7 @@ from controller.rules.penalties.records import Record
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.seats import ALL
+from tests.rows import each_row
 
 from .people import People, charge_of, meeting
 from .table import GUANDAN, Table
@@ -42,7 +43,7 @@ def _is_plain(value: object) -> bool:
     return type(value) in PLAIN
 
 
-@pytest.mark.parametrize("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
+@each_row("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
 def test_an_event_of_every_kind_is_the_same_after_the_journal(kind: type[events.Event]) -> None:
     for said in SAMPLES[kind]:
         event: Any = kind(at_ms=12, **said)
@@ -86,7 +87,6 @@ def test_who_plays_is_the_same_after_the_journal() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", profile_names())
 def test_a_match_moved_to_another_table_is_the_match_it_was(
     name: str, scale: Callable[[int], int]

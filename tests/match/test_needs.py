@@ -25,6 +25,7 @@ from controller.match.effects import (
 from controller.match.needs import WORDS, Moved, Overrun, asked, overrun, still_needed
 from controller.messages import Role, Seat
 from controller.rules.profile import GuandanProfile
+from tests.rows import each_row
 
 from .table import GUANDAN, INTL, B, N, Table, knockout, timed, varied
 
@@ -61,7 +62,7 @@ def test_what_a_clock_asks_a_referee_for_are_its_offences() -> None:
     assert kinds == set(get_args(Overrun))
 
 
-@pytest.mark.parametrize("kind", sorted(get_args(Kind)))
+@each_row("kind", sorted(get_args(Kind)))
 def test_an_announcement_calls_nobody(kind: Kind) -> None:
     says = ClockSays(Due(kind=kind, at_ms=1, seat="N"))
     assert asked(says) == ((kind, "N") if kind in get_args(Overrun) else None)

@@ -11,6 +11,7 @@ from controller.match.phase import Phase, called
 from controller.match.presses import held, pressed
 from controller.match.refusals import RefusedError
 from controller.messages import Seat
+from tests.rows import each_row
 
 from .table import Table, choosing, knockout
 
@@ -77,12 +78,12 @@ def test_there_is_a_table_in_every_phase() -> None:
     }
 
 
-@pytest.mark.parametrize("phase", Phase)
+@each_row("phase", Phase)
 def test_a_short_press_means_one_thing_in_each_phase(phase: Phase) -> None:
     assert meant(TABLES[phase](), "E") == PRESSED.get(phase, "WRONG_PHASE")
 
 
-@pytest.mark.parametrize("phase", Phase)
+@each_row("phase", Phase)
 def test_a_held_button_means_that_he_is_out_and_nothing_else(phase: Phase) -> None:
     expected = events.OutSaid(at_ms=7, seat="E") if phase is Phase.PLAY else "WRONG_PHASE"
     assert _answer(held, TABLES[phase](), "E") == expected

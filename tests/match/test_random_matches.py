@@ -31,7 +31,6 @@ LONGEST = 20_000
 STAGES: tuple[Stage, ...] = ("swiss", "round_robin", "knockout")
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", profile_names())
 def test_every_match_comes_to_its_signatures(name: str, scale: Callable[[int], int]) -> None:
     profile, seen = load_profile(name), Counter[str]()

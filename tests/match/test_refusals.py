@@ -24,6 +24,7 @@ from controller.messages import Role
 from controller.rules.penalties.proposals import by_discretion
 from controller.rules.seats import ALL
 from controller.words import Words
+from tests.rows import each_row
 
 from .people import charge_of
 from .table import INTL, N, Table, choosing, timed
@@ -168,7 +169,7 @@ def test_every_refusal_has_its_scene() -> None:
     assert _codes() == set(REFUSED)
 
 
-@pytest.mark.parametrize("code", sorted(REFUSED))
+@each_row("code", sorted(REFUSED))
 def test_a_refusal_says_why_and_what_to_do_in_both_languages(code: str) -> None:
     assert catalogue()[code].misdeal is False
     english, chinese = Refusal(code, "♠1").text(), Refusal(code, "♠1").text("zh")
@@ -177,7 +178,7 @@ def test_a_refusal_says_why_and_what_to_do_in_both_languages(code: str) -> None:
     assert "{" not in english + chinese
 
 
-@pytest.mark.parametrize("code", sorted(REFUSED))
+@each_row("code", sorted(REFUSED))
 def test_a_refused_event_changes_nothing(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table()
@@ -208,7 +209,7 @@ EVIDENCE = {
 }
 
 
-@pytest.mark.parametrize("code", sorted(EVIDENCE))
+@each_row("code", sorted(EVIDENCE))
 def test_a_refusal_names_what_it_is_about(code: str) -> None:
     asked = REFUSED[code]
     table = asked.table().happens(asked.kind, **asked.said)
@@ -405,13 +406,11 @@ def _all_happen(match: Match, *, deeper: int) -> None:
                 _all_happen(after, deeper=deeper - 1)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", list(_tables()))
 def test_whatever_happens_in_whatever_phase_is_answered(name: str) -> None:
     _all_happen(_tables()[name].state, deeper=1)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", list(_tables()))
 def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
     state = _tables()[name].state
@@ -419,7 +418,7 @@ def test_whatever_happens_while_suspended_is_answered(name: str) -> None:
     _all_happen(suspended, deeper=1)
 
 
-@pytest.mark.parametrize("name", list(_tables()))
+@each_row("name", list(_tables()))
 def test_a_suspended_table_can_always_go_on(name: str) -> None:
     state = _tables()[name].state
     for _ in range(2):

@@ -80,7 +80,6 @@ def test_a_deal_that_is_due_ends_with_the_margin() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", profile_names())
 def test_ticks_at_the_due_moments_say_and_change_all_that_ticks_each_second_do(
     name: str, scale: Callable[[int], int]

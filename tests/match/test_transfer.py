@@ -26,6 +26,7 @@ from controller.match.transfer import (
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
+from tests.rows import each_row
 
 from .people import People, meeting
 from .test_refusals import SAMPLES
@@ -87,7 +88,6 @@ def differences(one: Any, other: Any, where: str = "") -> Iterator[tuple[str, An
         yield where, one, other
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", profile_names())
 def test_a_match_on_another_clock_is_the_same_but_for_its_times(
     name: str, scale: Callable[[int], int]
@@ -103,7 +103,7 @@ def test_a_match_on_another_clock_is_the_same_but_for_its_times(
         assert moved.now_ms == match.now_ms + SHIFT_MS
 
 
-@pytest.mark.parametrize("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
+@each_row("kind", get_args(MatchEvent), ids=lambda kind: str(kind.__name__))
 def test_every_time_in_an_event_moves_with_it(kind: Any) -> None:
     for said in SAMPLES[kind]:
         event = kind(at_ms=1_000_000, **said)
@@ -125,7 +125,6 @@ def times(data: Any, where: str = "") -> Iterator[str]:
         yield from times(value, f"{where}.{key}")
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", profile_names())
 def test_a_document_in_parts_leads_to_the_very_same_match(
     name: str, scale: Callable[[int], int]

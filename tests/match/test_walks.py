@@ -159,7 +159,6 @@ PROFILES = [
 ]
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("number", range(len(PROFILES)))
 def test_the_parts_of_a_match_never_contradict_each_other(
     number: int, scale: Callable[[int], int]

@@ -35,7 +35,6 @@ _SAID = (
     "missing",
 )
 _SECRET = hashlib.sha256(b"a table's signing key, for these vectors").digest()
-pytestmark = pytest.mark.timeout(3000)  # to write it anew, deals are lived first
 
 
 def said(standing: Standing) -> dict[str, Any]:

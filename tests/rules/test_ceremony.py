@@ -21,6 +21,7 @@ from controller.rules.result import Forfeited, Result, finish
 from controller.rules.rulebooks import load_guandan, load_profile
 from controller.rules.tribute import anti_plan, plan
 from controller.words import Words
+from tests.rows import each_row
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -276,11 +277,9 @@ def test_where_the_returns_decide_the_lead_is_open() -> None:
 # Traceable
 
 
-@pytest.mark.parametrize("profile", GUANDAN, ids=lambda profile: profile.name)
-@pytest.mark.parametrize("hand", [True, False])
-@pytest.mark.parametrize(
-    "previous", [None, finish("NS"), finish("NWS"), Forfeited("NS"), Forfeited("NS", "E")]
-)
+@each_row("profile", GUANDAN, ids=lambda profile: profile.name)
+@each_row("hand", [True, False])
+@each_row("previous", [None, finish("NS"), finish("NWS"), Forfeited("NS"), Forfeited("NS", "E")])
 def test_every_duty_rests_on_a_rule_with_an_article_or_provisional(
     profile: GuandanProfile, hand: bool, previous: Result | None
 ) -> None:

@@ -23,6 +23,7 @@ from controller.rules.conduct import (
 from controller.rules.profile import GuandanProfile
 from controller.rules.result import FinishError, finish
 from controller.rules.rulebooks import load_guandan
+from tests.rows import each_row
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -156,7 +157,7 @@ def test_what_is_no_legal_play_always_goes_back() -> None:
 # Ends
 
 
-@pytest.mark.parametrize("order", list(permutations(SEATS)))
+@each_row("order", list(permutations(SEATS)))
 def test_a_deal_ends_where_its_finish_order_is_complete(order: tuple[Seat, ...]) -> None:
     for count in range(5):
         out = order[:count]

@@ -7,6 +7,7 @@ from controller.rules.keys import all_keys, idle, remark, title, unset, value_wo
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.words import Words
+from tests.rows import each_row
 from tests.rules.rulebook_texts import changed
 from tests.rules.shapes import all_choices
 
@@ -18,7 +19,7 @@ def test_every_key_of_every_profile_has_words_and_no_other_key_has() -> None:
     assert set(all_keys()) == keys
 
 
-@pytest.mark.parametrize("key", all_keys())
+@each_row("key", all_keys())
 def test_a_key_is_explained_in_both_languages(key: str) -> None:
     words = all_keys()[key]
     for text in (words.label, words.about, title(key)):
@@ -31,7 +32,7 @@ def every_choice() -> list[tuple[str, str]]:
     return [(key, word) for key, words in all_choices().items() for word in sorted(words)]
 
 
-@pytest.mark.parametrize(("key", "word"), every_choice())
+@each_row(("key", "word"), every_choice())
 def test_a_choice_has_words_in_both_languages(key: str, word: str) -> None:
     told = value_words(key, word)
     if word in RANKS:
@@ -41,7 +42,7 @@ def test_a_choice_has_words_in_both_languages(key: str, word: str) -> None:
     assert re.search("[A-Za-z]", told.en)
 
 
-@pytest.mark.parametrize("key", all_keys())
+@each_row("key", all_keys())
 def test_no_words_are_given_for_a_choice_that_is_none(key: str) -> None:
     open_ones = {"true", "false", "0", "0:0", "[]"}
     assert set(all_keys()[key].choices) <= all_choices().get(key, frozenset()) | open_ones
@@ -55,7 +56,7 @@ def test_no_value_is_shown_as_the_program_writes_it(name: str) -> None:
             assert not re.search(r"_|True|False|None|\{|\[", text)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("key", "value", "en", "zh"),
     [
         ("ending.at_time", "stop_now", "the match ends at once, the deal does not count", None),
@@ -125,7 +126,7 @@ def test_a_remark_is_made_under_the_texts_that_it_is_about() -> None:
                 assert (remark(profile, key) is not None) == (profile.text in ("000", "001"))
 
 
-@pytest.mark.parametrize("key", all_keys())
+@each_row("key", all_keys())
 def test_a_remark_is_a_whole_sentence_in_both_languages_and_no_about_cites_a_text(key: str) -> None:
     words = all_keys()[key]
     for text in words.remarks.values():

@@ -3,6 +3,7 @@ import pytest
 from controller.cards import parse_face
 from controller.rules.profile import BigTwoProfile, GuandanProfile, Profile, leaves, rules_of
 from controller.rules.rulebooks import load_guandan, load_profile, profile_names
+from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed
 
 
@@ -83,7 +84,7 @@ SOURCED = {
 }
 
 
-@pytest.mark.parametrize(("where", "told"), SOURCED.items(), ids=lambda told: str(told))
+@each_row(("where", "told"), SOURCED.items(), ids=lambda told: str(told))
 def test_what_a_text_says_stands_with_its_article(
     where: tuple[str, str], told: tuple[object, str]
 ) -> None:
@@ -92,7 +93,7 @@ def test_what_a_text_says_stands_with_its_article(
     assert (rules_of(profile)[key], profile.article(key)) == told
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "key"),
     [
         ("international-000", "cutter_first"),

@@ -4,11 +4,10 @@ from functools import cache
 from importlib import resources
 from typing import NamedTuple
 
-import pytest
-
 from controller.rules.penalties.offences import catalogue
 from controller.rules.profile import rules_of
 from controller.rules.rulebooks import load_profile, profile_names
+from tests.rows import each_row
 from tests.rules.shapes import choices_of
 
 PAGE = resources.files("controller.rules").joinpath("PROFILES.md").read_text(encoding="utf-8")
@@ -89,7 +88,7 @@ def test_every_key_of_every_profile_has_a_row() -> None:
     assert {key for row in rows() for key in row.keys} == keys
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.rule)
+@each_row("row", rows(), ids=lambda row: row.rule)
 def test_what_a_row_names_is_there(row: Row) -> None:
     for name in row.where:
         module, _, path = name.partition(":")
@@ -101,12 +100,12 @@ def test_what_a_row_names_is_there(row: Row) -> None:
             thing = getattr(thing, step)
 
 
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.rule)
+@each_row("row", rows(), ids=lambda row: row.rule)
 def test_a_rule_without_code_has_a_reason(row: Row) -> None:
     assert row.where or row.reason.startswith("–: ")
 
 
-@pytest.mark.parametrize("key", sorted({key for row in rows() for key in row.keys}))
+@each_row("key", sorted({key for row in rows() for key in row.keys}))
 def test_a_key_with_a_choice_is_read_where_its_rows_say(key: str) -> None:
     told = [row for row in rows() if key in row.keys]
     if len(choices_of(key)) == 1 or any(not row.where or ": shown" in row.reason for row in told):

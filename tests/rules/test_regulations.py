@@ -11,6 +11,7 @@ from controller.rules.profile import Profile, rules_of
 from controller.rules.regulations import Point, Regulations, regulations
 from controller.rules.regulations_page import WIDTH, page, page_hash, profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
+from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed, event_file
 
 GUANDAN = [name for name in profile_names() if name != "bigtwo-2017-002"]
@@ -69,7 +70,7 @@ def test_matters_of_the_event_that_no_key_holds_are_listed(article: str) -> None
     assert article in {matter.article for matter in regulations(load_profile(NAME)).matters}
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "title"),
     [
         (name, title)

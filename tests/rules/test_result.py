@@ -12,6 +12,7 @@ from controller.rules.result import (
     finish,
     with_dead_hands,
 )
+from tests.rows import each_row
 
 
 @pytest.mark.parametrize(
@@ -36,7 +37,7 @@ def test_the_place_of_ups_partner_is_the_class_of_the_win(
     assert ended.winners == side_of(order[0])
 
 
-@pytest.mark.parametrize("order", list(permutations(SEATS)))
+@each_row("order", list(permutations(SEATS)))
 def test_any_order_of_four_is_a_finish_or_was_over_after_two(order: tuple[Seat, ...]) -> None:
     if order[1] == partner(order[0]):
         ended = finish(order[:2])
@@ -92,8 +93,8 @@ def test_a_dead_hand_is_last_and_all_behind_it_move_up(
     assert offender in ended.payers
 
 
-@pytest.mark.parametrize("order", list(permutations(SEATS)))
-@pytest.mark.parametrize("offender", SEATS)
+@each_row("order", list(permutations(SEATS)))
+@each_row("offender", SEATS)
 def test_a_dead_hand_never_wins_and_keeps_the_others_in_turn(
     order: tuple[Seat, ...], offender: Seat
 ) -> None:

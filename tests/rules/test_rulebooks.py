@@ -12,6 +12,7 @@ from controller.rules.rulebooks import (
     load_profile,
     profile_names,
 )
+from tests.rows import each_row
 from tests.rules.rulebook_texts import NAME, changed, event_file
 
 WRONG = [
@@ -44,7 +45,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "line"), WRONG)
+@each_row(("old", "new", "line"), WRONG)
 def test_a_wrong_profile_is_told_in_one_line(old: str, new: str, line: str) -> None:
     with pytest.raises(ProfileError) as told:
         changed(old, new)
@@ -91,7 +92,7 @@ def every_rule() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("name", "key"), every_rule())
+@each_row(("name", "key"), every_rule())
 def test_an_event_may_settle_any_single_rule(name: str, key: str, tmp_path: Path) -> None:
     before = load_profile(name)
     value = rules_of(before)[key]
@@ -157,7 +158,7 @@ CONTRADICTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("rules", "line"), CONTRADICTIONS)
+@each_row(("rules", "line"), CONTRADICTIONS)
 def test_rules_that_contradict_each_other_are_refused(
     rules: str, line: str, tmp_path: Path
 ) -> None:
@@ -198,8 +199,8 @@ def test_card_points_without_a_band_are_told_as_empty(tmp_path: Path) -> None:
         load_profile("bigtwo-2017-002", file)
 
 
-@pytest.mark.parametrize("key", ["profile", "title_en", "title_zh", "organizer"])
-@pytest.mark.parametrize(
+@each_row("key", ["profile", "title_en", "title_zh", "organizer"])
+@each_row(
     ("text", "line"),
     [
         ("", "empty, expected text"),
@@ -248,7 +249,7 @@ def test_the_name_of_a_profile_is_echoed_on_one_line() -> None:
     assert len(str(told.value)) < 250
 
 
-@pytest.mark.parametrize(("rules", "line"), WRONG_EVENTS)
+@each_row(("rules", "line"), WRONG_EVENTS)
 def test_a_wrong_event_names_its_file_and_key_in_one_line(
     rules: str, line: str, tmp_path: Path
 ) -> None:

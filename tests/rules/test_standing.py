@@ -23,6 +23,7 @@ from controller.rules.standing import (
     passes_a,
     shifted,
 )
+from tests.rows import each_row
 
 INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -55,8 +56,8 @@ def played(profile: GuandanProfile, before: Standing, result: Result, row: int =
 # -- the ladder ---------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", GUANDAN)
-@pytest.mark.parametrize(("order", "steps"), [("NS", 3), ("NWS", 2), ("NWE", 1)])
+@each_row("profile", GUANDAN)
+@each_row(("order", "steps"), [("NS", 3), ("NWS", 2), ("NWE", 1)])
 def test_ups_side_alone_climbs(profile: GuandanProfile, order: str, steps: int) -> None:
     after = played(profile, at_start(profile), finish(order))
     assert after.levels == Sides(2 + steps, 2)
@@ -75,7 +76,7 @@ def test_the_winners_play_their_own_level_next() -> None:
     assert level_due(INTL, played(INTL, standing(8, 5), finish("WNS"))) == 6
 
 
-@pytest.mark.parametrize("level", range(TWO, K + 1))
+@each_row("level", range(TWO, K + 1))
 def test_nobody_climbs_past_a_that_he_has_not_played(level: int) -> None:
     after = played(INTL, standing(level, 2), R12)
     assert min(level + 3, ACE) == after.levels.NS
@@ -97,8 +98,8 @@ def test_a_match_starts_at_the_level_of_its_rulebook() -> None:
 # -- passing A ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("profile", GUANDAN)
-@pytest.mark.parametrize(("result", "passes"), [(R12, True), (R13, True), (R14, False)])
+@each_row("profile", GUANDAN)
+@each_row(("result", "passes"), [(R12, True), (R13, True), (R14, False)])
 def test_a_is_passed_by_up_with_a_partner_who_is_not_last(
     profile: GuandanProfile, result: Result, passes: bool
 ) -> None:

@@ -27,6 +27,7 @@ from controller.rules.tribute import (
     required,
     required_value,
 )
+from tests.rows import each_row
 
 STD = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -82,7 +83,7 @@ def test_an_event_may_ask_for_tribute_after_a_forfeited_deal(tmp_path: Path) -> 
 # What is owed (RULES examples 21–24)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("hand", "level", "owed"),
     [
         ("♥2 ♠2 ♣A ♦K", 2, "♠2"),
@@ -156,7 +157,7 @@ def test_nobody_chooses_among_jokers() -> None:
 # 抗贡 (RULES examples 25–28)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("order", "big_jokers", "stands"),
     [
         ("NWS", "EE", True),
@@ -218,7 +219,7 @@ def test_an_event_may_ask_for_a_claim(tmp_path: Path) -> None:
 # Where tributes and returns go (RULES examples 10, 29–32)
 
 
-@pytest.mark.parametrize(("order", "payer"), [("NWS", "E"), ("NWE", "S"), ("ENS", "W")])
+@each_row(("order", "payer"), [("NWS", "E"), ("NWE", "S"), ("ENS", "W")])
 @every_rulebook
 def test_one_payer_pays_up_gets_something_back_and_leads(
     profile: GuandanProfile, order: str, payer: Seat
@@ -231,7 +232,7 @@ def test_one_payer_pays_up_gets_something_back_and_leads(
     assert told.article == ("CN5" if profile is B else "R4.4" if profile is N else "A10.1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("values", "payments", "returns", "leader"),
     [
         ({"E": 16, "W": 13}, "E→N W→S", "N→E S→W", "E"),

@@ -19,6 +19,7 @@ from controller.rules.bigtwo.combos import (
     strength,
 )
 from controller.rules.bigtwo.tables import BigTwo, Combos
+from tests.rows import each_row
 
 DIAMOND_3 = parse_face("♦3")
 
@@ -57,7 +58,7 @@ def test_the_seeds_own_examples_are_what_it_calls_them(text: str, kind: str) -> 
     assert combo(text).kind == kind
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",
@@ -80,7 +81,7 @@ def test_what_is_no_combination_has_no_reading(text: str) -> None:
     assert readings(cards(text)) == ()
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("higher", "lower"),
     [
         ("♦2", "♠A"),

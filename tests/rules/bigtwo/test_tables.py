@@ -7,6 +7,7 @@ from controller.rules.bigtwo.gaps import GAPS
 from controller.rules.bigtwo.tables import CARDS, BigTwo
 from controller.rules.profile import BigTwoProfile, rules_of
 from controller.rules.rulebooks import ProfileError, read_profile
+from tests.rows import each_row
 
 FILE = "bigtwo-2017-002.toml"
 TEXT = (resources.files("controller.rules") / "profiles" / FILE).read_text("utf-8")
@@ -20,7 +21,7 @@ def test_card_points_reach_as_far_as_a_hand(profile: BigTwoProfile) -> None:
     assert profile.bigtwo.scoring.card_points[-1].most == CARDS == profile.hand
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("old", "new", "line"),
     [
         ('"D3"', '"D1"', 'lead.holder: no card is called "D1"'),

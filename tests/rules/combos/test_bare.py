@@ -1,6 +1,7 @@
 import pytest
 
 from controller.rules.combos.judge import judge, judge_contained
+from tests.rows import each_row
 
 
 def notes(level: int, play: str, on: str | None = None, declare: str | None = None) -> list[str]:
@@ -49,7 +50,7 @@ def test_a_card_of_the_level_that_might_be_wild_is_told(
     assert notes(level, play, on) == said
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("play", "flush", "rules"),
     [
         ("34567", False, ["contained", "bare_suits"]),

@@ -9,6 +9,7 @@ from controller.rules.combos.judge import judge, judge_contained
 from controller.rules.combos.nonsense import Nonsense
 from controller.rules.combos.ruling import Containing, Laid, Reading, Ruling
 from controller.rules.rulebooks import ProfileError, load_profile, profile_names
+from tests.rows import each_row
 
 INTERNATIONAL = "international-000"
 BIG_TWO = "bigtwo-2017-002"
@@ -91,7 +92,7 @@ def rules_of(ruling: Ruling) -> list[str]:
     return [reason.rule for reason in reasons]
 
 
-@pytest.mark.parametrize(("level", "play", "on", "declare", "legal", "rule"), RULINGS)
+@each_row(("level", "play", "on", "declare", "legal", "rule"), RULINGS)
 def test_a_ruling_says_whether_and_why(
     level: int, play: str, on: str | None, declare: str | None, legal: bool, rule: str
 ) -> None:
@@ -202,7 +203,7 @@ def test_a_reading_shows_the_cards_as_they_are_laid(
     assert (cards_of(reading), reading.decides) == (cards, decides)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("declare", "cards"),
     [
         ("straight", "♦7 ♦8 ♦9 ♦10 J(♥2)"),

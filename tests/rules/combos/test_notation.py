@@ -11,6 +11,7 @@ from controller.rules.combos.nonsense import Nonsense, NotationError
 from controller.rules.combos.notation import Play, parse_level, parse_play, parse_ranks, play_text
 from controller.rules.combos.recognise import default_reading
 from controller.rules.order import is_joker, is_wild, natural
+from tests.rows import each_row
 from tests.rules.combos.plays import random_play
 
 SET = composition(2, jokers=True)
@@ -25,7 +26,7 @@ def faces_of(text: str, level: int = 2) -> str:
     return " ".join(map(face_text, parse(text, level).faces))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "faces"),
     [
         ("♠K", "♠K"),
@@ -68,7 +69,7 @@ def test_a_card_without_a_suit_is_known_as_such(text: str) -> None:
     assert [natural(face) for face in play.faces] == [13, 13, 6, 6, 2]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "place", "says"),
     [
         ("", 1, "the play is empty: write cards, such as KK66 H2"),

@@ -10,6 +10,7 @@ from controller.rules.combos.combo import KINDS, Combo
 from controller.rules.combos.notation import parse_play
 from controller.rules.combos.recognise import contained, declaration_due, default_reading, readings
 from controller.rules.order import is_joker, is_wild, natural
+from tests.rows import each_row
 from tests.rules.combos.oracle import Found, all_readings
 from tests.rules.combos.plays import random_play, wild_face
 
@@ -28,7 +29,6 @@ def found_by_us(faces: list[Face], level: int) -> list[Found]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
 def test_every_substitution_of_wild_cards_agrees(scale: Scale) -> None:
     rng = random.Random(3)
     legal, wild = 0, Counter[int]()
@@ -43,7 +43,6 @@ def test_every_substitution_of_wild_cards_agrees(scale: Scale) -> None:
     assert all(wild[count] > scale(50_000) / 20 for count in (0, 1, 2)), "too few wild cards"
 
 
-@pytest.mark.timeout(300)
 def test_what_a_play_contains_is_what_its_parts_are(scale: Scale) -> None:
     rng = random.Random(4)
     for _ in range(scale(3_000)):
@@ -124,7 +123,7 @@ def test_what_counts_undeclared(text: str, kind: str, rank: int) -> None:
     assert (combo.kind, combo.rank) == (kind, rank)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "due"),
     [
         ("KK66 ♥2", True),

@@ -29,6 +29,7 @@ from controller.rules.penalties.offences import (
 from controller.rules.penalties.records import Counted, Penalty, Scope
 from controller.rules.rulebooks import load_guandan
 from controller.rules.words import Words
+from tests.rows import each_row
 
 TEXT = (resources.files("controller.rules.penalties") / "offences.toml").read_text("utf-8")
 WORDS = tomllib.loads(TEXT)["words"]
@@ -39,10 +40,7 @@ ARTICLE = {
 }
 
 
-@pytest.fixture(params=list(catalogue().values()), ids=lambda row: row.id)
-def row(request: pytest.FixtureRequest) -> Offence:
-    assert isinstance(request.param, Offence)
-    return request.param
+every_offence = each_row("row", catalogue().values(), ids=lambda row: row.id)
 
 
 def test_ids_are_unique_and_stand_in_the_order_of_the_file() -> None:
@@ -50,6 +48,7 @@ def test_ids_are_unique_and_stand_in_the_order_of_the_file() -> None:
     assert written == list(catalogue())
 
 
+@every_offence
 def test_an_offence_says_everything_in_both_languages(row: Offence) -> None:
     remedies = [row.remedy, *(own.remedy for own in row.own.values())]
     named = [Words(row.en, row.zh), *(Words(kind.en, kind.zh) for kind in row.kinds)]
@@ -59,11 +58,13 @@ def test_an_offence_says_everything_in_both_languages(row: Offence) -> None:
         assert re.search(r"[\u4e00-\u9fff]", text.zh)
 
 
+@every_offence
 def test_every_article_is_one_of_its_text(row: Offence) -> None:
     for text, article in articles(row):
         assert re.fullmatch(ARTICLE[text], article), article
 
 
+@every_offence
 def test_what_seed_000_punishes_has_an_article_there_or_a_key(row: Offence) -> None:
     profile = load_guandan("international-000")
     for step in row.steps:
@@ -74,12 +75,14 @@ def test_what_seed_000_punishes_has_an_article_there_or_a_key(row: Offence) -> N
                 assert "000" in row.articles
 
 
+@every_offence
 def test_no_step_is_milder_than_the_one_before(row: Offence) -> None:
     order = list(get_args(Penalty))
     firsts = [order.index(step[0].penalty) for step in row.steps]
     assert firsts == sorted(firsts)
 
 
+@every_offence
 def test_kinds_of_one_offence_have_names_of_their_own(row: Offence) -> None:
     assert len({kind.id for kind in row.kinds}) == len(row.kinds)
 
