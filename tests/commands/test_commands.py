@@ -14,6 +14,7 @@ from controller.messages import Phase, Role
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.records import Penalty
 from controller.tomlwords import prints
+from tests.commands.examples import example
 from tests.rows import each_row
 
 READING = {"snapshot", "events", "sheet", "rulings", "document", "foresee", "lost_time", "offers"}
@@ -184,23 +185,6 @@ def test_arguments_too_deep_are_refused() -> None:
 def test_a_command_that_does_not_exist_has_no_arguments() -> None:
     with pytest.raises(LookupError):
         parse_args("sing", {})
-
-
-def example(cmd: str) -> dict[str, Any]:
-    """What must be said, as the examples say it."""
-    raw: dict[str, Any] = {}
-    schema = msgspec.json.schema(COMMANDS[cmd].args)
-    top = schema["$defs"][schema["$ref"].rpartition("/")[2]]
-    for name in top["required"]:
-        field = top["properties"][name]
-        raw[name] = field["examples"][0] if "examples" in field else _first(field)
-    return dict(msgspec.json.decode(msgspec.json.encode(raw)))  # nobody else's
-
-
-def _first(field: dict[str, Any]) -> Any:
-    if "enum" in field:
-        return field["enum"][0]
-    return {"boolean": True}[field["type"]]
 
 
 @each_row("cmd", COMMANDS)

@@ -19,7 +19,7 @@ from controller.trials.inproc import Trial
 from tests.machine.redeal_page import REASONS
 from tests.machine.stages import STAGES, alerts, ordered, refused
 from tests.machine.troubles import TROUBLES, Ground
-from tests.match.test_refusals import REFUSED
+from tests.match.refusal_scenes import REFUSED
 from tests.rows import each_row
 
 PLAYED = {trouble.reason for trouble in TROUBLES} | {"COUNT_WRONG"}

@@ -9,7 +9,7 @@ from controller.machine.machine import Machine, Surroundings
 from controller.messages import Phase, Role
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
-from tests.commands.test_commands import example
+from tests.commands.examples import example
 from tests.machine.stages import MATCH, PAIRS, refused
 
 pytestmark = pytest.mark.virtual

@@ -19,7 +19,7 @@ from controller.tomlwords import prints
 from controller.trials.inproc import TABLE_KEY, Trial
 from controller.words import COMMANDS as CALLED
 from controller.words import meanwhile, people
-from tests.commands.test_commands import example
+from tests.commands.examples import example
 from tests.machine.stages import ordered
 
 pytestmark = pytest.mark.virtual

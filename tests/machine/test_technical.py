@@ -18,7 +18,7 @@ from drivers.firmware.hal import LIFT_UP
 from drivers.identity import Pinned, check
 from sim.inproc import DEALER_ID
 from sim.mechanics.faults import parse_fault
-from tests.commands.test_commands import example
+from tests.commands.examples import example
 from tests.machine.stages import STAGES, alerts, at, refused
 from tests.machine.troubles import Ground
 

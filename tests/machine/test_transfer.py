@@ -25,8 +25,8 @@ from controller.trials.inproc import TABLE_SIGN, Trial, trial
 from sim.mechanics.settings import Settings
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
+from tests.match.differences import differences, plain
 from tests.match.table import INTL, timed
-from tests.match.test_transfer import differences, plain
 
 pytestmark = pytest.mark.virtual
 CHIEF, REFEREE, TABLE = Role.CHIEF, Role.REFEREE, Role.TABLE

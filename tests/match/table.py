@@ -303,6 +303,11 @@ class Table:
         """The chief approves a ruling."""
         return self.happens(events.RulingApproved, id=name, by="chief", role=Role.CHIEF)
 
+    def hid_cards(self, seat: Seat, name: str = "R1") -> Self:
+        """A seat hid cards; the chief approves the first penalty that the rules propose."""
+        charge = charge_of(self.state, seat, "hidden_cards")
+        return self.proposed(charge, legal_proposals(self.match, charge)[0], name).approved(name)
+
     def dead(self, seat: Seat, *, deal: int | None = None) -> Self:
         """The chief takes a hand out of play for a wrong tribute found in play (A18.4)."""
         charge = charge_of(self.state, seat, "wrong_tribute_in_play")

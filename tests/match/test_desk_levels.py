@@ -7,7 +7,7 @@ from controller.match.desk import legal_proposals, record_now
 from controller.match.effects import Written
 from controller.match.phase import Phase
 from controller.match.sheet import DealRow, EndRow, OverturnedRow, RulingRow, ShiftRow
-from controller.messages import Role, Seat
+from controller.messages import Role
 
 from .people import charge_of
 from .table import N, Table, from_level, timed
@@ -26,22 +26,15 @@ def test_a_foul_in_003_lifts_a_deal_that_has_not_begun() -> None:
     assert table.match.phase is Phase.HELD
 
 
-def hidden(table: Table, seat: Seat, name: str = "R1") -> Table:
-    """Hidden cards of `seat`, as the ladder of 003 says, approved."""
-    charge = charge_of(table.state, seat, "hidden_cards")
-    proposal = legal_proposals(table.match, charge)[0]
-    return table.proposed(charge, proposal, name).approved(name)
-
-
 def test_hidden_cards_move_both_sides_in_003() -> None:
-    table = hidden(Table(N).started().played("NS").in_play(), "N")
+    table = Table(N).started().played("NS").in_play().hid_cards("N")
     assert table.levels == (4, 3)
     assert [(row.side, row.steps) for row in table.rows(ShiftRow)] == [("EW", 1), ("NS", -1)]
     assert table.match.phase is Phase.PLAY
 
 
 def test_both_moves_of_a_ruling_are_one_new_version() -> None:
-    table = hidden(Table(N).started().played("NS").at_minute(60), "N")
+    table = Table(N).started().played("NS").at_minute(60).hid_cards("N")
     assert (table.match.version, len(table.rows(EndRow))) == (2, 2)
     written = [type(effect.row) for effect in table.effects(Written)]
     assert written == [RulingRow, ShiftRow, ShiftRow, EndRow]

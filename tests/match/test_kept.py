@@ -22,9 +22,9 @@ from controller.rules.rulebooks import load_profile, profile_names
 from controller.rules.seats import ALL
 from tests.rows import each_row
 
+from .event_samples import SAMPLES
 from .people import People, charge_of, meeting
 from .table import GUANDAN, Table
-from .test_refusals import SAMPLES
 
 PLAIN = (str, int, bool, type(None), list, dict)
 

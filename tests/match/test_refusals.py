@@ -1,7 +1,6 @@
 """Whatever happens, a match answers: it goes on, or says why not and stays as it was."""
 
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -12,7 +11,6 @@ import pytest
 import controller.match
 from controller.faults import catalogue
 from controller.match import events
-from controller.match.desk import legal_proposals
 from controller.match.effects import MatchEffect, Refused
 from controller.match.events import MatchEvent
 from controller.match.phase import Phase
@@ -20,142 +18,15 @@ from controller.match.reducer import step
 from controller.match.refusals import Refusal
 from controller.match.state import Match
 from controller.match.timing import caught_up
-from controller.messages import Role
-from controller.rules.penalties.proposals import by_discretion
 from controller.rules.seats import ALL
 from controller.words import Words
 from tests.rows import each_row
 
-from .people import charge_of
+from .event_samples import SAMPLES
+from .refusal_scenes import REFUSED, in_play
 from .table import INTL, N, Table, choosing, timed
 
 # -- every code ---------------------------------------------------------------
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """What somebody asks for at a table where it cannot be."""
-
-    table: Callable[[], Table]
-    kind: type[events.Event]
-    said: dict[str, Any] = {}
-
-
-def _in_play() -> Table:
-    return Table().started().in_play()
-
-
-def _charged() -> Table:
-    return _in_play().charged("N", "foul")
-
-
-def _dead_too_early() -> Table:
-    table = Table().started().released()
-    charge = charge_of(table.state, "N", "wrong_tribute_in_play")
-    return table.proposed(charge, legal_proposals(table.match, charge)[0])
-
-
-def _over() -> Table:
-    return Table(timed()).started().played("NS").at_minute(60)
-
-
-def _decision(**said: Any) -> dict[str, Any]:
-    return {"id": "R1", "by": "Ref", "role": Role.CHIEF} | said
-
-
-def _illegal() -> dict[str, Any]:
-    """A penalty under the name of an offence that there is not."""
-    match = _in_play().match
-    charge = charge_of(match, "N", "other")
-    proposal = by_discretion(match.profile, charge, "foul")
-    unknown = msgspec.structs.replace(charge, offence="no_such_thing")
-    return {"id": "R1", "charge": unknown, "proposal": proposal, "by": "Ref"}
-
-
-REFUSED: dict[str, Asked] = {
-    "WRONG_PHASE": Asked(_in_play, events.Released),
-    "SUSPENDED": Asked(lambda: _in_play().does(events.Suspended, reason="x"), events.Led),
-    "NOT_SUSPENDED": Asked(_in_play, events.Resumed),
-    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.Seated, {"seat": "E"}),
-    "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.Cut, {"seat": "N", "n": 40}),
-    "ILLEGAL_CUT": Asked(lambda: Table().started(), events.Cut, {"seat": "S", "n": 5}),
-    "NO_SUCH_CARD": Asked(
-        lambda: Table().started().does(events.DealtByHand, reason="jam").cut(),
-        events.TurnedUp,
-        {"card": "♠1"},
-    ),
-    "TURNED_TO_MISSING": Asked(lambda: Table().started().cut().does(events.Dealt), events.Released),
-    "TWICE": Asked(
-        lambda: Table().started().released().does(events.Counted, seat="W"),
-        events.Counted,
-        {"seat": "W"},
-    ),
-    "AFTER_LEAD": Asked(lambda: _in_play().does(events.Led), events.CountClaimed, {"seat": "N"}),
-    "VALUES_MISSING": Asked(
-        lambda: Table().started().played("NS").laid(), events.TributeValued, {"values": {"W": 14}}
-    ),
-    "NOT_LAID": Asked(
-        lambda: Table().started().played("NS").counted().does(events.AntiAnswered, stands=False),
-        events.TributeValued,
-        {"values": {"W": 14, "E": 13}},
-    ),
-    "NO_CHOICE": Asked(
-        lambda: Table(N).started().played("NS").valued(14, 13),
-        events.TributeChosen,
-        {"payer": "E"},
-    ),
-    "VALUE_NEEDED": Asked(
-        lambda: Table(N).started().played("NS").valued(14, 14), events.ReturnLaid, {"seat": "N"}
-    ),
-    "NO_FINISH_ORDER": Asked(_in_play, events.ResultEntered, {"order": ("N", "W")}),
-    "OTHER_SIDE": Asked(lambda: _charged().approved(), events.LeaderNamed, {"seat": "N"}),
-    "NO_SUCH_DEAL": Asked(
-        _in_play,
-        events.Corrected,
-        {"deal": 1, "order": ("N", "S"), "choice": "from_now", "reason": "x"},
-    ),
-    "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
-    "NOT_BEGUN": Asked(_dead_too_early, events.RulingApproved, _decision()),
-    "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayCalled, {"seat": "N"}),
-    "NO_SUCH_RULING": Asked(_in_play, events.RulingApproved, _decision()),
-    "NOT_LEGAL": Asked(_in_play, events.RulingProposed, _illegal()),
-    "NOT_A_REFEREE": Asked(_charged, events.RulingApproved, _decision(role=Role.TABLE)),
-    "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, _decision(role=Role.REFEREE)),
-    "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, _decision()),
-    "NOT_VERBAL": Asked(_charged, events.VerbalConfirmed, _decision()),
-    "NO_SIGNER": Asked(_over, events.Signed, {"signer": "N", "person": "Nan"}),
-    "WRONG_COUNTS": Asked(
-        lambda: Table().started().released().does(events.CountClaimed, seat="N"),
-        events.Recounted,
-        {"counts": {"N": 28, "W": 28, "S": 28}},
-    ),
-    "OTHER_RULES": Asked(choosing, events.Counted, {"seat": "N"}),
-    "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, _decision()),
-    "AREA_STOPPED": Asked(
-        lambda: Table().started().dealt().does(events.AreaPaused), events.Released
-    ),
-    "TURN_AGAIN": Asked(
-        lambda: Table().started().cut(), events.Dealt, {"turned_to": "E", "turned_up": "BJ"}
-    ),
-    "TIME_ENDED_IT": Asked(
-        lambda: Table(timed(at_time="stop_now")).started().in_play().at_minute(60).out("NS"),
-        events.Confirmed,
-        {"by": "referee"},
-    ),
-    "ADDED_TIME_DUE": Asked(
-        lambda: (
-            Table(timed())
-            .started()
-            .does(events.Suspended, reason="x")
-            .tick(minutes=1)
-            .does(events.Resumed)
-            .dealt()
-            .at_minute(60)
-        ),
-        events.Released,
-    ),
-    "NOT_STOPPED_BY_TIME": Asked(_in_play, events.DealStopped, {"reason": "x"}),
-    "MUCH_TIME": Asked(_in_play, events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),
-}
 
 
 def _codes() -> set[str]:
@@ -258,83 +129,6 @@ def test_who_has_done_it_already_is_named() -> None:
 
 
 # -- every event in every phase -----------------------------------------------
-
-
-CHIEFS: dict[str, Any] = {"by": "chief", "role": Role.CHIEF}
-REFEREES: dict[str, Any] = {"by": "Ref", "role": Role.REFEREE}
-
-SAMPLES: dict[type[events.Event], tuple[dict[str, Any], ...]] = {
-    events.Seated: ({"seat": "N"}, {"seat": "E", "person": "Eve"}),
-    events.Started: ({},),
-    events.DealtByHand: ({"reason": "jam"},),
-    events.Shuffled: ({"seat": "N"}, {"seat": "W"}),
-    events.Cut: (
-        {},
-        {"seat": "S", "n": 40},
-        {"seat": "N", "n": 40},
-        {"seat": "W", "n": 40, "ahead": True},
-        {"n": 108},
-    ),
-    events.TurnedUp: ({"card": "♠7"}, {"card": "BJ"}, {"card": "?"}),
-    events.Dealt: ({}, {"turned_to": "E", "turned_up": "♠7"}),
-    events.Misdealt: ({"reasons": ("COUNT_SHORT",)},),
-    events.ReleaseOrdered: ({},),
-    events.Released: ({}, {"turned_to": "E", "turned_up": "♠7"}, {"turned_up": "BJ"}),
-    events.Counted: ({"seat": "N"},),
-    events.CountClaimed: ({"seat": "W"},),
-    events.Recounted: (
-        {"counts": dict.fromkeys(ALL, 27)},
-        {"counts": dict.fromkeys(ALL, 27), "found": True},
-        {"counts": {}},
-        {"counts": {"N": 1}},
-    ),
-    events.DealVoided: tuple({"reason": "x"} | by for by in (CHIEFS, REFEREES)),
-    events.AntiAnswered: ({"stands": True}, {"stands": False}),
-    events.TributeLaid: ({"seat": "W"}, {"seat": "N"}),
-    events.TributeValued: ({"values": {"W": 14, "E": 14}}, {"values": {}}, {"values": {"W": 99}}),
-    events.TributeChosen: ({"payer": "E"}, {"payer": "N"}),
-    events.ReturnLaid: ({"seat": "N", "value": 5}, {"seat": "S"}, {"seat": "N", "value": -1}),
-    events.ReturnCorrected: ({"seat": "N", "value": 9}, {"seat": "S"}, {"seat": "N", "value": 99}),
-    events.ReturnsSwapped: ({},),
-    events.Led: ({},),
-    events.OutSaid: ({"seat": "N"}, {"seat": "E"}),
-    events.Out: ({"seat": "N"},),
-    events.OutWithdrawn: ({"seat": "N"}, {"seat": "W"}),
-    events.ResultEntered: (
-        {"order": ("N", "S")},
-        {"order": ("W", "N", "E"), "ended_ms": 0},
-        {"order": ()},
-        {"order": ("N",) * 4},
-    ),
-    events.CardsLeft: ({"left": {"N": 0, "W": 1, "S": 1, "E": 1}}, {"left": {}}),
-    events.Answered: ({"seat": "N", "yes": True},),
-    events.Confirmed: ({"by": "NS"}, {"by": "referee"}),
-    events.LeaderNamed: ({"seat": "N"}, {"seat": "W"}),
-    events.ExtraDealOrdered: tuple({"reason": "equal"} | by for by in (CHIEFS, REFEREES)),
-    events.DealStopped: ({"reason": "time"} | REFEREES,),
-    events.Corrected: tuple(
-        {"deal": deal, "order": order, "choice": choice, "reason": "x"} | CHIEFS
-        for deal in (0, 1, 2)
-        for order in (("W", "E"), ("N", "W", "S"), ())
-        for choice in ("from_now", "void_later", "stand")
-    ),
-    events.CorrectionConfirmed: ({"row": 2, "deal": 1} | CHIEFS, {"row": 99, "deal": 9} | CHIEFS),
-    events.Suspended: ({"reason": "called"},),
-    events.Resumed: ({},),
-    events.AreaPaused: ({},),
-    events.AreaResumed: ({},),
-    events.TimeAdded: tuple({"seconds": s, "role": Role.CHIEF} for s in (60, 0, -9999)),
-    events.PlayCalled: ({"seat": "N"},),
-    events.PlayMade: ({"seat": "N"},),
-    events.PlayWarned: ({"seat": "N"},),
-    events.Ticked: ({},),
-    events.RulingProposed: (_illegal(),),
-    events.RulingApproved: tuple(_decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),
-    events.RulingRejected: tuple(_decision(id=name) for name in ("R1", "R2", "R3", "R4", "?")),
-    events.VerbalConfirmed: (_decision(),),
-    events.Signed: ({"signer": "NS", "person": "Nan"}, {"signer": "?", "person": "?"}),
-}
-"""Something of every kind, right or wrong."""
 
 
 def test_every_event_is_among_the_samples() -> None:
@@ -448,7 +242,7 @@ def test_every_effect_is_told_by_some_table() -> None:
 
 
 def test_a_wrong_order_is_refused_by_the_rules_of_the_game_that_is_played_alone() -> None:
-    guandan = _in_play().happens(events.ResultEntered, order=("N", "W"))
+    guandan = in_play().happens(events.ResultEntered, order=("N", "W"))
     (refused,) = guandan.effects(Refused)
     english, chinese = (refused.refusal.text(language) for language in ("en", "zh"))
     assert english == (

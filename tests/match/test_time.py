@@ -11,7 +11,6 @@ from controller.rules.ending import Verdict
 from controller.rules.standing import Sides
 
 from .table import INTL, N, Table, knockout, timed, varied
-from .test_desk_levels import hidden
 
 # -- time ----------------------------------------------------------------------
 
@@ -309,7 +308,7 @@ def test_where_neither_has_left_the_start_003_needs_an_extra_deal() -> None:
 
 
 def test_a_level_lost_again_by_a_penalty_was_reached_nevertheless_in_003() -> None:
-    table = hidden(Table(N).started().played("NS").in_play(), "N")
+    table = Table(N).started().played("NS").in_play().hid_cards("N")
     assert table.levels == (4, 3)
     table.played("WNE")
     assert table.levels == (4, 5)  # EW stand at 5 before NS stand there again

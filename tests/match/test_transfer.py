@@ -28,8 +28,9 @@ from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile, profile_names
 from tests.rows import each_row
 
+from .differences import differences, plain
+from .event_samples import SAMPLES
 from .people import People, meeting
-from .test_refusals import SAMPLES
 
 SHIFT_MS = 7_654_321
 DEALS = 20
@@ -69,23 +70,6 @@ def document(match: Match, happened: list[MatchEvent]) -> Transfer:
         proofs=(),
         result=result_of(match),
     )
-
-
-def plain(value: object) -> Any:
-    """A value as JSON has it."""
-    return msgspec.json.decode(msgspec.json.encode(value))
-
-
-def differences(one: Any, other: Any, where: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """Where two values of plain data differ."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        for key in one.keys() | other.keys():
-            yield from differences(one.get(key), other.get(key), f"{where}.{key}")
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for at, (left, right) in enumerate(zip(one, other, strict=True)):
-            yield from differences(left, right, f"{where}[{at}]")
-    elif one != other:
-        yield where, one, other
 
 
 @pytest.mark.parametrize("name", profile_names())

@@ -18,9 +18,9 @@ from controller.rules.result import Forfeited
 from controller.rules.seats import side
 from controller.rules.standing import Sides, level_due
 
+from .event_samples import SAMPLES
 from .people import People, meeting
 from .table import GUANDAN, from_level, timed, varied
-from .test_refusals import SAMPLES
 
 pytestmark = pytest.mark.slow
 

@@ -23,9 +23,9 @@ from controller.rules.tribute import anti_stands, required_value
 from controller.trials.hall import HallPlan, hall
 from tests.machine.by_hand import PAID, RETURNED, drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import MATCH, all_press, ordered
+from tests.match.differences import differences, plain
 from tests.match.people import meeting
 from tests.match.table import INTL, Table
-from tests.match.test_transfer import differences, plain
 from tests.matches.at_hall import AtHall
 from tests.matches.expected import comparable
 from tests.processes.conftest import SPEED, Dealtable

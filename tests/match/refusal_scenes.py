@@ -1,0 +1,140 @@
+"""For every refusal of a match: a table at which it is given, and the event that is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from controller.match import events
+from controller.match.desk import legal_proposals
+from controller.messages import Role
+from controller.rules.penalties.proposals import by_discretion
+
+from .people import charge_of
+from .table import N, Table, choosing, timed
+
+
+class Asked(msgspec.Struct, frozen=True):
+    """What somebody asks for at a table where it cannot be."""
+
+    table: Callable[[], Table]
+    kind: type[events.Event]
+    said: dict[str, Any] = {}
+
+
+def in_play() -> Table:
+    return Table().started().in_play()
+
+
+def _charged() -> Table:
+    return in_play().charged("N", "foul")
+
+
+def _dead_too_early() -> Table:
+    table = Table().started().released()
+    charge = charge_of(table.state, "N", "wrong_tribute_in_play")
+    return table.proposed(charge, legal_proposals(table.match, charge)[0])
+
+
+def _over() -> Table:
+    return Table(timed()).started().played("NS").at_minute(60)
+
+
+def decision(**said: Any) -> dict[str, Any]:
+    return {"id": "R1", "by": "Ref", "role": Role.CHIEF} | said
+
+
+def illegal() -> dict[str, Any]:
+    """A penalty under the name of an offence that there is not."""
+    match = in_play().match
+    charge = charge_of(match, "N", "other")
+    proposal = by_discretion(match.profile, charge, "foul")
+    unknown = msgspec.structs.replace(charge, offence="no_such_thing")
+    return {"id": "R1", "charge": unknown, "proposal": proposal, "by": "Ref"}
+
+
+REFUSED: dict[str, Asked] = {
+    "WRONG_PHASE": Asked(in_play, events.Released),
+    "SUSPENDED": Asked(lambda: in_play().does(events.Suspended, reason="x"), events.Led),
+    "NOT_SUSPENDED": Asked(in_play, events.Resumed),
+    "SEAT_TAKEN": Asked(lambda: Table().seated("E"), events.Seated, {"seat": "E"}),
+    "NOT_HIS_DUTY": Asked(lambda: Table().started(), events.Cut, {"seat": "N", "n": 40}),
+    "ILLEGAL_CUT": Asked(lambda: Table().started(), events.Cut, {"seat": "S", "n": 5}),
+    "NO_SUCH_CARD": Asked(
+        lambda: Table().started().does(events.DealtByHand, reason="jam").cut(),
+        events.TurnedUp,
+        {"card": "♠1"},
+    ),
+    "TURNED_TO_MISSING": Asked(lambda: Table().started().cut().does(events.Dealt), events.Released),
+    "TWICE": Asked(
+        lambda: Table().started().released().does(events.Counted, seat="W"),
+        events.Counted,
+        {"seat": "W"},
+    ),
+    "AFTER_LEAD": Asked(lambda: in_play().does(events.Led), events.CountClaimed, {"seat": "N"}),
+    "VALUES_MISSING": Asked(
+        lambda: Table().started().played("NS").laid(), events.TributeValued, {"values": {"W": 14}}
+    ),
+    "NOT_LAID": Asked(
+        lambda: Table().started().played("NS").counted().does(events.AntiAnswered, stands=False),
+        events.TributeValued,
+        {"values": {"W": 14, "E": 13}},
+    ),
+    "NO_CHOICE": Asked(
+        lambda: Table(N).started().played("NS").valued(14, 13),
+        events.TributeChosen,
+        {"payer": "E"},
+    ),
+    "VALUE_NEEDED": Asked(
+        lambda: Table(N).started().played("NS").valued(14, 14), events.ReturnLaid, {"seat": "N"}
+    ),
+    "NO_FINISH_ORDER": Asked(in_play, events.ResultEntered, {"order": ("N", "W")}),
+    "OTHER_SIDE": Asked(lambda: _charged().approved(), events.LeaderNamed, {"seat": "N"}),
+    "NO_SUCH_DEAL": Asked(
+        in_play,
+        events.Corrected,
+        {"deal": 1, "order": ("N", "S"), "choice": "from_now", "reason": "x"},
+    ),
+    "NOT_EQUAL": Asked(_over, events.ExtraDealOrdered, {"reason": "x"}),
+    "NOT_BEGUN": Asked(_dead_too_early, events.RulingApproved, decision()),
+    "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayCalled, {"seat": "N"}),
+    "NO_SUCH_RULING": Asked(in_play, events.RulingApproved, decision()),
+    "NOT_LEGAL": Asked(in_play, events.RulingProposed, illegal()),
+    "NOT_A_REFEREE": Asked(_charged, events.RulingApproved, decision(role=Role.TABLE)),
+    "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, decision(role=Role.REFEREE)),
+    "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, decision()),
+    "NOT_VERBAL": Asked(_charged, events.VerbalConfirmed, decision()),
+    "NO_SIGNER": Asked(_over, events.Signed, {"signer": "N", "person": "Nan"}),
+    "WRONG_COUNTS": Asked(
+        lambda: Table().started().released().does(events.CountClaimed, seat="N"),
+        events.Recounted,
+        {"counts": {"N": 28, "W": 28, "S": 28}},
+    ),
+    "OTHER_RULES": Asked(choosing, events.Counted, {"seat": "N"}),
+    "IT_ENDED_A_DEAL": Asked(lambda: _charged().approved(), events.RulingRejected, decision()),
+    "AREA_STOPPED": Asked(
+        lambda: Table().started().dealt().does(events.AreaPaused), events.Released
+    ),
+    "TURN_AGAIN": Asked(
+        lambda: Table().started().cut(), events.Dealt, {"turned_to": "E", "turned_up": "BJ"}
+    ),
+    "TIME_ENDED_IT": Asked(
+        lambda: Table(timed(at_time="stop_now")).started().in_play().at_minute(60).out("NS"),
+        events.Confirmed,
+        {"by": "referee"},
+    ),
+    "ADDED_TIME_DUE": Asked(
+        lambda: (
+            Table(timed())
+            .started()
+            .does(events.Suspended, reason="x")
+            .tick(minutes=1)
+            .does(events.Resumed)
+            .dealt()
+            .at_minute(60)
+        ),
+        events.Released,
+    ),
+    "NOT_STOPPED_BY_TIME": Asked(in_play, events.DealStopped, {"reason": "x"}),
+    "MUCH_TIME": Asked(in_play, events.TimeAdded, {"seconds": 301, "role": Role.REFEREE}),
+}
