@@ -7,12 +7,11 @@ from controller.acceptance import health, limits
 from controller.acceptance.limits import Limit
 
 PAGE = Path(health.__file__).with_name("SELFTEST.md")
-WRITE = "DEALTABLE_WRITE_SELFTEST"
-_HEAD = f"""\
+_HEAD = """\
 # What a self-test measures, and what wear is told by
 
-Generated from `limits.toml` and `health.toml` beside this page (`{WRITE}=1 pytest
-tests/acceptance/test_page.py` writes it again). Beyond *warn* people are warned, beyond *fail* the
+Generated from `limits.toml` and `health.toml` beside this page (`python -m tests.pages write`
+writes it again). Beyond *warn* people are warned, beyond *fail* the
 machine is not used. In (brackets): a reader without a trigger wire. *Fault*: what a deal would end
 with. Clockwise is a smaller gap, more light, a more sensitive sensor.
 

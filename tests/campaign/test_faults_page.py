@@ -1,10 +1,7 @@
 """sim/FAULTS.md: its menu is the menu, and its table is a campaign's."""
 
-import os
 from importlib import resources
 from pathlib import Path
-
-import pytest
 
 from controller.trials.campaign.page import (
     campaign_part,
@@ -12,21 +9,15 @@ from controller.trials.campaign.page import (
     page_of,
     parts_of,
     told_faults,
-    write_menu_part,
+    with_menu,
 )
 from controller.trials.campaign.plan import CampaignPlan
 from controller.trials.campaign.report import ZEROS, merged
 from sim.mechanics.faults import Wear, menu
 from tests.campaign.lives import attempt, attempts
+from tests.rows import each_row
 
 PAGE = Path(str(resources.files("sim").joinpath("FAULTS.md")))
-WRITES = "DEALTABLE_WRITE_FAULTS" in os.environ
-
-
-def test_the_page_begins_with_the_menu_as_it_is() -> None:
-    if WRITES:
-        write_menu_part(PAGE)
-    assert parts_of(PAGE.read_text("utf-8"))[0] == menu_part()
 
 
 def test_the_table_of_the_page_has_every_fault_of_the_menu_and_no_other() -> None:
@@ -46,15 +37,13 @@ def test_a_page_is_parted_where_the_campaign_begins() -> None:
     assert told_faults(page_of(report)) == set(menu())
 
 
-def test_writing_the_menu_anew_keeps_what_a_campaign_wrote(tmp_path: Path) -> None:
+def test_writing_the_menu_anew_keeps_what_a_campaign_wrote() -> None:
     report = merged(CampaignPlan(1, 25, "hostile", Wear()), [attempts(attempt(1, 1))])
-    path = tmp_path / "FAULTS.md"
-    path.write_text(page_of(report).replace("Generated.", "Outdated."), "utf-8")
-    write_menu_part(path)
-    assert path.read_text("utf-8") == page_of(report)
+    outdated = page_of(report).replace("Generated.", "Outdated.")
+    assert with_menu(outdated) == page_of(report)
 
 
-@pytest.mark.parametrize("name", menu())
+@each_row("name", menu())
 def test_the_menu_tells_of_each_fault_what_it_is(name: str) -> None:
     entry = menu()[name]
     table = menu_part().partition("## Wear")[0].splitlines()

@@ -1,9 +1,5 @@
-"""deploy/CONFIGURATION.md has every key, and the examples have the same ones. To write it anew:
+"""deploy/CONFIGURATION.md has every key, and the examples have the same ones."""
 
-DEALTABLE_WRITE_CONFIGURATION=1 pytest tests/deploy/test_configuration.py
-"""
-
-import os
 import re
 import tomllib
 from pathlib import Path
@@ -23,9 +19,8 @@ from drivers.adapters.modbus_map import ModbusMap
 from drivers.adapters.modbus_sound import check
 from drivers.firmware import wire
 from drivers.firmware.settings import Settings
-from tests.deploy.configuration import PAGE, ROOT, SHAPES, Part, meanings, page, parts, takes
+from tests.deploy.configuration import PAGE, ROOT, SHAPES, Part, meanings, parts, takes
 
-WRITES = "DEALTABLE_WRITE_CONFIGURATION" in os.environ
 DEPLOY = ROOT / "deploy"
 WHOLE = ("table.toml", "sim.toml", "console.toml", "barcode.toml")
 """Examples in which every key stands, switched off or not; modbus.toml names each of them."""
@@ -65,12 +60,6 @@ def said_in(text: str) -> list[Said]:
 def place(kind: type, value: object) -> Path:
     assert kind is Path
     return Path(str(value))
-
-
-def test_the_page_is_what_the_types_say() -> None:
-    if WRITES:
-        PAGE.write_text(page(), "utf-8")
-    assert PAGE.read_text("utf-8") == page()
 
 
 @pytest.mark.parametrize("file", SHAPES)

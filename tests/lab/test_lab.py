@@ -25,7 +25,6 @@ from controller.trials.lab.file import load, save
 from controller.trials.lab.methods import METHODS
 from controller.trials.lab.report import LabReport
 from controller.trials.lab.requirements import CLAUSES
-from controller.trials.lab.stated import BEGIN, END, stated, written
 from tests.lab.dealing import production
 from tests.lab.flaws import flawed
 
@@ -155,17 +154,6 @@ def test_the_clauses_are_r1_to_r14_and_tests_name_no_other() -> None:
 
     assert names == [f"R{number}" for number in range(1, 15)]
     assert {name for question in FAMILY for name in question.shows} <= set(names)
-
-
-def test_the_page_of_the_lab_states_the_family_as_the_code_asks_it() -> None:
-    page = LAB_PAGE.read_text("utf-8")
-    if "DEALTABLE_WRITE_LAB" in os.environ:
-        page = written(page)
-        LAB_PAGE.write_text(page, "utf-8")
-
-    assert written(page) == page
-    assert page.count(BEGIN) == page.count(END) == 1
-    assert stated() in page
 
 
 def test_broken_off_the_deals_that_came_are_in_the_file(

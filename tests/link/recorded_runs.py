@@ -1,7 +1,7 @@
 """Runs whose lines were recorded, and kept beside this file in recordings/.
 
-DEALTABLE_WRITE_RECORDINGS=1 pytest tests/link/test_recordings.py makes them anew, which is
-needed when the wire changes, and not when the drivers do: then what they make of it is the test.
+They are recorded anew when the protocol changes: `python -m tests.pages write` with their names.
+When the drivers change, only what the drivers make of each recording is written anew.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from unittest.mock import patch
 
@@ -19,7 +20,7 @@ from controller.messages import Role
 from controller.trials.inproc import Trial, trial
 from drivers.events import Event, Read
 from drivers.link.port import Port
-from drivers.link.recording import Chunk, Header, PortOf, RecordingPort, Tape, read
+from drivers.link.recording import Chunk, Header, PortOf, RecordingPort, Tape, as_lines, read
 from drivers.link.replay import Answer, Replayed, replay
 from sim.inproc import DEALER_ID, READER_ID, InprocTable
 from sim.mechanics.faults import parse_fault
@@ -186,10 +187,13 @@ RUNS = {
 }
 
 
-def recorded(run: str, runtime_dir: Path) -> list[Chunk]:
-    """Play a run of RUNS in virtual time; return what went over its lines."""
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(RUNS[run].chunks(runtime_dir))
+def recorded(run: str) -> str:
+    """Play a run of RUNS in virtual time; return its recording."""
+    with (
+        TemporaryDirectory(prefix="dt-", dir="/dev/shm") as folder,
+        asyncio.Runner(loop_factory=VirtualLoop) as runner,
+    ):
+        return as_lines(HEADER, runner.run(RUNS[run].chunks(Path(folder)))).decode()
 
 
 def kept(run: str) -> list[Chunk]:

@@ -9,8 +9,9 @@ import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -55,6 +56,16 @@ def said_in(run: str, runtime_dir: Path) -> Said:
     with _listening(said), asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(RUNS[run](runtime_dir, said))
     return said
+
+
+@cache
+def all_said() -> dict[str, Said]:
+    """Play every run once; return what was said in each."""
+    found = {}
+    for run in RUNS:
+        with TemporaryDirectory(prefix="dt-", dir="/dev/shm") as folder:
+            found[run] = said_in(run, Path(folder))
+    return found
 
 
 @contextmanager

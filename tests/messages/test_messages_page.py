@@ -1,29 +1,13 @@
-"""controller/messages.md shows what is really said. To write its examples anew:
-
-DEALTABLE_WRITE_MESSAGES=1 pytest tests/messages
-"""
+"""controller/messages.md shows what is really said."""
 
 import json
-import os
 import re
 from typing import Any, get_args
 
 from controller.journal.kinds import KINDS
 from controller.match.events import MatchEvent, event_of
-from tests.messages.page import PAGE, lasting, page
-from tests.messages.runs import Said
+from tests.messages.page import PAGE
 from tests.messages.strict import wrong
-
-WRITES = "DEALTABLE_WRITE_MESSAGES" in os.environ
-
-
-def test_the_examples_are_what_is_said(said: dict[str, Said]) -> None:
-    there = PAGE.read_text("utf-8")
-    fresh = page(there, said)
-    if WRITES:
-        PAGE.write_text(fresh, "utf-8")
-    else:
-        assert lasting(there) == lasting(fresh)
 
 
 def test_every_kind_and_every_event_of_a_match_has_its_example() -> None:

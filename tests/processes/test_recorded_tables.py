@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import stat
 from collections.abc import Awaitable, Callable
@@ -10,55 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from controller.client.endpoints import NoEndpoints
 from controller.messages import Phase, Role
-from controller.trials.hall import HallPlan, RunningTable, simulator
-from drivers.link.recording import as_lines, read
-from tests.link.recorded_runs import HEADER, replayed
+from controller.trials.hall import RunningTable
+from drivers.link.recording import read
+from tests.link.recorded_runs import replayed
 from tests.machine.stages import MATCH, PAIRS
-from tests.processes.conftest import SPEED
 from tests.processes.people import People
 from tests.processes.program import Done, Program
+from tests.processes.recorded_deal import record_deal, wait_for_endpoints
 
 pytestmark = pytest.mark.slow
 
 Start = Callable[..., Awaitable[Program]]
 Dealtable = Callable[..., Awaitable[Done]]
 KEPT = Path(__file__).parents[1] / "link" / "recordings"
-"""What tests/link/test_recordings.py plays; DEALTABLE_WRITE_RECORDINGS=1 makes one of them here."""
-
-
-async def _open(table: RunningTable, program: Program) -> None:
-    """Wait until people can talk to a table."""
-    async with asyncio.timeout(30):
-        while program.process.returncode is None:
-            try:
-                if table.endpoints:
-                    return
-            except NoEndpoints:
-                await asyncio.sleep(0.05)
-    raise AssertionError(program.complained)
-
-
-async def _a_recorded_deal(state_dir: Path, runtime_dir: Path, file: Path) -> None:
-    """Run a table, recorded, up to hands that are held; then kill it."""
-    plan = HallPlan(state_dir, speed=SPEED, firmware="micropython")
-    async with simulator(plan, runtime_dir) as (table,):
-        program = await Program.start("run", "--config", table.config, "--record", file)
-        try:
-            await _open(table, program)
-            async with People(table) as people:
-                state = await people.until(lambda state: state.machine.phase is Phase.EMPTY)
-                assert state.mode == "test"
-                args = {**MATCH, "stage": "swiss", "pairs": PAIRS}
-                reply = await people.order(Role.REFEREE, "set_match", **args)
-                assert reply.error is not None
-                assert reply.error.code == "TEST_MODE"
-                assert (await people.held()).mode == "test"
-            assert await program.line("are recorded")
-            await program.end(signal.SIGKILL)
-        finally:
-            await program.close()
+"""What tests/link/test_recordings.py plays."""
 
 
 @pytest.mark.usefixtures("micropython")
@@ -67,7 +32,7 @@ def test_a_killed_tables_recording_is_whole_and_the_drivers_make_the_same_deal_o
 ) -> None:
     file = tmp_path / "wire.jsonl"
     with asyncio.Runner() as runner:
-        runner.run(_a_recorded_deal(tmp_path / "state", runtime_dir, file))
+        runner.run(record_deal(tmp_path / "state", runtime_dir, file))
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with file.open("rb") as lines:
         header, chunks = read(lines)
@@ -78,15 +43,13 @@ def test_a_killed_tables_recording_is_whole_and_the_drivers_make_the_same_deal_o
     assert [event.index for event in reader.events] == list(range(1, 109))
     landed = [event for event in dealer.events if event.code.name == "LANDED"]
     assert len(landed) == 108
-    if "DEALTABLE_WRITE_RECORDINGS" in os.environ:
-        (KEPT / "pty_under_micropython.jsonl").write_bytes(as_lines(HEADER, wire))
 
 
 async def test_a_table_with_a_match_is_not_recorded(
     boards: RunningTable, start: Start, dealtable: Dealtable, tmp_path: Path
 ) -> None:
     playing = await start("run", "--config", boards.config)
-    await _open(boards, playing)
+    await wait_for_endpoints(boards, playing)
     async with People(boards) as people:
         state = await people.until(lambda state: state.machine.phase is Phase.EMPTY)
         assert state.mode == "play"

@@ -14,7 +14,7 @@ from controller.journal.verify import verify
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, rechained, step
 from tests.proof.lives import log_of
-from tests.proof.test_vectors import VECTORS
+from tests.proof.vectors import VECTORS
 
 pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
 DEEP: list[Any] = []

@@ -9,7 +9,7 @@ import pytest
 from controller.journal.errors import JournalError
 from controller.journal.verify import verify
 from controller.journal.verify.logs import messages
-from tests.proof.test_vectors import VECTORS
+from tests.proof.vectors import VECTORS
 
 pytestmark = [pytest.mark.timeout(60), pytest.mark.slow]
 EVENTS: list[dict[str, Any]] = json.loads(VECTORS.read_text(encoding="utf-8"))["events"]

@@ -16,7 +16,7 @@ from controller.trials.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.changes import Rows, rechained
 from tests.proof.lives import log_of
-from tests.proof.test_vectors import VECTORS
+from tests.proof.vectors import VECTORS
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
 

@@ -1,13 +1,6 @@
-"""events.json: what one table said of some attempts, and what both verifiers say of each.
+"""events.json: what one table said of some attempts, and what both verifiers say of each."""
 
-Written anew from the lives of these tests with
-
-    DEALTABLE_WRITE_EVENTS=1 pytest tests/proof/test_vectors.py
-"""
-
-import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -16,69 +9,16 @@ import pytest
 from nacl.signing import VerifyKey
 
 from controller import heads
-from controller.journal.verify import Standing, verify
+from controller.journal.verify import verify
 from controller.messages import SignedHead
-from tests.proof.browser import FOLDER, Browser
-from tests.proof.changes import rechained
-from tests.proof.lives import Feed, feed_of, log_of
-
-VECTORS = FOLDER / "events.json"
-_SAID = (
-    "attempt",
-    "deal",
-    "outcome",
-    "cut",
-    "commitment",
-    "sequence",
-    "grade",
-    "verdicts",
-    "missing",
-)
-_SECRET = hashlib.sha256(b"a table's signing key, for these vectors").digest()
-
-
-def said(standing: Standing) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(msgspec.json.encode(standing))
-    return {name: told[name] for name in _SAID}
+from tests.proof.browser import Browser
+from tests.proof.lives import log_of
+from tests.proof.vectors import VECTORS, said
 
 
 @pytest.fixture(scope="module")
-def vectors(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    if "DEALTABLE_WRITE_EVENTS" in os.environ:
-        feed = feed_of(request.getfixturevalue("dealt")[0])
-        chosen = _chosen(feed, tmp_path_factory.mktemp("all"))
-        report = verify(log_of(chosen, tmp_path_factory.mktemp("some")))
-        attempts = list(map(said, report.attempts))
-        made = {"attempts": attempts, "missing": report.missing, "head": _head(chosen)}
-        made = {"events": chosen} | made
-        VECTORS.write_text(json.dumps(made, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+def vectors() -> Any:
     return json.loads(VECTORS.read_text(encoding="utf-8"))
-
-
-def _chosen(feed: Feed, folder: Path) -> Feed:
-    """Take the first attempt of each kind, and what was said of it."""
-    refed = {row["attempt"] for row in feed if row["kind"] == "dealt" and row["data"]["refed"]}
-    found: dict[str, int] = {}
-    for each in verify(log_of(feed, folder)).attempts:
-        found.setdefault(f"{each.outcome} {each.uncut}", each.attempt)
-        if each.outcome != "ok":
-            found.setdefault(each.verdicts[0].says, each.attempt)
-        if each.attempt in refed:
-            found.setdefault("tray", each.attempt)
-        if "DOUBLE_FEED" in each.reasons or each.withdrawn:
-            found.setdefault(each.reasons[0], each.attempt)
-    wanted = set(found.values())
-    first = next(row for row in feed if row["kind"] == "opened")
-    chosen = [row for row in feed if row is first or row["attempt"] in wanted]
-    first["data"]["verify"] = heads.verify_key(_SECRET).hex()  # whose secret anybody may know
-    return rechained(chosen)
-
-
-def _head(feed: Feed) -> dict[str, Any]:
-    table_key, last = feed[0]["data"]["table_key"], feed[-1]
-    signed = heads.sign(table_key, last["n"], bytes.fromhex(last["head"]), _SECRET)
-    told: dict[str, Any] = json.loads(msgspec.json.encode(signed))
-    return {"table_key": table_key, "verify": heads.verify_key(_SECRET).hex(), **told}
 
 
 def test_verify_says_what_the_vectors_say(vectors: Any, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -16,7 +15,7 @@ _HEAD = """\
 
 Generated. The menu is that of sim/faults.toml, written anew with
 
-    DEALTABLE_WRITE_FAULTS=1 pytest tests/campaign/test_faults_page.py
+    python -m tests.pages write
 
 ## The menu
 
@@ -89,10 +88,9 @@ def told_faults(page: str) -> set[str]:
     return set(_CELL.findall(parts_of(page)[1])) - {COLUMNS[0]}
 
 
-def write_menu_part(path: Path) -> None:
-    """Write the menu part of the page anew, and leave what a campaign wrote."""
-    rest = parts_of(path.read_text("utf-8"))[1] if path.exists() else ""
-    path.write_text(menu_part() + rest, "utf-8")
+def with_menu(page: str) -> str:
+    """Return the page with the menu as it is now, and with its campaign part as it was."""
+    return menu_part() + parts_of(page)[1]
 
 
 def _menu_table(entries: Mapping[str, MenuEntry]) -> Iterator[str]:
