@@ -1,6 +1,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,12 @@ def names_in(file: Path) -> Iterator[tuple[int, str]]:
     return ((line, word) for line, word in words_in(file) if NAME.fullmatch(word))
 
 
-def words_in(file: Path) -> Iterator[tuple[int, str]]:
+@cache
+def words_in(file: Path) -> list[tuple[int, str]]:
+    return list(_words_in(file))
+
+
+def _words_in(file: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         match node:
             case ast.Constant(value=str(text)):

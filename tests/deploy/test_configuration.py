@@ -19,7 +19,7 @@ from drivers.adapters.modbus_map import ModbusMap
 from drivers.adapters.modbus_sound import check
 from drivers.firmware import wire
 from drivers.firmware.settings import Settings
-from tests.deploy.configuration import PAGE, ROOT, SHAPES, Part, meanings, parts, takes
+from tests.deploy.configuration import PAGE, ROOT, SHAPES, meanings, parts, takes
 
 DEPLOY = ROOT / "deploy"
 WHOLE = ("table.toml", "sim.toml", "console.toml", "barcode.toml")
@@ -71,20 +71,6 @@ def test_every_key_has_a_meaning_and_no_other(file: str) -> None:
         for key in keys
     }
     assert told == {(part.name, field.encode_name) for part in parts(file) for field in part.values}
-
-
-@pytest.mark.parametrize("file", SHAPES)
-def test_every_key_has_a_row_under_its_table(file: str) -> None:
-    section = PAGE.read_text("utf-8").partition(f"## `{file}`\n")[2].partition("\n## `")[0]
-    for part in parts(file):
-        if part.values:
-            chapter = section.partition(f"### {headings(part)}\n")[2].partition("\n###")[0]
-            rows = re.findall(r"^\| `(\w+)` \|", chapter, re.MULTILINE)
-            assert rows == [field.encode_name for field in part.values]
-
-
-def headings(part: Part) -> str:
-    return ", ".join(f"`{one}`" for one in part.places if one) or "the file itself"
 
 
 def test_every_rule_that_an_event_may_settle_has_its_row() -> None:

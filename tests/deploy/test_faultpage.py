@@ -20,13 +20,6 @@ def test_every_fault_has_one_row_with_every_cell_filled(language: Language) -> N
         assert all(cells)
 
 
-@pytest.mark.parametrize("language", PAGES)
-def test_every_fault_is_found_by_its_code(language: Language) -> None:
-    text = PAGES[language].read_text("utf-8")
-    listed = re.findall(r"^\| (\d+) \| ([A-Z_]+) \| \[", text, re.MULTILINE)
-    assert listed == [(str(fault.code), fault.name) for fault in catalogue().values()]
-
-
 def test_every_fault_of_the_machine_says_its_part_and_what_comes_then() -> None:
     told = more()["fault"]
     assert set(told) == {fault.name for fault in catalogue().values() if fault.code < REFUSALS_FROM}

@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from unittest.mock import patch
 
@@ -22,6 +21,7 @@ from drivers.events import Event, Read
 from drivers.link.port import Port
 from drivers.link.recording import Chunk, Header, PortOf, RecordingPort, Tape, as_lines, read
 from drivers.link.replay import Answer, Replayed, replay
+from sim.folders import memory_folder
 from sim.inproc import DEALER_ID, READER_ID, InprocTable
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
@@ -190,10 +190,10 @@ RUNS = {
 def recorded(run: str) -> str:
     """Play a run of RUNS in virtual time; return its recording."""
     with (
-        TemporaryDirectory(prefix="dt-", dir="/dev/shm") as folder,
+        memory_folder() as folder,
         asyncio.Runner(loop_factory=VirtualLoop) as runner,
     ):
-        return as_lines(HEADER, runner.run(RUNS[run].chunks(Path(folder)))).decode()
+        return as_lines(HEADER, runner.run(RUNS[run].chunks(folder))).decode()
 
 
 def kept(run: str) -> list[Chunk]:

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from controller.faults import catalogue
+from sim.folders import memory_folder
 from sim.virtual import VirtualLoop
 from tests.machine.redeals import (
     CLAIMED,
@@ -199,11 +200,11 @@ def page() -> str:
 
 def _played(row: Row) -> Seen:
     with (
-        TemporaryDirectory(prefix="dt-", dir="/dev/shm") as runtime_dir,
+        memory_folder() as runtime_dir,
         TemporaryDirectory() as disk,
         asyncio.Runner(loop_factory=VirtualLoop) as runner,
     ):
-        ground = Ground(Path(runtime_dir), Path(disk))
+        ground = Ground(runtime_dir, Path(disk))
         return runner.run(row.play(ground))  # type: ignore[arg-type]  # each is a coroutine
 
 

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -23,6 +22,7 @@ from controller.machine.lasting import LastingMachine
 from controller.messages import Command, Event, Phase, Release, Reply, Role, State
 from controller.rules.rulebooks import load_profile
 from controller.trials.inproc import TABLE_SIGN, Trial, trial
+from sim.folders import memory_folder
 from sim.inproc import InprocTable
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
@@ -63,8 +63,8 @@ def all_said() -> dict[str, Said]:
     """Play every run once; return what was said in each."""
     found = {}
     for run in RUNS:
-        with TemporaryDirectory(prefix="dt-", dir="/dev/shm") as folder:
-            found[run] = said_in(run, Path(folder))
+        with memory_folder() as folder:
+            found[run] = said_in(run, folder)
     return found
 
 

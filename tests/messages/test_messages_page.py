@@ -2,20 +2,10 @@
 
 import json
 import re
-from typing import Any, get_args
+from typing import Any
 
-from controller.journal.kinds import KINDS
-from controller.match.events import MatchEvent, event_of
 from tests.messages.page import PAGE
 from tests.messages.strict import wrong
-
-
-def test_every_kind_and_every_event_of_a_match_has_its_example() -> None:
-    blocks = _examples()
-    kinds = {block["kind"] for block in blocks if "kind" in block}
-    assert kinds == {kind for kind, row in KINDS.items() if row.public}
-    happened = {type(event_of(block)) for block in blocks if "event" in block and "at_ms" in block}
-    assert happened == set(get_args(MatchEvent))
 
 
 def test_every_example_fits_its_schema_but_where_it_was_cut() -> None:

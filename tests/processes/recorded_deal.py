@@ -9,6 +9,7 @@ from controller.client.endpoints import NoEndpoints
 from controller.messages import Phase, Role
 from controller.trials.hall import HallPlan, RunningTable, simulator
 from drivers.link.recording import as_lines, read
+from sim.folders import memory_folder
 from tests.link.recorded_runs import HEADER
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import FAST, People
@@ -54,10 +55,10 @@ def recorded_over_ptys() -> str:
     """Deal over ptys; return the recording."""
     with (
         TemporaryDirectory() as state_dir,
-        TemporaryDirectory(prefix="dt-", dir="/dev/shm") as runtime_dir,
+        memory_folder() as runtime_dir,
         asyncio.Runner() as runner,
     ):
         file = Path(state_dir) / "wire.jsonl"
-        runner.run(record_deal(Path(state_dir) / "state", Path(runtime_dir), file))
+        runner.run(record_deal(Path(state_dir) / "state", runtime_dir, file))
         with file.open("rb") as lines:
             return as_lines(HEADER, read(lines)[1]).decode()
