@@ -31,17 +31,17 @@ def each_row(
 
         @functools.wraps(test)
         def run_every_row(**given: Any) -> None:
-            failures: dict[str, BaseException] = {}
+            failures: list[tuple[str, BaseException]] = []
             for row in every:
                 values: Sequence[Any] = row if several else (row,)
                 try:
                     test(**dict(zip(arguments, values, strict=True)), **given)
                 except (Exception, pytest.fail.Exception) as error:
-                    failures[name_of(row)] = error
+                    failures.append((name_of(row), error))
             if failures:
-                lines = (f"{row}: {_said(error)}" for row, error in failures.items())
+                lines = (f"{row}: {_said(error)}" for row, error in failures)
                 text = f"{len(failures)} of {len(every)} rows fail:\n" + "\n".join(lines)
-                raise AssertionError(text) from next(iter(failures.values()))
+                raise AssertionError(text) from failures[0][1]
 
         run_every_row.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
         return run_every_row

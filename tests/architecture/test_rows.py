@@ -49,3 +49,12 @@ def test_fixtures_are_handed_on_and_decorators_multiply(
     assert tmp_path.is_dir()
     _seen.append((number, letter))
     assert len(_seen) == len(set(_seen)) <= 4
+
+
+def test_rows_of_one_name_are_counted_one_by_one() -> None:
+    with pytest.raises(AssertionError, match="2 of 2 rows fail"):
+        each_row("number", [7, 7])(_fails)()
+
+
+def _fails(number: int) -> None:
+    raise AssertionError(number)
