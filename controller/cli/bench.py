@@ -5,16 +5,19 @@ from pathlib import Path
 
 import click
 import msgspec
+from click.core import ParameterSource
 
 from controller.cli.ending import all_as_ctrl_c
 from controller.cli.quantities import Number, Whole
-from controller.trials.bench.registry import Measured, Watch, figures, measure, watch
+from controller.trials.bench.registry import Figure, Measured, Watch, figures, measure, watch
 
 EPILOG = """\b
 Examples:
   dealtable bench                all figures: some minutes
   dealtable bench ruling frame   two of them
   dealtable bench --check        exit 1 where one costs too much
+  dealtable bench --check --small
+                                 the same, each figure as small as it can be
   dealtable bench console pixels --seconds 1800
                                  the console for half an hour, with its memory
   dealtable bench reaction --plot reaction.svg
@@ -22,6 +25,7 @@ Examples:
 """
 
 _SMALL = 10.0
+_SMALL_LOAD = {"seconds": 3.0, "feeds": 40, "browsers": 1}
 
 
 class _WithFigures(click.Command):
@@ -38,6 +42,13 @@ class _WithFigures(click.Command):
 @click.argument("names", nargs=-1, metavar="[FIGURE...]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one list.")
 @click.option("--check", is_flag=True, help="Exit 1 where a figure is above its limit.")
+@click.option(
+    "--small",
+    is_flag=True,
+    help="Measure each figure at the least size, about a minute in all. Limits are the same; a "
+    f"console then has {_SMALL_LOAD['feeds']} tables and {_SMALL_LOAD['browsers']} browser for "
+    f"{_SMALL_LOAD['seconds']:g} s where nothing else is asked for.",
+)
 @click.option(
     "--seconds",
     type=Number(1, 86_400),
@@ -65,21 +76,33 @@ class _WithFigures(click.Command):
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     help="Draw what `reaction` measured here: an SVG (needs the extra `lab`).",
 )
+@click.pass_context
 def command(
+    ctx: click.Context,
     names: tuple[str, ...],
     as_json: bool,
     check: bool,
+    small: bool,
     seconds: float,
     feeds: int,
     browsers: int,
     plot: Path | None,
 ) -> None:
-    """Measure each FIGURE, or all of them: its cost as a multiple of a floor."""
+    """Measure each FIGURE, or all of them: its cost as a multiple of a floor.
+
+    A figure that needs something this computer has not, as Chromium, is left out: one line says
+    so before anything is measured.
+    """
     if plot is not None and importlib.util.find_spec("matplotlib") is None:
         raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
     if plot is not None and names and "reaction" not in names:
         raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
     watch.seconds, watch.feeds, watch.browsers, watch.plot = seconds, feeds, browsers, plot
+    watch.small = small
+    if small:
+        for name, value in _SMALL_LOAD.items():
+            if ctx.get_parameter_source(name) is ParameterSource.DEFAULT:
+                setattr(watch, name, value)
     with all_as_ctrl_c():
         _measure(names, as_json, check)
 
@@ -90,8 +113,8 @@ def _measure(names: tuple[str, ...], as_json: bool, check: bool) -> None:
         if name not in known:
             raise click.BadParameter(f"no figure is called {name}: {', '.join(known)}")
     measured = []
-    for name in names or known:
-        for one in measure(known[name]):
+    for asked in _measurable([known[name] for name in names or known]):
+        for one in measure(asked):
             measured.append(one)
             if not as_json:
                 click.echo(_line(one))
@@ -99,6 +122,17 @@ def _measure(names: tuple[str, ...], as_json: bool, check: bool) -> None:
         click.echo(msgspec.json.encode(measured))
     if check and not all(one.ok for one in measured):
         raise SystemExit(1)
+
+
+def _measurable(asked: list[Figure]) -> list[Figure]:
+    """Return the figures that can be measured here. Print one line for each other one."""
+    lacking = {one.name: what for one in asked if (what := one.lacking()) is not None}
+    lines = [f"{name}: not measured: {what}" for name, what in lacking.items()]
+    if len(lacking) == len(asked):
+        raise click.ClickException("; ".join(lines))
+    for line in lines:
+        click.echo(line, err=True)
+    return [one for one in asked if one.name not in lacking]
 
 
 def _line(one: Measured) -> str:

@@ -23,7 +23,7 @@ PAST: Final = 50
 _SETTLE_S: Final = 1.0
 _PATIENCE_S: Final = 60.0
 _LAST_S: Final = 10.0
-"""How long the last events may take to the archive."""
+"""Events that did not come in this time after others are lost."""
 
 
 class Drained(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,14 +135,14 @@ class _Shares:
 
 
 async def _lost(lines: LoneLines, said: Said) -> int:
-    """Return how many events are not in the archive, once all are or time is up."""
-    events, loop = sum(said.events.values()), asyncio.get_running_loop()
-    ends_s = loop.time() + _LAST_S
+    """Return how many events are not in the archive, once all are or no more of them come."""
+    events, kept = sum(said.events.values()), -1
     await lines.coherent()
-    while (lost := events - lines.events()) and loop.time() < ends_s:
-        await asyncio.sleep(_SETTLE_S)
+    while (now := lines.events()) not in (kept, events):
+        kept = now
+        await asyncio.sleep(_LAST_S)
         await lines.coherent()
-    return lost
+    return events - now
 
 
 def _cpu_s(pid: int) -> float:

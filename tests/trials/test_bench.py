@@ -1,17 +1,49 @@
 import json
+from collections.abc import Sequence
+from pathlib import Path
 
+import click
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
 from controller.cli.bench import command
-from controller.trials.bench import registry
-from controller.trials.bench.registry import Figure, Unit, Value, figure, figures, measure, values
-
-pytestmark = pytest.mark.slow
+from controller.trials import pixels
+from controller.trials.bench import consoles, registry
+from controller.trials.bench.registry import (
+    Figure,
+    Unit,
+    Value,
+    figure,
+    figures,
+    measure,
+    sized,
+    values,
+    watch,
+)
 
 KNOWN = tuple(figures())
 """All of them, registered before a test patches the table."""
+SETTINGS = ("seconds", "feeds", "browsers", "small", "plot")
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restore what the command line sets."""
+    for name in SETTINGS:
+        monkeypatch.setattr(watch, name, getattr(watch, name))
+
+
+@pytest.fixture
+def no_chromium(mocker: MockerFixture, tmp_path: Path) -> str:
+    """Hide Chromium, and refuse to start a console; return the line that bench prints then."""
+    mocker.patch.object(pixels, "CHROMIUM", tmp_path / "chromium")
+    mocker.patch.object(consoles, "console_load", side_effect=AssertionError("it was measured"))
+    return f"pixels: not measured: there is no {tmp_path / 'chromium'} (Debian's package chromium)"
+
+
+def bench(*words: object) -> Result:
+    return CliRunner().invoke(command, [str(word) for word in words])
 
 
 def unfolded(text: str) -> str:
@@ -96,13 +128,13 @@ def test_check_fails_where_a_figure_is_above_its_limit(
     value: float, exit_code: int, mocker: MockerFixture
 ) -> None:
     mocker.patch.dict(registry._FIGURES, {"f": a_figure(value, 1.0)})
-    done = CliRunner().invoke(command, ["f", "--check", "--json"])
+    done = bench("f", "--check", "--json")
     assert done.exit_code == exit_code
     assert json.loads(done.stdout)[0]["ok"] is (exit_code == 0)
 
 
 def test_its_help_says_what_every_figure_is() -> None:
-    told = unfolded(CliRunner().invoke(command, ["--help"]).output)
+    told = unfolded(bench("--help").output)
     assert tuple(figures()) == KNOWN
     for name, one in figures().items():
         assert unfolded(f"{name} {one.says}") in told
@@ -110,7 +142,77 @@ def test_its_help_says_what_every_figure_is() -> None:
 
 
 def test_an_unknown_figure_is_told_which_there_are() -> None:
-    told = CliRunner().invoke(command, ["speed"])
+    told = bench("speed")
     assert told.exit_code == 2
     for name in KNOWN:
         assert name in told.stderr
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)])
+def test_without_chromium_the_other_figures_are_measured_and_one_line_comes_before_them(
+    check: tuple[str, ...], no_chromium: str, mocker: MockerFixture
+) -> None:
+    def run() -> Sequence[Value]:
+        click.echo("f is measured", err=True)
+        return [Value(value=1.0, floor=1.0, unit=Unit.S, documented=1.0)]
+
+    mocker.patch.dict(registry._FIGURES, {"f": Figure("f", "A figure.", run)})
+    done = bench("f", "pixels", *check, "--json")
+    assert done.exit_code == 0
+    assert [one["figure"] for one in json.loads(done.stdout)] == ["f"]
+    assert done.stderr.splitlines() == [no_chromium, "f is measured"]
+
+
+def test_without_chromium_only_pixels_is_left_out(no_chromium: str) -> None:
+    lacking = {name: one.lacking() for name, one in figures().items()}
+    assert [name for name, what in lacking.items() if what is not None] == ["pixels"]
+
+
+@pytest.mark.parametrize("check", [(), ("--check",)])
+def test_a_bench_that_has_nothing_to_measure_fails_with_that_line(
+    check: tuple[str, ...], no_chromium: str
+) -> None:
+    done = bench("pixels", *check)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [f"Error: {no_chromium}"]
+
+
+def test_pixels_are_not_measured_where_no_browser_is_asked_for(
+    mocker: MockerFixture, tmp_path: Path
+) -> None:
+    mocker.patch.object(pixels, "CHROMIUM", tmp_path)
+    done = bench("pixels", "--browsers", 0)
+    assert done.exit_code == 1
+    assert "no browser is to look (--browsers 0)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ((), ("full", 20.0, 400, 5)),
+        (("--small",), ("small", 3.0, 40, 1)),
+        (("--small", "--seconds", 20, "--browsers", 5), ("small", 20.0, 40, 5)),
+    ],
+)
+def test_small_figures_do_less_but_what_is_asked_for(
+    words: tuple[object, ...], expected: tuple[object, ...], mocker: MockerFixture
+) -> None:
+    used: list[object] = []
+
+    def run() -> Sequence[Value]:
+        used.extend((sized("full", "small"), watch.seconds, watch.feeds, watch.browsers))
+        return []
+
+    mocker.patch.dict(registry._FIGURES, {"f": Figure("f", "A figure.", run)})
+    assert bench("f", *words).exit_code == 0
+    assert tuple(used) == expected
+
+
+@pytest.mark.parametrize(("value", "exit_code"), [(6.0, 0), (6.01, 1)])
+def test_small_figures_have_the_limits_of_the_full_size_and_no_aims(
+    value: float, exit_code: int, mocker: MockerFixture
+) -> None:
+    mocker.patch.dict(registry._FIGURES, {"f": a_figure(value, 1.0, aim=0.5, aim_value=0.5)})
+    done = bench("f", "--small", "--check", "--json")
+    assert done.exit_code == exit_code
+    assert json.loads(done.stdout)[0]["met"] is None

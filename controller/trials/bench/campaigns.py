@@ -6,13 +6,13 @@ import sys
 
 from controller.deal.sequence import sequence
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench.registry import Unit, Value, taken_s, values
+from controller.trials.bench.registry import Unit, Value, sized, taken_s, values
 from controller.trials.mechanical import mechanical_s
 from sim.mechanics.settings import Settings
 
 _JOBS = 2
 _LIFE = 25
-_LIVES_A_JOB = 3
+_LIVES_A_JOB, _SMALL_LIVES_A_JOB = 3, 1
 _BARE = 10
 
 
@@ -46,7 +46,7 @@ def campaign() -> list[Value]:
 
 
 def _attempts_per_s(faults: str) -> float:
-    deals = _LIFE * _LIVES_A_JOB * _JOBS
+    deals = _LIFE * sized(_LIVES_A_JOB, _SMALL_LIVES_A_JOB) * _JOBS
     told = b""
 
     def run() -> None:

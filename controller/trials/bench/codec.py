@@ -5,7 +5,7 @@ import binascii
 import statistics
 from collections.abc import Callable
 
-from controller.trials.bench.registry import Unit, Value, figure, paired_us, values
+from controller.trials.bench.registry import Unit, Value, figure, paired_us, sized, values
 from controller.trials.query import asked
 from drivers.firmware.codec import Decoder, encode
 
@@ -13,7 +13,7 @@ _FRAMES = 1000
 _PAYLOAD = bytes(range(40))
 _CHECKSUM = bytes(4)
 _ROUNDS = 15
-_QUERIES = 60
+_QUERIES, _FEW_QUERIES = 60, 10
 
 
 def _checksums_alone() -> None:
@@ -62,6 +62,6 @@ def _against_c(what: str, work: Callable[[], None]) -> Value:
 @values("query")
 def query() -> list[Value]:
     """A board's STATUS over a pty, asked and answered, against an echo of as many bytes."""
-    took = asyncio.run(asked(_QUERIES))
+    took = asyncio.run(asked(sized(_QUERIES, _FEW_QUERIES)))
     value, floor = statistics.median(took.queries_us), statistics.median(took.bare_us)
     return [Value(value=value, floor=floor, unit=Unit.US, documented=5.0)]

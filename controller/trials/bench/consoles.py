@@ -54,7 +54,11 @@ def _bare_pixels() -> float:
     return _p95_s(_on_pages().bare)
 
 
-@figure("pixels", floor=_bare_pixels, documented=3.7, rounds=1)
+def _no_pixels() -> str | None:
+    return lacking() or (None if watch.browsers else "no browser is to look (--browsers 0)")
+
+
+@figure("pixels", floor=_bare_pixels, documented=3.7, rounds=1, lacking=_no_pixels)
 def until_drawn() -> float:
     """From a call to its row on five browsers (95 of 100), against a bare page's own way."""
     return _p95_s(_on_pages().drawn)
@@ -63,7 +67,7 @@ def until_drawn() -> float:
 def _on_pages() -> OnPages:
     pages = _under_load().pages
     if pages is None:
-        raise click.ClickException(f"pixels: {lacking() or 'there is no browser'}")
+        raise click.ClickException(f"pixels: {_no_pixels()}")
     return pages
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
-from controller.trials.bench.registry import Unit, Value, values
+from controller.trials.bench.registry import Unit, Value, sized, values
 from controller.trials.dealt_again import dealt_again, sequence_of
 from controller.trials.flood import flooded, reading
 from controller.trials.hall import HallPlan, RunningTable, hall
@@ -16,18 +16,25 @@ from controller.trials.players import Dealt, players
 from controller.trials.waiting import waiting
 from sim.mechanics.settings import Settings
 
-_DEALS = 5
-_TIGHT, _TIGHT_DEALS = 20.0, 7
+_DEALS, _FEW_DEALS = 5, 1
+_TIGHT, _TIGHT_DEALS, _FEW_TIGHT_DEALS = 20.0, 7, 1
 _FLOOD_PER_S = 1000
-_HALL_TABLES = 10
-_WAITING_DEALS = 8
+_HALL_TABLES, _FEW_HALL_TABLES = 10, 2
+_WAITING_DEALS, _FEW_WAITING_DEALS = 8, 4
+_SMALL_SPEED = 5.0
+"""With --small cards come so many times as fast: a host's share of a card's time grows with it."""
+
+
+def _speed() -> float:
+    return sized(1.0, _SMALL_SPEED)
 
 
 def _alone_s(dealt: Dealt) -> float:
     """Return the seconds that the mechanics alone take for the same attempt."""
     profile = load_profile("international-000")
     order = sequence_of(dealt, profile.deck.cards)
-    return mechanical_s(Settings(), profile, order, feeding_ms=dealt.feeding_ms)
+    settings = Settings(speed=_speed())
+    return mechanical_s(settings, profile, order, feeding_ms=dealt.feeding_ms)
 
 
 @values("deal")
@@ -40,7 +47,13 @@ def deal() -> list[Value]:
     wall_s, alone_s = _median([(one.wall_s, _alone_s(one)) for one in dealt])
     return [
         _seconds("", wall_s, alone_s, documented=1.01, aim=1.01),
-        _seconds("from words to routes", routes_s / _DEALS, alone_s, documented=0.005, aim=0.005),
+        _seconds(
+            "from words to routes",
+            routes_s / len(dealt),
+            alone_s,
+            documented=0.005 * _speed(),
+            aim=0.005,
+        ),
     ]
 
 
@@ -48,11 +61,11 @@ async def _deals() -> tuple[list[Dealt], float]:
     """Return some deals, and the seconds that all their routes took the machine."""
     with tempfile.TemporaryDirectory() as folder:
         async with (
-            hall(HallPlan(Path(folder), boards="inside")) as (table,),
+            hall(HallPlan(Path(folder), boards="inside", speed=_speed())) as (table,),
             players(table) as people,
         ):
             before = await metered(table)
-            dealt = [await people.deal() for _ in range(_DEALS)]
+            dealt = [await people.deal() for _ in range(sized(_DEALS, _FEW_DEALS))]
             _, routes_s = passed(before, await metered(table), "route_latency_seconds")
     return dealt, routes_s
 
@@ -60,7 +73,8 @@ async def _deals() -> tuple[list[Dealt], float]:
 @values("tight")
 def tight() -> list[Value]:
     """A deal at 5 ms a card, against bare hosts: in Python, in no time, and none but mechanics."""
-    profile, found = load_profile("international-000"), dealt_again(_TIGHT, _TIGHT_DEALS)
+    profile = load_profile("international-000")
+    found = dealt_again(_TIGHT, sized(_TIGHT_DEALS, _FEW_TIGHT_DEALS))
     bare = _median([(one.whole_s, one.bare_s) for one in found])
     settings = Settings(speed=_TIGHT)
     at_once = _median([(one.whole_s, one.whole_s - one.routes_s) for one in found])
@@ -93,7 +107,7 @@ def flood() -> list[Value]:
 async def _flooded() -> Dealt:
     with tempfile.TemporaryDirectory() as folder:
         async with (
-            hall(HallPlan(Path(folder))) as (table,),
+            hall(HallPlan(Path(folder), speed=_speed())) as (table,),
             players(table) as people,
             table.client(Role.OBSERVER) as stranger,
             flooded(stranger, _FLOOD_PER_S, reading),
@@ -104,14 +118,14 @@ async def _flooded() -> Dealt:
 @values("hall")
 def deal_in_a_hall() -> list[Value]:
     """A deal at one of ten tables that deal on this computer, against its mechanics alone."""
-    dealt = asyncio.run(_in_a_hall(_HALL_TABLES))
+    dealt = asyncio.run(_in_a_hall(sized(_HALL_TABLES, _FEW_HALL_TABLES)))
     return [_seconds("", *_median([(one.wall_s, _alone_s(one)) for one in dealt]), documented=1.02)]
 
 
-async def _in_a_hall(tables: int, speed: float = 1.0) -> list[Dealt]:
+async def _in_a_hall(tables: int) -> list[Dealt]:
     """Deal once at every table, each begun at another moment."""
     with tempfile.TemporaryDirectory() as folder:
-        plan = HallPlan(Path(folder), tables=tables, speed=speed)
+        plan = HallPlan(Path(folder), tables=tables, speed=_speed())
         async with hall(plan) as running:
             at = (_deal_at(table, plan.begins_s(n)) for n, table in enumerate(running))
             return list(await asyncio.gather(*at))
@@ -126,5 +140,6 @@ async def _deal_at(table: RunningTable, begins_s: float) -> Dealt:
 @values("waiting")
 def wait_for_hands() -> list[Value]:
     """From a deal's being due to the order for its hands, dealt ahead against not."""
-    ahead, without = (waiting(_WAITING_DEALS, ahead=ahead).hands for ahead in (True, False))
+    deals = sized(_WAITING_DEALS, _FEW_WAITING_DEALS)
+    ahead, without = (waiting(deals, ahead=ahead).hands for ahead in (True, False))
     return [_seconds("", ahead.median_s, without.median_s, documented=0.17)]

@@ -7,16 +7,20 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, values, watch
+from controller.trials.bench.registry import Unit, Value, sized, values, watch
 from controller.trials.fan_in import Drained, Join, drained, joins
 from controller.trials.hall import HallError
 
 _FEEDS: Final = (50, 200, 400)
+_FEW_FEEDS: Final = ()
 _SECONDS: Final = 5.0
+_SMALL_SECONDS: Final = 2.0
 _AIMS_CORES: Final = {400: 0.25, 1_000: 0.5}
 """Of a core, by feeds."""
 _JOINED: Final = 200
+_FEW_JOINED: Final = 40
 _ROUNDS: Final = 5
+_FEW_ROUNDS: Final = 2
 _AIM_S: Final = 1.0
 _AIM_US: Final = 2_000.0
 
@@ -26,16 +30,18 @@ Result = TypeVar("Result")
 @values("fan_in")
 def hear_feeds() -> list[Value]:
     """A console's lines without its pages, 10 states a second a table, against decoding them."""
-    return [_cores(_run(drained(feeds, _SECONDS))) for feeds in sorted({*_FEEDS, watch.feeds})]
+    tables = sorted({*sized(_FEEDS, _FEW_FEEDS), watch.feeds})
+    return [_cores(_run(drained(feeds, sized(_SECONDS, _SMALL_SECONDS)))) for feeds in tables]
 
 
 @values("join")
 def join_late() -> list[Value]:
     """From opening 200 lines to running tables until nothing is missing, against bare lines."""
-    whole, bare = _run(joins(_JOINED, _ROUNDS))
+    tables = sized(_JOINED, _FEW_JOINED)
+    whole, bare = _run(joins(tables, sized(_ROUNDS, _FEW_ROUNDS)))
     return [
         Value(
-            what=f"{_JOINED} tables",
+            what=f"{tables} tables",
             value=statistics.median(one.seconds for one in whole),
             floor=statistics.median(one.seconds for one in bare),
             unit=Unit.S,
@@ -44,8 +50,8 @@ def join_late() -> list[Value]:
         ),
         Value(
             what="processor time a table",
-            value=_cpu_us(whole),
-            floor=_cpu_us(bare),
+            value=_cpu_us(whole, tables),
+            floor=_cpu_us(bare, tables),
             unit=Unit.US,
             documented=7.0,
             aim_value=_AIM_US,
@@ -67,8 +73,8 @@ def _cores(came: Drained) -> Value:
     )
 
 
-def _cpu_us(joined: list[Join]) -> float:
-    return statistics.median(one.cpu_s for one in joined) / _JOINED * 1e6
+def _cpu_us(joined: list[Join], tables: int) -> float:
+    return statistics.median(one.cpu_s for one in joined) / tables * 1e6
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:

@@ -4,12 +4,12 @@ import asyncio
 import tempfile
 from pathlib import Path
 
-from controller.trials.bench.registry import Unit, Value, values
+from controller.trials.bench.registry import Unit, Value, sized, values
 from controller.trials.hall import HallPlan, hall
 from controller.trials.journalled import Journalled, journalled
 
 _SPEED = 20.0
-_DEALS = 2
+_DEALS, _FEW_DEALS = 2, 1
 _ON_DISK = "/var/tmp"
 """/tmp may lie in memory."""
 
@@ -56,4 +56,4 @@ def journal() -> list[Value]:
 async def _left() -> Journalled:
     with tempfile.TemporaryDirectory(dir=_ON_DISK) as folder:
         async with hall(HallPlan(Path(folder), speed=_SPEED)) as (table,):
-            return await journalled(table, _DEALS)
+            return await journalled(table, sized(_DEALS, _FEW_DEALS))

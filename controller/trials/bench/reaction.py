@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from controller.trials.bench.registry import Unit, Value, values, watch
+from controller.trials.bench.registry import Unit, Value, sized, values, watch
 from controller.trials.hall import HallError
 from controller.trials.reaction.measured import PERCENTS, Samples, block_median, reactions
 from controller.trials.reaction.peers import Peer, peers
@@ -22,6 +22,9 @@ from controller.trials.reaction.variants import (
 
 _DEALS: Final = 7
 _HOGGED_DEALS: Final = 4
+_FEW_DEALS: Final = 1
+_FEW_PERCENTS: Final = (50,)
+"""A deal has too few cards for the others."""
 _AIMS: Final = {
     (PLAIN, 50): 1.85,
     (PLAIN, 90): 1.7,
@@ -46,10 +49,12 @@ def react() -> list[Value]:
         click.echo("reaction: no C compiler, so no slow fsync: install gcc", err=True)
         quiet.remove(SLOW_FSYNC)
     beside = peers()
-    samples = _reactions(quiet, _DEALS, beside)
-    found = _against_floor(quiet, samples, PERCENTS)
+    percents = sized(PERCENTS, _FEW_PERCENTS)
+    samples = _reactions(quiet, sized(_DEALS, _FEW_DEALS), beside)
+    found = _against_floor(quiet, samples, percents)
     at = quiet.index(ALL_ON) + 1
-    found.append(_value(_over(FULL_GC, ALL_ON), samples, quiet.index(FULL_GC) + 1, at, 99, _AIM_GC))
+    full_gc = quiet.index(FULL_GC) + 1
+    found.append(_value(_over(FULL_GC, ALL_ON), samples, full_gc, at, percents[-1], _AIM_GC))
     found += _against_peers(quiet, beside, samples)
     if watch.plot is not None:
         _draw(
@@ -57,8 +62,8 @@ def react() -> list[Value]:
             samples,
             watch.plot,
         )
-    hogged = _reactions([HOG], _HOGGED_DEALS)
-    return [*found, *_against_floor([HOG], hogged, PERCENTS[:2])]
+    hogged = _reactions([HOG], sized(_HOGGED_DEALS, _FEW_DEALS))
+    return [*found, *_against_floor([HOG], hogged, percents[:2])]
 
 
 def _reactions(variants: list[Variant], deals: int, beside: Sequence[Peer] = ()) -> Samples:

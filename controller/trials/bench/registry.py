@@ -53,12 +53,20 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     aim_value: float | None = None
 
 
+def _nothing() -> str | None:
+    return None
+
+
 class Figure(msgspec.Struct, frozen=True):
-    """What is measured, by what name, and the sentence that says so."""
+    """What is measured, by what name, and the sentence that says so.
+
+    `lacking` returns what this computer has not and the figure needs, in one line, or None.
+    """
 
     name: str
     says: str
     run: Callable[[], Sequence[Value]]
+    lacking: Callable[[], str | None] = _nothing
 
 
 class Measured(msgspec.Struct, frozen=True):
@@ -80,9 +88,13 @@ class Measured(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """What a console is watched under, and for how many seconds; `plot`: where `reaction` draws."""
+    """What a console is watched under, and for how many seconds; `plot`: where `reaction` draws.
+
+    `small`: every figure does as little as it can and still be measured. See `sized`.
+    """
 
     seconds, feeds, browsers = 20.0, 400, 5
+    small = False
     plot: Path | None = None
 
 
@@ -94,6 +106,13 @@ CHECKED = 3.0
 
 _FIGURES: dict[str, Figure] = {}
 
+Size = TypeVar("Size")
+
+
+def sized(full: Size, small: Size) -> Size:
+    """Return how much a figure does: `full`, or `small` with --small."""
+    return small if watch.small else full
+
 
 def figure(
     name: str,
@@ -103,10 +122,11 @@ def figure(
     per: int = 1,
     rounds: int = 15,
     aim: float | None = None,
+    lacking: Callable[[], str | None] = _nothing,
 ) -> Callable[[W], W]:
     """Register the decorated work as the figure `name`, timed in turns with its floor.
 
-    Each does the same `per` times a round. Its docstring says what it is.
+    Each does the same `per` times a round. Its docstring says what it is. `lacking`: see Figure.
     """
 
     def register(work: W) -> W:
@@ -114,7 +134,7 @@ def figure(
             value, least = paired_us(work, floor, per, rounds)
             return [Value(value=value, floor=least, unit=Unit.US, documented=documented, aim=aim)]
 
-        _add(name, work.__doc__, run)
+        _add(name, work.__doc__, run, lacking)
         return work
 
     return register
@@ -143,7 +163,7 @@ def figures() -> Mapping[str, Figure]:
 def measure(asked: Figure) -> Iterator[Measured]:
     """Run a figure; yield its values as they compare."""
     for value in asked.run():
-        yield _compared(asked.name, value)
+        yield _compared(asked.name, _without_aims(value) if watch.small else value)
 
 
 def paired_us(work: Work, floor: Work, per: int, rounds: int) -> tuple[float, float]:
@@ -165,8 +185,18 @@ def taken_s(work: Work) -> float:
     return own if isinstance(own, float) else now_s() - begun_s
 
 
-def _add(name: str, doc: str | None, run: Callable[[], Sequence[Value]]) -> None:
-    _FIGURES[name] = Figure(name, (doc or "").strip().splitlines()[0], run)
+def _add(
+    name: str,
+    doc: str | None,
+    run: Callable[[], Sequence[Value]],
+    lacking: Callable[[], str | None] = _nothing,
+) -> None:
+    _FIGURES[name] = Figure(name, (doc or "").strip().splitlines()[0], run, lacking)
+
+
+def _without_aims(value: Value) -> Value:
+    """Return `value` without its aims, which are those of the full size."""
+    return msgspec.structs.replace(value, aim=None, aim_value=None)
 
 
 def _compared(name: str, value: Value) -> Measured:

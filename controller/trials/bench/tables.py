@@ -11,13 +11,13 @@ from pathlib import Path
 import msgspec
 
 from controller.messages import Phase, Role, State
-from controller.trials.bench.registry import Unit, Value, now_s, paired_us, taken_s, values
+from controller.trials.bench.registry import Unit, Value, now_s, paired_us, sized, taken_s, values
 from controller.trials.costs import costs, resident_mib
 from controller.trials.hall import HallPlan, RunningTable, hall
 from controller.trials.players import players
 
 _SPEED = 10.0
-_STARTS = 5
+_STARTS, _FEW_STARTS = 5, 1
 _PACKAGES = "click, gpiozero, msgspec, nacl.signing, serial, structlog, zmq.asyncio"
 
 
@@ -90,7 +90,9 @@ class _Starts:
 def start() -> list[Value]:
     """From a table's start to a state in which it can deal, against its packages' import."""
     starts = _Starts()
-    value_us, floor_us = paired_us(lambda: starts.took_s, starts.packages_alone, 1, _STARTS)
+    value_us, floor_us = paired_us(
+        lambda: starts.took_s, starts.packages_alone, 1, sized(_STARTS, _FEW_STARTS)
+    )
     return [
         Value(
             value=value_us / 1e6, floor=floor_us / 1e6, unit=Unit.S, documented=3.5, aim_value=1.0
