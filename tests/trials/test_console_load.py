@@ -1,14 +1,18 @@
-"""What `bench console` measures: a short run, and what it makes of what it saw."""
+"""What `bench console` makes of what it saw. The figures `console` and `pixels` run it."""
 
+import click
 import msgspec
 import pytest
 from click.testing import CliRunner
+from pytest_mock import MockerFixture
 
 from controller.cli.bench import command
-from controller.trials.console_load import Load, console_load
+from controller.trials.bench import consoles
+from controller.trials.bench.registry import figures
+from controller.trials.console_load import Console, Load, OnPages, Phase
 from controller.trials.feeds import Called, Chain, example_state
 from controller.trials.pixels import Drawn
-from controller.trials.watched import LEAST_S, Times, memory, times, until_drawn_ms
+from controller.trials.watched import LEAST_S, Memory, Times, memory, times, until_drawn_ms
 
 pytestmark = pytest.mark.slow
 
@@ -74,34 +78,36 @@ def test_a_simulated_tables_events_are_one_chain() -> None:
     assert chain.since(2) == events[2:]
 
 
-@pytest.mark.timeout(180)
-async def test_a_console_under_a_small_load_loses_no_event_and_reloads_no_page() -> None:
-    said: list[str] = []
-    seen = await console_load(Load(feeds=40, browsers=1, seconds=3), said.append)
-    assert seen.events > 0
-    assert seen.wrong() == []
-    assert seen.states_per_s > 200
-    assert seen.with_browsers.seconds >= 3
-    assert seen.with_browsers.cores > 0
-    assert seen.with_browsers.memory.first_mib > 20
-    assert seen.alone.cores > 0
-    assert seen.floor_cores > 0
-    assert seen.pages is not None
-    assert seen.pages.drawn is not None
-    assert seen.pages.drawn.count > 10
-    assert seen.pages.bare is not None
-    assert seen.pages.heap.first_mib > 0.5
-    assert seen.pages.nodes[0] > 40
-    assert [line.partition(":")[0] for line in said] == [
-        "opening 40 feeds of 10 states a second, and the console",
-        "opening 1 browsers",
-        "with 1 browsers",
-        "alone",
-        f"waiting until the archive has all {seen.events} events",
-    ]
-    msgspec.json.encode(seen)
-    pages = msgspec.structs.replace(seen.pages, reloads=2)
-    assert msgspec.structs.replace(seen, lost=1, pages=pages).wrong() == [
-        f"1 of {seen.events} events are not in the archive",
+PHASE = Phase(3.0, 0.2, Memory(60, 61, 61, None))
+PAGES = OnPages(
+    drawn=None, bare=None, reloads=0, heap=PHASE.memory, nodes=(40, 40), listeners=(9, 9)
+)
+CONSOLE = Console(
+    load=Load(),
+    with_browsers=PHASE,
+    pages=PAGES,
+    alone=PHASE,
+    floor_cores=0.1,
+    states_per_s=400.0,
+    events=70,
+    lost=0,
+)
+
+
+def test_a_console_that_loses_an_event_or_reloads_a_page_is_wrong() -> None:
+    pages = msgspec.structs.replace(PAGES, reloads=2)
+    assert CONSOLE.wrong() == []
+    assert msgspec.structs.replace(CONSOLE, pages=None).wrong() == []
+    assert msgspec.structs.replace(CONSOLE, lost=1, pages=pages).wrong() == [
+        "1 of 70 events are not in the archive",
         "pages were loaded again by themselves, 2 times",
     ]
+
+
+@pytest.mark.parametrize("name", ["console", "pixels"])
+def test_no_figure_is_made_of_a_console_that_was_wrong(name: str, mocker: MockerFixture) -> None:
+    wrong = msgspec.structs.replace(CONSOLE, lost=1)
+    mocker.patch.object(consoles, "console_load", mocker.AsyncMock(return_value=wrong))
+    mocker.patch.object(consoles, "_under_load", consoles._UnderLoad())
+    with pytest.raises(click.ClickException, match="1 of 70 events are not in the archive"):
+        figures()[name].run()

@@ -1,8 +1,7 @@
+"""How `bench reaction` tells which word decides on a card, and what it makes of its times."""
+
 import os
-import socket
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,18 +10,14 @@ from click.testing import CliRunner
 from controller.cli import main
 from controller.trials.reaction.echo import ANSWER, WORD
 from controller.trials.reaction.lines import PATIENCE_MS, Cards, timed
-from controller.trials.reaction.measured import block_median, percentile, reactions
-from controller.trials.reaction.peers import peers
+from controller.trials.reaction.measured import block_median, percentile
 from controller.trials.reaction.plot import draw
-from controller.trials.reaction.variants import ALL_ON, HOG, PLAIN, Variant
+from controller.trials.reaction.variants import HOG, Variant
 from drivers.firmware import wire
 from drivers.firmware.codec import Decoder
 from tests.peers.answering import Answering
 
 pytestmark = pytest.mark.slow
-
-_LATER_S = 0.02
-_ANSWERS = f"import os, time; os.read(0, 9); time.sleep({_LATER_S}); os.write(0, b'yes')"
 
 
 def says(code: int, index: int, attempt: int = 1) -> bytes:
@@ -48,14 +43,6 @@ def test_the_same_card_of_another_attempt_is_another_card() -> None:
     cards = Cards()
     assert cards.decides([says(wire.AT_READER, 1), says(wire.READ, 1)])
     assert cards.decides([says(wire.AT_READER, 1, 2), says(wire.READ, 1, 2)])
-
-
-def test_an_answer_that_comes_later_takes_longer() -> None:
-    ours, theirs = socket.socketpair()
-    with ours, theirs, subprocess.Popen([sys.executable, "-c", _ANSWERS], stdin=theirs.fileno()):
-        took_us, said = timed(ours.fileno(), ours.fileno(), b"well?", lambda said: said == b"yes")
-    assert said == b"yes"
-    assert took_us >= _LATER_S * 1e6
 
 
 def test_half_an_answer_has_taken_all_patience() -> None:
@@ -92,22 +79,10 @@ def test_a_disturbed_table_is_told_what_disturbs_which_part(tmp_path: Path) -> N
     assert Variant("as it is").environment(tmp_path) == {}
 
 
-def test_a_program_that_cannot_run_or_has_no_name_is_no_peer() -> None:
-    named = {peer.module: peer.name for peer in peers()}
-    assert named["tests.peers.polling"].startswith("polling every 10 ms (pyserial 3")
-    assert "tests.peers.answering" not in named
-
-
 def test_a_peer_answers_an_event_with_a_route_as_long_as_the_floors() -> None:
     answer = Answering()(WORD)
     assert len(answer) == len(ANSWER)
     assert [payload[0] for payload in Decoder().feed(answer)] == [wire.ROUTE]
-
-
-def test_a_bare_table_and_a_whole_one_are_timed_side_by_side_card_by_card() -> None:
-    rounds = reactions([PLAIN, ALL_ON], 1)
-    assert len(rounds) >= 80
-    assert all(len(row) == 3 and min(row) > 0 for row in rounds)
 
 
 def test_the_same_times_are_drawn_as_the_same_picture_with_a_name_for_each_curve(
