@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from controller.faults import Language
 
 Result = TypeVar("Result")
-_UP_S: Final = 20.0
+_ANSWER_S: Final = 20.0
 _OF_AN_AREA: Final = 8
 
 
@@ -56,7 +56,7 @@ class RunningConsole:
         return self.folder / "console.log"
 
     async def start(self) -> None:
-        """Start it, and wait until it answers. Raises HallError."""
+        """Start it, and wait until it opens. Raises HallError where it ends before that."""
         with self.log.open("ab") as file:
             self.process = await start_program(
                 *("console", "--config", str(self.config)),
@@ -64,11 +64,7 @@ class RunningConsole:
                 stderr=file,
             )
         assert self.process.stdout is not None
-        try:
-            async with asyncio.timeout(_UP_S):
-                line = (await self.process.stdout.readline()).decode()
-        except TimeoutError:
-            line = ""
+        line = (await self.process.stdout.readline()).decode()
         url = next((word for word in line.split() if word.startswith("http")), None)
         if url is None:
             await self.stop()
@@ -129,7 +125,7 @@ class RunningConsole:
             self.url + path, json.dumps(body).encode(), headers, method="POST"
         )
         try:
-            with urllib.request.urlopen(asked, timeout=_UP_S) as answer:
+            with urllib.request.urlopen(asked, timeout=_ANSWER_S) as answer:
                 return json.load(answer)
         except OSError as error:
             raise HallError(f"{self.url}{path}: {error}") from error

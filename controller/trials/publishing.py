@@ -6,10 +6,11 @@ the same state and sends it. Both feeds are in this process, without CURVE: the 
 and of libzmq's own thread, is on neither side.
 """
 
+import asyncio
 import gc
 import socket
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,7 @@ from controller.machine.machine import Machine
 from controller.messages import Phase
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
+from sim.virtual import VirtualLoop
 
 _FEED, _BARE = "inproc://feed", "inproc://bare"
 _MOST_READ = 1 << 16
@@ -96,18 +98,33 @@ def _body(subscriber: "zmq.Socket[bytes]") -> bytes:
     return body
 
 
+@contextmanager
+def held_hands(runtime_dir: Path) -> Iterator[Machine]:
+    """Deal once in virtual time; give the machine, which holds the hands."""
+    stack = AsyncExitStack()
+
+    async def deal() -> Machine:
+        table = await stack.enter_async_context(trial(Settings(), runtime_dir))
+        await table.deal()
+        await table.phase(Phase.HELD)
+        return table.machine
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        try:
+            yield runner.run(deal())
+        finally:
+            runner.run(stack.aclose())
+
+
 @asynccontextmanager
-async def publishing(runtime_dir: Path, speed: float = 1000.0) -> AsyncIterator[Published]:
-    """Deal once in this process, `speed` times as fast as is real; give what publishes it."""
+async def publishing(machine: Machine) -> AsyncIterator[Published]:
+    """Give what publishes the state of a machine whose own loop stands still."""
     context = zmq.asyncio.Context()
+    gc.collect()
+    gc.freeze()  # as the machine's own process does
     try:
-        async with trial(Settings(speed=speed), runtime_dir) as table:
-            await table.deal()
-            await table.phase(Phase.HELD)
-            gc.collect()
-            gc.freeze()  # as the machine's own process does
-            with closing(Published(table.machine, context)) as published:
-                yield published
+        with closing(Published(machine, context)) as published:
+            yield published
     finally:
         gc.unfreeze()
         context.destroy(linger=0)

@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 from controller.cli import campaign as command
 from controller.cli import main
 from controller.trials.campaign import plan
-from tests.processes.processes import left_over
+from tests.processes.processes import marked
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -25,8 +26,6 @@ ZEROS = (
     "wrong_released", "wrong_blame", "events_lost", "events_doubled", "unproved", "stuck",
     "crashed",
 )  # fmt: skip
-LEAVE_S = 20.0
-"""In which a busy computer's campaign is gone once it was broken off."""
 
 
 @pytest.fixture
@@ -60,7 +59,6 @@ def held(report: dict[str, Any], deals: int) -> None:
     assert report["attempts"] >= deals
 
 
-@pytest.mark.timeout(3600)
 def test_hostile_machines_release_nothing_wrong_and_blame_nothing_wrong(
     scale: Callable[[int], int],
 ) -> None:
@@ -71,7 +69,6 @@ def test_hostile_machines_release_nothing_wrong_and_blame_nothing_wrong(
     assert len(struck) > len(report["faults"]) // 2
 
 
-@pytest.mark.timeout(3600)
 def test_tired_machines_deal_nearly_always_without_a_redeal_and_without_a_hand(
     scale: Callable[[int], int],
 ) -> None:
@@ -83,7 +80,6 @@ def test_tired_machines_deal_nearly_always_without_a_redeal_and_without_a_hand(
     assert report["ready_without_hand"] + few >= 0.99 * deals
 
 
-@pytest.mark.timeout(3600)
 def test_ideal_machines_deal_always_at_once(scale: Callable[[int], int]) -> None:
     deals = scale(10_000)
     deals = deals if deals == 10_000 else max(50, deals // 4)  # they are all alike
@@ -93,7 +89,6 @@ def test_ideal_machines_deal_always_at_once(scale: Callable[[int], int]) -> None
     assert report["ready_without_hand"] == deals
 
 
-@pytest.mark.timeout(300)
 def test_the_report_does_not_depend_on_how_many_processes_there_are(life_deals: int) -> None:
     asked = ("--deals", 4 * life_deals, "--faults", "hostile", "--seed", 2)
     assert report_of(*asked, "--jobs", 1) == report_of(*asked, "--jobs", 3)
@@ -171,7 +166,6 @@ def test_bad_usage_is_refused(asked: tuple[str, ...]) -> None:
     assert ran.stderr.splitlines()[-1].startswith("Error: ")
 
 
-@pytest.mark.timeout(240)
 async def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,13 +180,12 @@ async def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_pr
         start_new_session=True,
     )
     try:
-        while not (kept / "1.3").exists():  # so one of the first two lives is over
-            assert running.returncode is None, await running.communicate()
-            await asyncio.sleep(0.05)
+        # The third life begins once one of the first two is over.
+        await until(lambda: (kept / "1.3").exists() or running.returncode is not None)
+        assert running.returncode is None, await running.communicate()
         running.send_signal(signal.SIGINT)
-        async with asyncio.timeout(LEAVE_S):
-            said, errors = await running.communicate()
-        left = await left_over(f"DEALTABLE_TEST={tmp_path}", LEAVE_S)
+        said, errors = await running.communicate()
+        await until(lambda: not marked(f"DEALTABLE_TEST={tmp_path}"))
     finally:
         with suppress(ProcessLookupError):
             os.killpg(running.pid, signal.SIGKILL)
@@ -202,4 +195,3 @@ async def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_pr
     assert b"(broken off)" in said
     assert errors.startswith(b"took ")
     assert len(errors.splitlines()) == 1
-    assert left == {}

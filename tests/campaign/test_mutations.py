@@ -31,7 +31,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("planted", ALL[:tried], ids=lambda each: each.name)
 
 
-@pytest.mark.timeout(900)
 def test_a_campaign_catches_a_bug(planted: Mutation, tmp_path: Path) -> None:
     plant(planted, tmp_path)
     caught = campaign_at(tmp_path)

@@ -17,7 +17,6 @@ _SURE = 1e-6
 _EVEN = [one.name for one in FAMILY if one.name not in ("repeated", "own-place", "successive")]
 
 
-@pytest.mark.timeout(900)
 def test_fair_collections_are_outside_as_rarely_as_the_family_says(
     scale: Callable[[int], int],
 ) -> None:

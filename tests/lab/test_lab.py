@@ -48,7 +48,6 @@ def report(*words: object) -> tuple[int, LabReport]:
     return result.exit_code, msgspec.json.decode(result.stdout, type=LabReport)
 
 
-@pytest.mark.timeout(900)
 def test_deals_of_the_production_sequence_are_inside_with_a_fixed_seed(
     scale: Callable[[int], int],
 ) -> None:

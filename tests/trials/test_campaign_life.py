@@ -334,7 +334,6 @@ def test_a_fault_that_is_called_by_another_name_is_wrong_blame(
     assert finding.words.startswith("WRONG_POCKET was said while jam:place=landing")
 
 
-@pytest.mark.timeout(120)
 def test_the_report_does_not_depend_on_how_a_process_orders_its_sets() -> None:
     program = (
         "from tests.trials.test_campaign_life import rough\n"

