@@ -45,7 +45,7 @@ class _WithFigures(click.Command):
 @click.option(
     "--small",
     is_flag=True,
-    help="Measure each figure at the least size, about a minute in all. Limits are the same; a "
+    help="Measure each figure at the least size, some two minutes in all. Limits are the same; a "
     f"console then has {_SMALL_LOAD['feeds']} tables and {_SMALL_LOAD['browsers']} browser for "
     f"{_SMALL_LOAD['seconds']:g} s where nothing else is asked for.",
 )

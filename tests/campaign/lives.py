@@ -1,13 +1,13 @@
 """Lives that need no table: what a worker runs in place of one."""
 
 import os
-import select
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
 from controller.trials.campaign.values import Attempt, Finding, LifePlan, LifeReport
 from sim.mechanics.faults import Wear
+from tests.waiting import wait_until
 
 
 def plans(number: int, folder: Path | None = None) -> list[LifePlan]:
@@ -45,8 +45,7 @@ def first_last(plan: LifePlan) -> LifeReport:
     assert plan.journal is not None
     number = number_of(plan)
     if number in (1, 4):
-        while not (plan.journal / {1: "4", 4: "3"}[number]).exists():
-            select.select((), (), (), 0.01)
+        wait_until((plan.journal / {1: "4", 4: "3"}[number]).exists)
         sum(range(20_000_000))
     (plan.journal / str(number)).touch()
     return third_and_later_wrong(plan)

@@ -72,7 +72,7 @@ def test_hostile_machines_release_nothing_wrong_and_blame_nothing_wrong(
 def test_tired_machines_deal_nearly_always_without_a_redeal_and_without_a_hand(
     scale: Callable[[int], int],
 ) -> None:
-    deals = max(200, scale(10_000))
+    deals = max(100, scale(10_000))
     report = report_of("--deals", deals, "--faults", "worn", "--seed", 1)
     held(report, deals)
     few = 2 if deals < 1000 else 0  # one unlucky deal of a few is no rate
@@ -82,7 +82,7 @@ def test_tired_machines_deal_nearly_always_without_a_redeal_and_without_a_hand(
 
 def test_ideal_machines_deal_always_at_once(scale: Callable[[int], int]) -> None:
     deals = scale(10_000)
-    deals = deals if deals == 10_000 else max(50, deals // 4)  # they are all alike
+    deals = deals if deals == 10_000 else max(25, deals // 8)  # they are all alike
     report = report_of("--deals", deals, "--faults", "ideal", "--seed", 1)
     held(report, deals)
     assert report["attempts"] == report["ready_without_redeal"] == deals
@@ -90,13 +90,8 @@ def test_ideal_machines_deal_always_at_once(scale: Callable[[int], int]) -> None
 
 
 def test_the_report_does_not_depend_on_how_many_processes_there_are(life_deals: int) -> None:
-    asked = ("--deals", 4 * life_deals, "--faults", "hostile", "--seed", 2)
-    assert report_of(*asked, "--jobs", 1) == report_of(*asked, "--jobs", 3)
-
-
-def test_another_seed_is_another_campaign(life_deals: int) -> None:
-    one, other = (report_of("--deals", life_deals, "--seed", seed)["faults"] for seed in (1, 2))
-    assert one != other
+    asked = ("--deals", 3 * life_deals, "--faults", "hostile", "--seed", 2)
+    assert report_of(*asked, "--jobs", 1) == report_of(*asked, "--jobs", 2)
 
 
 def test_faults_of_ones_own_strike_and_no_others(tmp_path: Path) -> None:
@@ -106,19 +101,15 @@ def test_faults_of_ones_own_strike_and_no_others(tmp_path: Path) -> None:
     assert {name for name, row in rows.items() if row["injected"]} == {"unreadable"}
 
 
-def test_the_text_says_what_must_be_zero_and_what_became_of_each_fault(
-    life_deals: int,
+def test_journals_are_written_to_disk_and_the_text_says_what_must_be_zero(
+    tmp_path: Path, life_deals: int
 ) -> None:
-    ran = campaign("--deals", life_deals, "--seed", 1)
-    told = f"{life_deals} of {life_deals} deals in 1 lives"
-    assert ran.stdout.startswith(f"campaign 1, hostile: {told}")
+    kept, deals = tmp_path / "kept", life_deals + 2
+    ran = campaign("--deals", deals, "--seed", 1, "--journal", kept)
+    assert ran.exit_code == 0
+    assert ran.stdout.startswith(f"campaign 1, hostile: {deals} of {deals} deals in 2 lives")
     assert "wrong hands released" in ran.stdout
     assert "detected as" in ran.stdout
-
-
-def test_journals_are_written_to_disk_and_hold(tmp_path: Path, life_deals: int) -> None:
-    kept, deals = tmp_path / "kept", life_deals + 2
-    assert campaign("--deals", deals, "--faults", "worn", "--journal", kept).exit_code == 0
     assert sorted(path.name for path in kept.iterdir()) == ["1.1", "1.2"]
     for path in kept.iterdir():
         assert CliRunner().invoke(main, ["verify", str(path)]).exit_code == 0
@@ -144,6 +135,8 @@ def test_a_replay_is_the_life_of_the_campaign(tmp_path: Path, life_deals: int) -
     told = msgspec.json.decode(campaign("--replay", "3.1", "--wire", wire, "--json").stdout)
     assert len(told["report"]["attempts"]) == whole["attempts"]
     assert told["report"]["findings"] == whole["findings"]
+    other = msgspec.json.decode(campaign("--replay", "4.1", "--wire", wire, "--json").stdout)
+    assert other["report"]["strikes"] != told["report"]["strikes"]
     strikes = sum(times for _, times in told["report"]["strikes"])
     assert strikes == sum(row["injected"] for row in whole["faults"].values())
 

@@ -15,6 +15,9 @@ from tests.lab.dealing import uniform
 
 pytestmark = pytest.mark.slow
 
+DEALS = 8_000
+"""Deals whose figures are compared with what is owed."""
+
 
 def test_two_cards_lie_in_one_hand_as_often_as_the_literature_says() -> None:
     assert Fraction(26, 107) == chances.PAIR
@@ -103,14 +106,14 @@ def fed_alike(deals: int, passes: float) -> Deals:
 
 @pytest.mark.parametrize("passes", [3, 12, 200])
 def test_figures_go_together_as_much_as_their_pairs_of_cards_do(passes: float) -> None:
-    seen = Seen(fed_alike(20_000, passes))
+    seen = Seen(fed_alike(DEALS, passes))
     together = seen.together
     assert together is not None
     figures = {"adjacent": seen.adjacent, "twins": seen.twins, "collected": together}
 
     for (one, other), owed in owed_correlations(seen).items():
         found = np.corrcoef(figures[one], figures[other])[0, 1]
-        assert found == pytest.approx(owed[0], abs=5 / 20_000**0.5)
+        assert found == pytest.approx(owed[0], abs=5 / DEALS**0.5)
     assert (interplay(seen).p or 0) > 1e-4
 
 

@@ -1,7 +1,6 @@
 """Collecting deals: the same ones over any number of cores, and kept whatever happens."""
 
 import random
-from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from controller.trials.lab import collect as collecting
 from controller.trials.lab.chain import Entropy
 from controller.trials.lab.collect import Collected, Plan, collect, parts, run_part
 from controller.trials.lab.data import Deals
+from tests.lab.dealing import same
 
 pytestmark = pytest.mark.slow
 
@@ -17,14 +17,6 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(collecting, "PART_DEALS", {"sequence": 20, "full": 2})
-
-
-def same(one: Deals, other: Deals) -> bool:
-    return all(
-        np.array_equal(getattr(one, field.name), getattr(other, field.name))
-        for field in fields(Deals)
-        if field.name != "source"
-    )
 
 
 def nobody(size: int) -> bytes:

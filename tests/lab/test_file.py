@@ -11,8 +11,7 @@ import pytest
 from controller.tomlfile import FileError
 from controller.trials.lab.data import Source, WrongDeals, deals_of, numbered, with_source
 from controller.trials.lab.file import MOST_DEALS, load, read, save
-from tests.lab.dealing import production
-from tests.lab.test_collecting import same
+from tests.lab.dealing import production, same
 
 
 @pytest.fixture

@@ -136,7 +136,7 @@ async def test_sets_alternate_over_many_deals_and_redeals_and_are_never_mixed_up
 def test_with_deal_ahead_nobody_waits_for_the_machine(
     scale: Callable[[int], int], record_property: Callable[[str, object], None]
 ) -> None:
-    deals = max(6, scale(100))
+    deals = max(3, scale(100))
     without, ahead = (waiting(deals, ahead=ahead) for ahead in (False, True))
     record_property("waiting", as_table((without, ahead)))
     assert ahead.machine.most_s == 0

@@ -17,12 +17,18 @@ pytestmark = pytest.mark.slow
 TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
 
 
-async def test_a_hall_of_big_two_deals_by_its_rulebook_and_nothing_is_wrong(
+async def test_a_hall_of_big_two_deals_by_its_rulebook_and_ends_with_its_simulator(
     tmp_path: Path,
 ) -> None:
     plan = HallPlan(tmp_path / "state", speed=20, profile="bigtwo-2017-002")
-    async with hall(plan) as (table,), players(table) as people:
-        dealt = await people.deal()
+    async with hall(plan) as (table,):
+        async with players(table) as people:
+            dealt = await people.deal()
+        assert table.simulator is not None
+        falls = asyncio.ensure_future(fallen([table]))
+        table.simulator.send_signal(signal.SIGKILL)
+        with pytest.raises(HallError, match="the simulator ended by itself"):
+            await falls
     assert (dealt.wrong, dealt.fed, dealt.landed.N) == (None, 52, 13)
 
 
@@ -50,7 +56,7 @@ async def test_the_tables_of_a_hall_have_the_sets_and_limits_of_its_plan(
     assert {card["back"] for card in truth["beside"]["S2"]} == {1}
 
 
-async def test_the_tables_of_a_hall_come_up_one_after_the_other_and_cost_what_they_cost(
+async def test_the_tables_of_a_hall_cost_what_they_cost_and_one_that_dies_is_named(
     tmp_path: Path,
 ) -> None:
     ups: list[int] = []
@@ -59,6 +65,12 @@ async def test_the_tables_of_a_hall_come_up_one_after_the_other_and_cost_what_th
         async with players(tables[0]) as first, players(tables[1]) as second:
             dealt = await asyncio.gather(first.deal(), second.deal())
         used = since(before, costs(os.getpid()))
+        assert tables[1].daemon is not None
+        falls = asyncio.ensure_future(fallen(tables))
+        tables[1].daemon.send_signal(signal.SIGKILL)
+        words = r"the daemon of table T01-02 ended by itself; see .*log"
+        with pytest.raises(HallError, match=words):
+            await falls
     assert [one.wrong for one in dealt] == [None, None]
     assert [one.table for one in dealt] == ["T01-01", "T01-02"]
     assert ups == [1, 2]
@@ -74,23 +86,3 @@ def test_what_was_used_since_is_processor_time_alone() -> None:
     before = {"sim": Cost(processes=1, cpu_s=2.0, rss_mib=30, pss_mib=20)}
     now = {"sim": Cost(processes=2, cpu_s=5.0, rss_mib=60, pss_mib=30)}
     assert since(before, now) == {"sim": Cost(processes=2, cpu_s=3.0, rss_mib=60, pss_mib=30)}
-
-
-async def test_a_daemon_that_dies_in_a_hall_is_named(tmp_path: Path) -> None:
-    async with hall(HallPlan(tmp_path / "state", tables=2, speed=20)) as tables:
-        assert tables[1].daemon is not None
-        falls = asyncio.ensure_future(fallen(tables))
-        tables[1].daemon.send_signal(signal.SIGKILL)
-        with pytest.raises(
-            HallError, match=r"the daemon of table T01-02 ended by itself; see .*log"
-        ):
-            await falls
-
-
-async def test_a_simulator_that_dies_ends_its_hall(tmp_path: Path) -> None:
-    async with hall(HallPlan(tmp_path / "state", speed=20)) as tables:
-        assert tables[0].simulator is not None
-        falls = asyncio.ensure_future(fallen(tables))
-        tables[0].simulator.send_signal(signal.SIGKILL)
-        with pytest.raises(HallError, match="the simulator ended by itself"):
-            await falls

@@ -20,7 +20,7 @@ _DEALS, _FEW_DEALS = 5, 1
 _TIGHT, _TIGHT_DEALS, _FEW_TIGHT_DEALS = 20.0, 7, 1
 _FLOOD_PER_S = 1000
 _HALL_TABLES, _FEW_HALL_TABLES = 10, 2
-_WAITING_DEALS, _FEW_WAITING_DEALS = 8, 4
+_WAITING_DEALS, _FEW_WAITING_DEALS = 8, 3
 _SMALL_SPEED = 5.0
 """With --small cards come so many times as fast: a host's share of a card's time grows with it."""
 
