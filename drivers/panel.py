@@ -4,6 +4,10 @@ gpiozero brings edges in and levels out, nothing else. Settling of contacts, hel
 presses and blinking belong to the running loop, because gpiozero would do them in
 threads by the wall clock. The pin factory is handed in: never gpiozero's own
 choice, which falls back from one library to the next.
+
+Each edge has the time at which the contact moved. The loop judges contacts by these
+times, so a press that begins and ends while the loop is busy is still one press, and
+is short or held by its own length.
 """
 
 import asyncio
@@ -106,11 +110,34 @@ class Lamps(Struct, frozen=True):
     buzzer: Light = Light.OFF
 
 
-class Input(Protocol):
-    """What the panel uses of gpiozero's DigitalInputDevice."""
+class Pin(Protocol):
+    """What the panel uses of gpiozero's Pin."""
 
-    when_activated: Callable[[], None] | None
-    when_deactivated: Callable[[], None] | None
+    edges: str
+    when_changed: Callable[[float, int], None] | None
+    """Receives each edge, in a thread of the pin library: its time in ticks, and the new level."""
+
+
+class Ticks(Protocol):
+    """What the panel uses of gpiozero's Factory: the clock of its edges."""
+
+    def ticks(self) -> float:
+        """Return the time now."""
+
+    def ticks_diff(self, later: float, earlier: float) -> float:
+        """Return the seconds between two times."""
+
+
+class Input(Protocol):
+    """What the panel uses of gpiozero's InputDevice."""
+
+    @property
+    def pin(self) -> Pin:
+        """The pin, which reports edges."""
+
+    @property
+    def pin_factory(self) -> Ticks:
+        """The clock of the pin's edges."""
 
     @property
     def is_active(self) -> bool:
@@ -149,52 +176,91 @@ LAMPS = {"red": "lamp_red", "amber": "lamp_amber", "green": "lamp_green", "buzze
 
 
 class _Contact:
-    """One input: its edges, come from whatever thread, settle in the loop."""
+    """One input. Its edges come from any thread, and settle in the loop by their own times.
+
+    `changed(closed, at_s)` receives each settled change, with the time of its last edge.
+    """
 
     def __init__(
         self,
         device: Input,
         loop: asyncio.AbstractEventLoop,
-        changed: Callable[[bool], None],
+        clock: Callable[[], float],
+        changed: Callable[[bool, float], None],
         lost: Callable[[Exception], None],
     ) -> None:
         self.device = device
-        self.closed = bool(device.is_active)
         self._loop = loop
+        self._clock = clock
         self._changed = changed
         self._lost = lost
         self._settling: asyncio.TimerHandle | None = None
+        self._disagreed = False
         self._is_closed = False
-        device.when_activated = device.when_deactivated = self._edge
+        try:
+            device.pin.edges = "both"
+            device.pin.when_changed = self._edge
+            self.closed = self.closed_unsettled = bool(device.is_active)
+        except BaseException:
+            device.close()
+            raise
+        self.edge_s = clock() - SETTLE_S
 
-    def _edge(self) -> None:
-        self._loop.call_soon_threadsafe(self._settle)
+    def _edge(self, ticks: float, level: int) -> None:
+        """Give an edge to the loop. The pin library calls this in a thread of its own."""
+        factory = self.device.pin_factory
+        # A thread may get the processor late. Where the kernel gives the time of an edge, the
+        # ticks are that time. Before Linux 5.7 it was another clock's, later than this one's.
+        age_s = max(0.0, factory.ticks_diff(factory.ticks(), ticks))
+        self._loop.call_soon_threadsafe(self._take, self._clock() - age_s, not level)
 
-    def _settle(self) -> None:
-        if self._is_closed:
+    def _take(self, at_s: float, closed: bool) -> None:
+        if self._is_closed or closed == self.closed_unsettled:
             return
+        if at_s - self.edge_s >= SETTLE_S:
+            self._settle()
+            if self._is_closed:
+                return
+        self._move(at_s, closed)
+
+    def _move(self, at_s: float, closed: bool) -> None:
+        self.closed_unsettled, self.edge_s, self._disagreed = closed, at_s, False
+        self._wait(at_s + SETTLE_S)
+
+    def _wait(self, until_s: float) -> None:
         if self._settling is not None:
             self._settling.cancel()
-        self._settling = self._loop.call_later(SETTLE_S, self._settled)
+        # Edges that came while the loop was busy stand in its queue, and go first.
+        self._settling = self._loop.call_later(
+            max(0.0, until_s - self._clock()), self._loop.call_soon, self._quiet, self.edge_s
+        )
 
-    def _settled(self) -> None:
-        self._settling = None
+    def _quiet(self, edge_s: float) -> None:
+        if self._is_closed or edge_s != self.edge_s:
+            return
         try:
             closed = bool(self.device.is_active)
         except Exception as error:  # each pin library raises types of its own
             self._lost(error)
             return
-        if closed != self.closed:
-            self.closed = closed
-            self._changed(closed)
+        if closed == self.closed_unsettled:
+            self._settle()
+        elif self._disagreed:  # the library dropped an edge, and its time is unknown
+            self._move(self._clock(), closed)
+        else:  # an edge is on its way through the library's thread
+            self._disagreed = True
+            self._wait(self._clock() + SETTLE_S)
+
+    def _settle(self) -> None:
+        if self.closed != self.closed_unsettled:
+            self.closed = self.closed_unsettled
+            self._changed(self.closed, self.edge_s)
 
     def close(self) -> None:
         if self._is_closed:
             return
         self._is_closed = True
-        # gpiozero keeps callbacks by the device's address: one left behind would be found there
-        # by the next device.
-        self.device.when_activated = self.device.when_deactivated = None
+        self.device.pin.when_changed = None
         if self._settling is not None:
             self._settling.cancel()
         self.device.close()
@@ -205,8 +271,9 @@ class Panel:
 
     `on_press` gets every Press, `on_switch` every change of lid and e-stop, both on
     the loop that runs when the panel is made. `on_lost` is called once when a pin
-    fails while nobody waits for it. Raises PanelLost when a pin cannot be had;
-    `show` raises it when a lamp cannot be set.
+    fails while nobody waits for it. `clock` gives the edges their times, in seconds; it is
+    called in any thread, and is the loop's own unless a test passes another. Raises PanelLost
+    when a pin cannot be had; `show` raises it when a lamp cannot be set.
     """
 
     def __init__(
@@ -217,13 +284,17 @@ class Panel:
         *,
         on_switch: Callable[[Switch], None] = lambda switch: None,
         on_lost: Callable[[PanelLost], None] = lambda error: None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._loop = asyncio.get_running_loop()
+        self._clock = clock or self._loop.time
         self._on_press = on_press
         self._on_switch = on_switch
         self._on_lost = on_lost
         self._contacts: dict[str, _Contact] = {}
         self._outputs: dict[str, Output] = {}
+        self._pressed_s: dict[str, float] = {}
+        """When each button went down that is neither up again nor held."""
         self._held: dict[str, asyncio.TimerHandle] = {}
         self._lamps = Lamps()
         self._lit = dict.fromkeys(LAMPS, False)
@@ -268,6 +339,7 @@ class Panel:
         for timer in self._held.values():
             timer.cancel()
         self._held.clear()
+        self._pressed_s.clear()
         for contact in self._contacts.values():
             contact.close()
         for output in self._outputs.values():
@@ -276,30 +348,60 @@ class Panel:
 
     def _open(self, numbers: dict[str, int], factory: object) -> None:
         for name in (*SWITCHES, *KEYS):
-            device = gpiozero.DigitalInputDevice(numbers[name], pull_up=True, pin_factory=factory)
-            self._contacts[name] = _Contact(device, self._loop, self._listener(name), self._lose)
+            device = gpiozero.InputDevice(numbers[name], pull_up=True, pin_factory=factory)
+            self._contacts[name] = _Contact(
+                device, self._loop, self._clock, self._listener(name), self._lose
+            )
         for lamp, name in LAMPS.items():
             self._outputs[lamp] = gpiozero.DigitalOutputDevice(numbers[name], pin_factory=factory)
 
-    def _listener(self, name: str) -> Callable[[bool], None]:
+    def _listener(self, name: str) -> Callable[[bool, float], None]:
         if name in KEYS:
-            return lambda closed: self._button(name, closed)
+            return lambda closed, at_s: self._button(name, closed, at_s)
         what: Literal["lid", "estop"] = "lid" if name == "lid" else "estop"
-        return lambda closed: self._on_switch(Switch(what, not closed))
+        return lambda closed, at_s: self._switch(Switch(what, not closed))
 
-    def _button(self, name: str, pressed: bool) -> None:
-        if pressed:
-            self._held[name] = self._loop.call_later(HOLD_S, self._hold, name)
-            self._tell(name, Act.DOWN)
+    def _switch(self, switch: Switch) -> None:
+        if not self._is_lost:
+            self._on_switch(switch)
+
+    def _button(self, name: str, pressed: bool, at_s: float) -> None:
+        if self._is_lost:
             return
-        waiting = self._held.pop(name, None)
-        if waiting is not None:
-            waiting.cancel()
-            self._tell(name, Act.SHORT)
+        if pressed:
+            self._pressed_s[name] = at_s
+            self._wait_for_hold(name, at_s + HOLD_S + SETTLE_S)
+            self._tell(name, Act.DOWN)
+        elif name in self._pressed_s:
+            self._end_press(name, Act.HELD if self._is_long(name, at_s) else Act.SHORT)
 
-    def _hold(self, name: str) -> None:
-        del self._held[name]
-        self._tell(name, Act.HELD)
+    def _is_long(self, name: str, until_s: float) -> bool:
+        return until_s - self._pressed_s[name] >= HOLD_S
+
+    def _wait_for_hold(self, name: str, until_s: float) -> None:
+        # Edges that came while the loop was busy stand in its queue, and go first.
+        self._held[name] = self._loop.call_later(
+            max(0.0, until_s - self._clock()),
+            self._loop.call_soon,
+            self._hold,
+            name,
+            self._pressed_s[name],
+        )
+
+    def _hold(self, name: str, pressed_s: float) -> None:
+        """Report a button as held, unless it is up again and that has only not settled yet."""
+        if self._pressed_s.get(name) != pressed_s:
+            return
+        contact = self._contacts[name]
+        if contact.closed_unsettled or self._is_long(name, contact.edge_s):
+            self._end_press(name, Act.HELD)
+        else:
+            self._wait_for_hold(name, self._clock() + SETTLE_S)
+
+    def _end_press(self, name: str, act: Act) -> None:
+        del self._pressed_s[name]
+        self._held.pop(name).cancel()
+        self._tell(name, act)
 
     def _tell(self, name: str, act: Act) -> None:
         key, seat = KEYS[name]

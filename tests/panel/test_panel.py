@@ -5,10 +5,22 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from gpiozero.pins.mock import MockFactory
 from pytest_mock import MockerFixture
 
-from drivers.panel import Act, Key, Lamps, Light, Panel, PanelLost, PanelPins, Press, Switch
+from drivers.panel import (
+    HOLD_S,
+    SETTLE_S,
+    Act,
+    Key,
+    Lamps,
+    Light,
+    Panel,
+    PanelLost,
+    PanelPins,
+    Press,
+    Switch,
+)
+from tests.panel.late_pins import LatePins
 
 pytestmark = pytest.mark.virtual
 
@@ -20,7 +32,7 @@ class Rig:
     """A panel, and fingers on its pins."""
 
     def __init__(self) -> None:
-        self.factory = MockFactory()
+        self.factory = LatePins()
         self.presses: list[Press] = []
         self.switches: list[Switch] = []
         self.lost: list[PanelLost] = []
@@ -40,6 +52,17 @@ class Rig:
         await asyncio.sleep(for_s)
         self.pin(number).drive_high()
         await asyncio.sleep(0.1)
+
+    def move(self, number: int, *, down: bool, late_s: float) -> None:
+        """Close or open a contact; the loop was busy and takes the edge `late_s` later."""
+        self.factory.late_s = late_s
+        pin = self.pin(number)
+        (pin.drive_low if down else pin.drive_high)()
+        self.factory.late_s = 0.0
+
+    @property
+    def acts(self) -> list[Act]:
+        return [press.act for press in self.presses]
 
     def lit(self) -> set[str]:
         lamps = ("lamp_red", "lamp_amber", "lamp_green", "buzzer")
@@ -91,6 +114,116 @@ async def test_a_press_of_a_second_and_a_half_is_held_and_no_short_one(rig: Rig)
 async def test_a_press_just_too_short_is_not_held(rig: Rig) -> None:
     await rig.press(GREEN_N, for_s=1.49)
     assert [press.act for press in rig.presses] == [Act.DOWN, Act.SHORT]
+
+
+async def test_a_tap_that_begins_and_ends_while_the_loop_is_busy_is_a_short_press(
+    rig: Rig,
+) -> None:
+    rig.move(GREEN_N, down=True, late_s=0.15)
+    rig.move(GREEN_N, down=False, late_s=0)
+    await asyncio.sleep(0.1)
+    assert rig.acts == [Act.DOWN, Act.SHORT]
+
+
+async def test_a_tap_is_short_however_late_the_loop_takes_its_edges(rig: Rig) -> None:
+    rig.move(GREEN_N, down=True, late_s=3.15)
+    rig.move(GREEN_N, down=False, late_s=3)
+    await asyncio.sleep(3)
+    assert rig.acts == [Act.DOWN, Act.SHORT]
+
+
+async def test_two_taps_while_the_loop_is_busy_are_two_presses(rig: Rig) -> None:
+    for down_s, up_s in ((0.6, 0.45), (0.25, 0.1)):
+        rig.move(GREEN_N, down=True, late_s=down_s)
+        rig.move(GREEN_N, down=False, late_s=up_s)
+    await asyncio.sleep(0.1)
+    assert rig.acts == [Act.DOWN, Act.SHORT, Act.DOWN, Act.SHORT]
+
+
+async def test_a_contact_that_bounces_while_the_loop_is_busy_is_one_press(rig: Rig) -> None:
+    for bounce_s in (0.210, 0.206):
+        rig.move(RED_S, down=True, late_s=bounce_s)
+        rig.move(RED_S, down=False, late_s=bounce_s - 0.002)
+    rig.move(RED_S, down=True, late_s=0.2)
+    rig.move(RED_S, down=False, late_s=0.05)
+    rig.move(RED_S, down=True, late_s=0.045)
+    rig.move(RED_S, down=False, late_s=0.04)
+    await asyncio.sleep(0.1)
+    assert rig.acts == [Act.DOWN, Act.SHORT]
+
+
+async def test_a_tap_shorter_than_a_contact_settles_is_no_press_also_where_it_is_taken_late(
+    rig: Rig,
+) -> None:
+    rig.move(RED_S, down=True, late_s=0.5)
+    rig.move(RED_S, down=False, late_s=0.5 - SETTLE_S + 0.001)
+    await asyncio.sleep(3)
+    assert rig.presses == []
+
+
+async def test_a_press_of_two_seconds_while_the_loop_is_busy_is_held(rig: Rig) -> None:
+    rig.move(GREEN_N, down=True, late_s=2)
+    rig.move(GREEN_N, down=False, late_s=0)
+    await asyncio.sleep(0.1)
+    assert rig.acts == [Act.DOWN, Act.HELD]
+
+
+async def test_a_button_that_is_still_down_is_held_as_long_after_its_own_time(rig: Rig) -> None:
+    rig.move(GREEN_N, down=True, late_s=1)
+    await asyncio.sleep(HOLD_S - 1)
+    assert rig.acts == [Act.DOWN]
+    await asyncio.sleep(SETTLE_S)
+    assert rig.acts == [Act.DOWN, Act.HELD]
+
+
+async def test_a_release_that_waits_in_the_loops_queue_counts_before_a_hold_that_is_due(
+    rig: Rig,
+) -> None:
+    due_s = HOLD_S + SETTLE_S
+    asyncio.get_running_loop().call_later(
+        due_s, lambda: rig.move(GREEN_N, down=False, late_s=due_s - 0.15)
+    )
+    rig.pin(GREEN_N).drive_low()
+    await asyncio.sleep(3)
+    assert rig.acts == [Act.DOWN, Act.SHORT]
+
+
+async def test_a_contact_that_opens_for_a_moment_as_a_hold_is_due_is_held_all_the_same(
+    rig: Rig,
+) -> None:
+    rig.pin(GREEN_N).drive_low()
+    await asyncio.sleep(HOLD_S - 0.005)
+    rig.pin(GREEN_N).drive_high()
+    await asyncio.sleep(0.015)
+    rig.pin(GREEN_N).drive_low()
+    await asyncio.sleep(0.1)
+    assert rig.acts == [Act.DOWN, Act.HELD]
+
+
+async def test_a_lid_that_was_open_for_a_moment_while_the_loop_was_busy_is_reported(
+    rig: Rig,
+) -> None:
+    rig.pin(PINS.lid).drive_low()
+    await asyncio.sleep(0.1)
+    rig.move(PINS.lid, down=False, late_s=0.1)
+    rig.move(PINS.lid, down=True, late_s=0)
+    await asyncio.sleep(0.1)
+    assert rig.switches == [Switch("lid", False), Switch("lid", True), Switch("lid", False)]
+    assert not rig.panel.lid_open
+
+
+async def test_an_edge_that_the_pin_library_drops_is_found_by_the_level(
+    rig: Rig, mocker: MockerFixture
+) -> None:
+    pin = rig.pin(GREEN_N)
+    pin.drive_low()
+    dropped = mocker.patch.object(pin, "_call_when_changed")
+    pin.drive_high()
+    mocker.stop(dropped)
+    await asyncio.sleep(0.1)
+    assert rig.presses == []
+    await rig.press(GREEN_N)
+    assert rig.acts == [Act.DOWN, Act.SHORT]
 
 
 async def test_two_buttons_at_once_are_two_presses(rig: Rig) -> None:
