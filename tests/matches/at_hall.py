@@ -16,6 +16,7 @@ from controller.rules.seats import ALL
 from controller.trials.at_table import SEAT_NAMES, TAP_S
 from controller.trials.hall import RunningTable
 from drivers.panel import HOLD_S
+from tests.answers import answer_once
 from tests.matches.people import Eyes
 
 _ROLES = (Role.OBSERVER, Role.TABLE, Role.REFEREE, Role.CHIEF)
@@ -58,8 +59,8 @@ class AtHall:
         else:
             self.events.append(msgspec.json.decode(heard.body, type=Event))
 
-    async def later(self, limit_s: float) -> None:
-        """Wait for something of the feed."""
+    async def later(self, limit_s: float | None = None) -> None:
+        """Wait for something of the feed, `limit_s` at most."""
         self._news.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(limit_s):
@@ -84,6 +85,13 @@ class AtHall:
             in_hopper=bool(truth["hopper"]),
         )
 
+    async def lift(self, *, is_up: bool) -> None:
+        """Wait for the lift."""
+        await answer_once(
+            self.eyes,
+            lambda eyes: eyes.lift_up if is_up else eyes.lift_down and not eyes.in_pockets,
+        )
+
     async def pockets(self) -> dict[Seat, tuple[int, ...]]:
         """Return the faces in the pockets."""
         truth = await self.table.control.do("truth")
@@ -94,20 +102,20 @@ class AtHall:
 
     async def press(self, seat: Seat) -> None:
         """Tap a green button."""
-        await self._press(f"{SEAT_NAMES[seat]}_green", TAP_S)
+        await self._tap(f"{SEAT_NAMES[seat]}_green", TAP_S)
 
     async def hold(self, seat: Seat) -> None:
         """Hold a green button."""
-        await self._press(f"{SEAT_NAMES[seat]}_green", HOLD_S + TAP_S)
+        await self._tap(f"{SEAT_NAMES[seat]}_green", HOLD_S + TAP_S)
 
     async def start(self) -> None:
         """Tap the start button."""
-        await self._press("start", TAP_S)
+        await self._tap("start", TAP_S)
 
-    async def _press(self, name: str, for_s: float) -> None:
-        await self.table.control.do("press", name=name)
-        await asyncio.sleep(for_s)
-        await self.table.control.do("release", name=name)
+    async def _tap(self, name: str, for_s: float) -> None:
+        """Press a button for a time of the daemon's. The simulator counts the machine's."""
+        speed = (await self.table.control.do("info"))["speed"]
+        await self.table.control.do("tap", name=name, hold_ms=1000 * for_s * speed)
 
     async def hands(self, deed: str, *args: str) -> None:
         """Do something with the cards."""

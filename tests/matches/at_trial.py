@@ -1,13 +1,12 @@
 """A table in this process and in virtual time, as people who play a match have it."""
 
-import asyncio
-from contextlib import suppress
 from typing import Any
 
 from controller.messages import Event, Reply, Role, Seat, State
 from controller.rules.seats import ALL
 from controller.trials.inproc import Trial
 from sim.mechanics.faults import parse_fault
+from sim.mechanics.truth import Truth
 from tests.matches.people import Eyes
 
 
@@ -27,12 +26,10 @@ class AtTrial:
         """All events so far."""
         return self._trial.events
 
-    async def later(self, limit_s: float) -> None:
+    async def later(self) -> None:
         """Wait for a new state."""
         known = len(self.states)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit_s):
-                await self._trial.until(lambda state: len(self.states) > known)
+        await self._trial.until(lambda state: len(self.states) > known)
 
     async def ask(
         self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
@@ -51,6 +48,10 @@ class AtTrial:
             on_table=bool(truth.table),
             in_hopper=bool(truth.hopper),
         )
+
+    async def lift(self, *, is_up: bool) -> None:
+        """Wait for the lift."""
+        await self._trial.seen(lambda truth: truth.lift_up if is_up else _is_free(truth))
 
     async def pockets(self) -> dict[Seat, tuple[int, ...]]:
         """Return the faces in the pockets."""
@@ -82,3 +83,7 @@ class AtTrial:
     async def fault(self, text: str) -> None:
         """Let something be wrong."""
         self._trial.sim.world.add_fault(parse_fault(text))
+
+
+def _is_free(truth: Truth) -> bool:
+    return truth.lift_down and not any(truth.pockets[:4])

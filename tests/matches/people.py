@@ -8,29 +8,21 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
 from controller.cards import face_text
 from controller.commands import COMMANDS
+from controller.machine.front import MEANT_MS
 from controller.messages import Event, Match, Outcome, Phase, Reply, Role, Seat, Side, State
 from controller.rules.levels import parse_grade
 from controller.rules.order import value
 from controller.rules.seats import ALL, opponents, players
 from tests.match.people import meeting
 from tests.matches.script import Deal, Hands, Script
+from tests.waiting import until
 
-AGAIN_S = 1.2
-"""How long people wait for the effect of what they did, before they do it again."""
-TAPS = 20
-"""How often somebody presses a button that does nothing."""
-PATIENCE_S = 60.0
-"""How long nothing may move, whatever they do, before they give up."""
-LOOK_S = 0.05
-"""How often they look whether the lift is there."""
-_SEEN_AT_ONCE = frozenset({"take the hands", "lay down", "load", "wait for the lift"})
-"""What people do with their hands, of which a feed need not tell."""
 MOST_MISDEALS = 6
 """Misdeals in one match after which something else is wrong."""
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
@@ -64,8 +56,8 @@ class AtMatch(Protocol):
     def events(self) -> list[Event]:
         """All events so far."""
 
-    async def later(self, limit_s: float) -> None:
-        """Wait for something new of the feed, `limit_s` at most."""
+    async def later(self) -> None:
+        """Wait for something new of the feed."""
 
     async def ask(
         self, role: Role, cmd: str, about: tuple[int | None, int | None], args: dict[str, Any]
@@ -74,6 +66,9 @@ class AtMatch(Protocol):
 
     async def eyes(self) -> Eyes:
         """Look at the table."""
+
+    async def lift(self, *, is_up: bool) -> None:
+        """Wait until the lift is up, or down with nothing in the pockets."""
 
     async def pockets(self) -> dict[Seat, tuple[int, ...]]:
         """Return what nobody can see: the faces that lie in the pockets."""
@@ -97,8 +92,12 @@ class AtMatch(Protocol):
         """Let something be wrong with machine or cards, as the simulator's menu has it."""
 
 
-Deed = Callable[[], Awaitable[Any]]
-Named = tuple[str, Deed]
+class Deed(NamedTuple):
+    """Something that somebody does next. `is_shown`: the public state changes with it."""
+
+    name: str
+    do: Callable[[], Awaitable[Any]]
+    is_shown: bool = True
 
 
 class People:
@@ -111,6 +110,10 @@ class People:
         self._struck: set[tuple[int, int]] = set()
         self._cleared: set[int] = set()
         self._said = ""
+        self._refused_at: int | None = None
+        """How many states there were before the last order that was refused."""
+        self._held_s: dict[int | None, float] = {}
+        """When each deal's hands were first seen ready, by the loop's time."""
 
     # -- for acts --------------------------------------------------------------
 
@@ -136,48 +139,38 @@ class People:
         of_match = (known.match.deal, known.match.attempt)
         of_machine = (known.machine.deal, known.machine.attempt)
         meant = {"match": of_match, "machine": of_machine}.get(bound, (None, None))
-        before = _seen(known)
+        before, count = _seen(known), len(self.table.states)
         reply = await self.table.ask(role, cmd, meant, args)
         self._said = f"{cmd} {args}: {reply.error or reply.result}"
         if reply.ok and COMMANDS[cmd].signed:
             await self.changed(before)
+        elif not reply.ok:
+            self._refused_at = count
         return reply
 
     async def until(self, fits: Callable[[State], bool]) -> State:
-        """Wait for a state of which `fits` holds. Raises StuckError."""
-        loop = asyncio.get_running_loop()
-        ends_s = loop.time() + PATIENCE_S
+        """Wait for a state of which `fits` holds."""
         while not (self.table.states and fits(self.state)):
-            if loop.time() > ends_s:
-                raise StuckError(self._where("waited in vain"))
-            await self.table.later(AGAIN_S)
+            await self.table.later()
         return self.state
 
     async def confirms(self, seat: Seat) -> None:
-        """Press a seat's green button until it is waited for no more, as a person would.
+        """Press a seat's green button once it is waited for; wait until it no longer is."""
+        state = await self.until(lambda state: seat in state.match.waiting_for)
+        phase = state.match.phase
+        await self.table.press(seat)
+        await self.until(
+            lambda state: seat not in state.match.waiting_for or state.match.phase != phase
+        )
 
-        A tap is over before a computer that is busy elsewhere has looked. Raises StuckError.
-        """
-        await self.until(lambda state: seat in state.match.waiting_for)
-        phase = self.match.phase
-        for _ in range(TAPS):
-            if seat not in self.match.waiting_for or self.match.phase != phase:
-                return
-            before = _seen(self.state)
-            await self.table.press(seat)
-            await self.changed(before)
-        raise StuckError(self._where(f"{seat} presses in vain"))
+    async def changed(self, before: object) -> None:
+        """Wait until people see something else than `before`."""
+        await self.until(lambda state: _seen(state) != before)
 
-    async def changed(self, before: object, limit_s: float = AGAIN_S) -> bool:
-        """Wait until people see something else than `before`; False: nothing came."""
-        loop = asyncio.get_running_loop()
-        ends_s = loop.time() + limit_s
-        while _seen(self.state) == before:
-            left_s = ends_s - loop.time()
-            if left_s < 0.001:
-                return False
-            await self.table.later(left_s)
-        return True
+    async def _newer(self, count: int) -> None:
+        """Wait for a state beyond the first `count`."""
+        while len(self.table.states) <= count:
+            await self.table.later()
 
     # -- the match -------------------------------------------------------------
 
@@ -189,24 +182,21 @@ class People:
     async def play_until(self, far: Callable[[Match], bool]) -> None:
         """Play on until the match is so `far`. Raises StuckError."""
         await self.until(lambda state: state.machine.phase is not Phase.FAULT)
-        loop = asyncio.get_running_loop()
-        moved_s = loop.time()
         while not far(self.match):
-            before = _seen(self.state)
-            named = await self._next(self.state)
-            if named is None:
+            count, before = len(self.table.states), _seen(self.state)
+            self._refused_at = None
+            due = await self._next(self.state)
+            if due is None:
+                await self._newer(count)
+                continue
+            self._said = due.name
+            await due.do()
+            if self._refused_at is not None:
+                await self._newer(self._refused_at)
+            elif due.is_shown:
                 await self.changed(before)
-            else:
-                self._said = named[0]
-                await named[1]()
-                if named[0] not in _SEEN_AT_ONCE:
-                    await self.changed(before)
-            if _seen(self.state) != before:
-                moved_s = loop.time()
-            elif loop.time() - moved_s > PATIENCE_S:
-                raise StuckError(self._where("nothing moves"))
 
-    async def _next(self, state: State) -> Named | None:
+    async def _next(self, state: State) -> Deed | None:
         match = state.match
         if match.match is None:
             return self._told(Role.REFEREE, "set_match", **_laid_out(self.script))
@@ -222,14 +212,14 @@ class People:
                 return self._told(Role.REFEREE, "add_time", seconds=0)
         return await _PHASES[match.phase](self, state)
 
-    def _due(self, match: Match) -> Named | None:
+    def _due(self, match: Match) -> Deed | None:
         """Return what the script has for this moment beside the usual."""
         if match.suspended is not None or (match.phase == "play" and not match.led):
             return None
         for key, act in self.script.acts(match.deal or 0, match.phase):
             if key not in self._done:
                 self._done.add(key)
-                return f"act {key}", partial(act.do, self)
+                return Deed(f"act {key}", partial(act.do, self), is_shown=False)
         return None
 
     def _once(self, what: str) -> bool:
@@ -246,12 +236,12 @@ class People:
 
     # Each phase: what somebody does next in it; None: nobody has to do anything.
 
-    async def _setup(self, state: State) -> Named | None:
+    async def _setup(self, state: State) -> Deed | None:
         if state.match.waiting_for:
             return self._pressed(state.match.waiting_for[0])
         return None if state.match.started else self._told(Role.CHIEF, "start_match")
 
-    async def _cut(self, state: State) -> Named | None:
+    async def _cut(self, state: State) -> Deed | None:
         machine, match, deal = state.machine, state.match, self._deal
         if machine.phase is Phase.COMMITTED and machine.deal == match.deal:
             if deal.uncut:
@@ -262,26 +252,26 @@ class People:
             return None
         return await self._made_ready(state)
 
-    async def _made_ready(self, state: State) -> Named | None:
+    async def _made_ready(self, state: State) -> Deed | None:
         """Bring the cards to where the next deal can begin, then begin it."""
         failed = state.fairness[-1] if state.fairness else None
         if failed and failed.outcome in _FAILED and failed.attempt not in self._cleared:
-            return "clear up", lambda: self._clear_up(failed.attempt, failed.reasons)
+            return Deed("clear up", lambda: self._clear_up(failed.attempt, failed.reasons))
         eyes = await self.table.eyes()
         if eyes.in_hands:
-            return "lay down", lambda: self.table.hands("lay_down")
+            return self._moved("lay_down")
         if eyes.lift_up and eyes.in_pockets:
-            return "take the hands", lambda: self.table.hands("take_hands")
+            return self._moved("take_hands")
         if eyes.in_pockets or not eyes.lift_down:
-            return "wait for the lift", lambda: asyncio.sleep(LOOK_S)
+            return self._lift(is_up=eyes.in_pockets)
         if eyes.on_table and not eyes.in_hopper:
-            return "load", lambda: self.table.hands("load")
+            return self._moved("load")
         if any(alert.name == "SET_BARRED" for alert in state.alerts):
             counted = {"set": state.machine.card_set, "cards": self.script.profile.deck.cards}
             return self._told(Role.REFEREE, "clear_set", **counted)
         if state.machine.phase is not Phase.EMPTY:
             return None
-        return "start", self._start
+        return Deed("start", self._start)
 
     async def _start(self) -> None:
         await self._strike()
@@ -303,7 +293,7 @@ class People:
         await self.table.hands("change_set" if _SET_WRONG & set(reasons) else "collect")
         await self._strike()
 
-    async def _held(self, state: State) -> Named | None:
+    async def _held(self, state: State) -> Deed | None:
         machine = state.machine
         clock = state.match.clock
         if machine.phase is not Phase.HELD or not state.match.waiting_for:
@@ -312,28 +302,36 @@ class People:
             return None
         if self._deal.entered or self._deal.let_out:
             return self._told(Role.REFEREE, "release")
-        return self._pressed(ALL[(machine.deal or 0) % 4])
+        return Deed("release", lambda: self._let_out(ALL[(machine.deal or 0) % 4]))
+
+    async def _let_out(self, seat: Seat) -> None:
+        """Release the hands by a press. The table takes none before they were ready for a while."""
+        loop = asyncio.get_running_loop()
+        ready_s = self._held_s.setdefault(self.match.deal, loop.time())
+        await until(lambda: loop.time() >= ready_s + MEANT_MS / 1000)
+        if self.match.phase == "held":
+            await self.table.press(seat)
 
     async def _note_hands(self, deal: int, attempt: int) -> None:
         if not any(hands.attempt == attempt for hands in self.dealt):
             self.dealt.append(Hands(deal, attempt, await self.table.pockets()))
 
-    async def _count_check(self, state: State) -> Named | None:
+    async def _count_check(self, state: State) -> Deed | None:
         return await self._taken() or self._first_pressed(state)
 
-    async def _taken(self) -> Named | None:
+    async def _taken(self) -> Deed | None:
         """Take the hands as soon as they are there; nobody does anything before."""
         eyes = await self.table.eyes()
         if eyes.in_hands:
             return None
         if eyes.lift_up and eyes.in_pockets:
-            return "take the hands", lambda: self.table.hands("take_hands")
-        return "wait for the lift", lambda: asyncio.sleep(LOOK_S)
+            return self._moved("take_hands")
+        return self._lift(is_up=True)
 
-    async def _waited_for(self, state: State) -> Named | None:
+    async def _waited_for(self, state: State) -> Deed | None:
         return self._first_pressed(state)
 
-    async def _return(self, state: State) -> Named | None:
+    async def _return(self, state: State) -> Deed | None:
         tribute = state.match.tribute
         assert tribute is not None
         if tribute.choice_open and self._deal.chooses is not None:
@@ -348,7 +346,7 @@ class People:
             return self._told(Role.REFEREE, "return", seat=giver, card=card)
         return self._pressed(giver)
 
-    async def _choices(self, state: State) -> Named | None:
+    async def _choices(self, state: State) -> Deed | None:
         taken = await self._taken()
         choices = state.match.choices
         if taken is not None or choices is None or not state.match.waiting_for:
@@ -357,7 +355,7 @@ class People:
         yes = seat in (self._deal.opens if choices.asked == "open_hand" else self._deal.doubles)
         return self._told(Role.TABLE, "answer", seat=seat, yes=yes)
 
-    async def _play(self, state: State) -> Named | None:
+    async def _play(self, state: State) -> Deed | None:
         match, deal = state.match, self._deal
         taken = await self._taken()
         if taken is not None:
@@ -374,45 +372,51 @@ class People:
         if match.outs:
             return self._pressed(opponents(match.outs[0])[0])
         out = next(seat for seat in seats_of(deal.order) if seat not in match.order)
-        return f"hold {out}", lambda: self.table.hold(out)
+        return Deed(f"hold {out}", lambda: self.table.hold(out))
 
-    async def _result(self, state: State) -> Named | None:
+    async def _result(self, state: State) -> Deed | None:
         match = state.match
         if self._deal.entered:
             return self._told(Role.REFEREE, "confirm")
         open_side: Side = "NS" if "NS" not in match.confirmed else "EW"
         return self._pressed(players(open_side)[(match.deal or 0) % 2])
 
-    async def _forfeit(self, state: State) -> Named | None:
+    async def _forfeit(self, state: State) -> Deed | None:
         return self._told(Role.REFEREE, "name_leader", seat=self._deal.names)
 
-    async def _match_check(self, state: State) -> Named | None:
+    async def _match_check(self, state: State) -> Deed | None:
         return self._told(Role.CHIEF, "extra_deal", reason="a winner is needed")
 
-    async def _over(self, state: State) -> Named | None:
+    async def _over(self, state: State) -> Deed | None:
         signer = state.match.signers[0]
         return self._told(Role.REFEREE, "sign", signer=signer, person=f"person {signer}")
 
-    async def _anti_check(self, state: State) -> Named | None:
+    async def _anti_check(self, state: State) -> Deed | None:
         """Claim anti-tribute where it has to be claimed; else a machine knows (seed 003 R4.3)."""
         if not state.match.waiting_for:
             return None
         return self._told(Role.REFEREE, "anti", stands=True)
 
-    async def _nothing(self, state: State) -> Named | None:
+    async def _nothing(self, state: State) -> Deed | None:
         return None
 
     # -- deeds -----------------------------------------------------------------
 
-    def _first_pressed(self, state: State) -> Named | None:
+    def _first_pressed(self, state: State) -> Deed | None:
         waiting = state.match.waiting_for
         return self._pressed(waiting[0]) if waiting else None
 
-    def _pressed(self, seat: Seat) -> Named:
-        return f"press {seat}", lambda: self.table.press(seat)
+    def _pressed(self, seat: Seat) -> Deed:
+        return Deed(f"press {seat}", lambda: self.table.press(seat))
 
-    def _told(self, role: Role, cmd: str, **args: Any) -> Named:
-        return f"{role} {cmd} {args}", lambda: self.ask(role, cmd, **args)
+    def _moved(self, deed: str) -> Deed:
+        return Deed(deed, lambda: self.table.hands(deed), is_shown=False)
+
+    def _lift(self, *, is_up: bool) -> Deed:
+        return Deed("wait for the lift", lambda: self.table.lift(is_up=is_up), is_shown=False)
+
+    def _told(self, role: Role, cmd: str, **args: Any) -> Deed:
+        return Deed(f"{role} {cmd} {args}", lambda: self.ask(role, cmd, **args))
 
     def _where(self, what: str) -> str:
         match, machine = self.match, self.state.machine
@@ -453,8 +457,11 @@ def _laid_out(script: Script) -> dict[str, Any]:
 
 
 def _seen(state: State) -> object:
-    """Return what of a state makes people do something else."""
-    match = msgspec.structs.replace(state.match, at_ms=None, clock=None, clocks=[])
+    """Return what of a state makes people do something else: all but the time that passes."""
+    known = state.match
+    clock = None if known.clock is None else msgspec.structs.replace(known.clock, left_s=0)
+    clocks = [msgspec.structs.replace(clock, left_s=0) for clock in known.clocks]
+    match = msgspec.structs.replace(known, at_ms=None, clock=clock, clocks=clocks)
     machine = state.machine
     ready = machine.counter is not None
     alerts = [alert.name for alert in state.alerts]
@@ -462,7 +469,7 @@ def _seen(state: State) -> object:
     return match, machine.phase, machine.attempt, ready, state.calls, alerts, proof
 
 
-_PHASES: dict[str, Callable[[People, State], Awaitable[Named | None]]] = {
+_PHASES: dict[str, Callable[[People, State], Awaitable[Deed | None]]] = {
     "setup": People._setup,
     "cut": People._cut,
     "dealing": People._nothing,
