@@ -3,7 +3,6 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from inspect import isawaitable
 from typing import Any, Protocol
 
@@ -15,10 +14,8 @@ from hil_tests.steps import step
 from sim.inproc import BOARDS, InprocTable
 from sim.mechanics.faults import Fault, FaultError, menu
 from sim.mechanics.people import OutOfReach
+from tests.answers import answer_once
 
-PATIENCE_S = 60.0
-GLANCE_S = 0.05
-TRY_S = 0.001
 TAP_S = 0.15
 """How long a finger stays on a button that it taps; by the daemon's clock."""
 SPEED = 100.0
@@ -64,7 +61,10 @@ class Hands(Protocol):
         Skipped."""
 
     async def unhurried(self) -> None:
-        """Let the machine run slowly enough to strike in mid-deal, where its pace can be set."""
+        """Slow the machine down at the next deal's first card, where its pace can be set.
+
+        Returns once it is slow: the simulator does it by itself, however late this program is.
+        """
 
     async def hurried(self) -> None:
         """Let it run at its usual pace again."""
@@ -80,6 +80,10 @@ class Moved(ABC):
     speed = SPEED
     notes: list[str] | None = None
     """Takes what they do as lines of the report, where somebody keeps one."""
+
+    @abstractmethod
+    async def pressed(self, button: str, for_s: float) -> None:
+        """Hold a button down for a time of the daemon's clock."""
 
     @abstractmethod
     async def request(self, deed: str, **words: Any) -> Any:
@@ -110,9 +114,7 @@ class Moved(ABC):
     async def press(self, button: str, for_s: float = TAP_S) -> None:
         """See Hands."""
         self._note(f"press {button}, {for_s:g} s")
-        await self.request("press", name=button)
-        await asyncio.sleep(for_s)
-        await self.request("release", name=button)
+        await self.pressed(button, for_s)
 
     async def counted(self) -> tuple[int, ...]:
         """See Hands."""
@@ -137,7 +139,8 @@ class Moved(ABC):
 
     async def unhurried(self) -> None:
         """See Hands."""
-        await self.request("speed", value=UNHURRIED)
+        slower = {"card": 1, "do": "speed", "with": {"value": UNHURRIED}}
+        await self.request("script", steps=[slower])
 
     async def hurried(self) -> None:
         """See Hands."""
@@ -154,42 +157,23 @@ class Moved(ABC):
             raise Skipped(f"the simulator's menu has no {', '.join(missing)} yet")
 
     async def tried(self, deed: str, words: dict[str, Any]) -> None:
-        """Try a request until it is not refused. Raises TimeoutError."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                with suppress(HallError, OutOfReach):
-                    await self.request(deed, **words)
-                    return
-                await asyncio.sleep(TRY_S)
+        """Try a request until it is not refused."""
+
+        async def done() -> bool:
+            await self.request(deed, **words)
+            return True
+
+        await answer_once(done, refused=(HallError, OutOfReach))
 
     async def _seen(self, what: str) -> None:
-        """Wait until the mechanics are so. Raises TimeoutError."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                if (await self.truth())[what]:
-                    return
-                await asyncio.sleep(GLANCE_S)  # eyes: nobody tells them
-
-
-class PatientControl(Control):
-    """A control socket, and somebody who tries again what was refused."""
-
-    async def tried(self, deed: str, times: int, args: dict[str, Any]) -> Any:
-        """Do one thing, trying so many times until it is not refused. Raises HallError."""
-        for left in reversed(range(times)):
-            try:
-                return await self.do(deed, **args)
-            except HallError:
-                if not left:
-                    raise
-            await asyncio.sleep(TRY_S)
-        raise ValueError("tried not once")
+        """Wait until the mechanics are so."""
+        await answer_once(self.truth, lambda truth: truth[what])
 
 
 class ControlHands(Moved):
     """Hands over the control socket of a `dealtable sim`."""
 
-    def __init__(self, control: PatientControl) -> None:
+    def __init__(self, control: Control) -> None:
         self._control = control
 
     async def request(self, deed: str, **words: Any) -> Any:
@@ -201,9 +185,10 @@ class ControlHands(Moved):
                 raise Skipped(str(error)) from None
             raise
 
-    async def tried(self, deed: str, words: dict[str, Any]) -> None:
-        """See Moved."""
-        await self._control.tried(deed, round(PATIENCE_S / TRY_S), words)
+    async def pressed(self, button: str, for_s: float) -> None:
+        """See Moved. The simulator measures the time, by the machine's clock."""
+        speed = (await self.request("info"))["speed"]
+        await self.request("tap", name=button, hold_ms=1000 * for_s * speed)
 
     async def tidy(self) -> None:
         """See Hands."""
@@ -221,6 +206,7 @@ class InprocHands(Moved):
     def __init__(self, sim: InprocTable, press: Callable[[str, bool], Awaitable[None]]) -> None:
         """`press(name, down)` moves a button of the panel."""
         self._sim, world = sim, sim.world
+        self._press = press
         self._deeds: dict[str, Callable[..., Any]] = {
             "truth": lambda: msgspec.to_builtins(world.truth()),
             "collect": world.people.collect,
@@ -231,8 +217,6 @@ class InprocHands(Moved):
             "put_right": world.people.put_right,
             "lid": lambda open: world.set_lid(open),
             "estop": lambda pressed: world.set_estop(pressed),
-            "press": lambda name: press(name, True),
-            "release": lambda name: press(name, False),
             "fault": lambda **fields: world.add_fault(msgspec.convert(fields, Fault)),
             "clear_faults": world.faults.clear,
             "faults": lambda: msgspec.to_builtins(
@@ -253,6 +237,15 @@ class InprocHands(Moved):
                 raise Skipped(str(error)) from None
             raise
         return await result if isawaitable(result) else result
+
+    async def pressed(self, button: str, for_s: float) -> None:
+        """See Moved."""
+        await self._press(button, True)
+        await asyncio.sleep(for_s)
+        await self._press(button, False)
+
+    async def unhurried(self) -> None:
+        """See Hands: nothing, a deal takes no time."""
 
     async def tidy(self) -> None:
         """See Hands: nothing, each scenario has a table of its own."""

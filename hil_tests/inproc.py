@@ -1,8 +1,7 @@
 """A table in this process, in virtual time: its program, and the people's ways to it."""
 
-import asyncio
 import random
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from shutil import rmtree
 from typing import Any
@@ -111,12 +110,10 @@ class InProcess:
             raise JournalError("there is no room yet")
         return self._open()
 
-    async def later(self, limit_s: float) -> None:
+    async def later(self) -> None:
         """See Program."""
         known = len(self._here.states)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit_s):
-                await self._here.until(lambda state: len(self._here.states) > known)
+        await self._here.until(lambda state: len(self._here.states) > known)
 
     async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
         """See Program."""

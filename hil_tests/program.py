@@ -6,7 +6,7 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,15 +24,12 @@ from controller.trials.hall import HallError, RunningTable
 from drivers.link.link import Counters
 from hil_tests.benchfile import Bench
 from hil_tests.hands import Skipped
+from tests.waiting import until
 
 Numbers = Mapping[str, float]
 """What a table counts: `misreads`, or with a board: `resends dealer`."""
 Asked = tuple[int | None, int | None]
 LINE_COUNTERS = Counters.__struct_fields__
-START_S = 30.0
-LEAVE_S = 10.0
-"""How long a daemon may take to come, and to go."""
-GLANCE_S = 0.01
 FULL_BYTES = 8192
 """A file that may grow no further than this: less than any journal."""
 _TAKEN = ("misreads", "double_feeds", "jams", "reads", "cards_fed", "deals", "redeals", "voids")
@@ -62,8 +59,8 @@ class Program(Protocol):
     async def jump(self, by_s: float) -> None:
         """Move the wall clock, where it may be moved."""
 
-    async def later(self, limit_s: float) -> None:
-        """Wait for something new of the feed, `limit_s` at most."""
+    async def later(self) -> None:
+        """Wait for something new of the feed."""
 
     async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
         """Give a command with the key of a role."""
@@ -95,31 +92,21 @@ class Process:
     async def start(self) -> None:
         """Start it and wait for its gateway. Raises HallError."""
         self._begin()
-        try:
-            await _until(lambda: self._is_open() or not self.running, START_S)
-        except TimeoutError:
-            raise HallError(f"the daemon is not there after {START_S:g} s") from None
+        await until(lambda: self._is_open() or not self.running)
         if not self.running:
             raise HallError(f"the daemon ended by itself; see {self.table.log}")
 
     async def end(self) -> None:
-        """End it as Ctrl-C does, by force where it does not; nothing where it does not run."""
+        """End it as Ctrl-C does; nothing where it does not run."""
         if self._process is not None and self.running:
             self._process.terminate()
-            try:
-                await _until(lambda: not self.running, LEAVE_S)
-            except TimeoutError:
-                await self.kill()
+            await until(lambda: not self.running)
 
     def leave(self) -> None:
-        """End it, where no loop runs any more; by force where it does not."""
+        """End it, where no loop runs any more."""
         if self._process is not None and self.running:
             self._process.terminate()
-            try:
-                self._process.wait(LEAVE_S)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            self._process.wait()
 
     def limit_files(self, most: int) -> None:
         """Say how large a file of the machine's process may become, in bytes."""
@@ -137,7 +124,7 @@ class Process:
         """Let it and its parts die without a word."""
         if self._process is not None:
             self._process.kill()
-            await _until(lambda: not self.running, LEAVE_S)
+            await until(lambda: not self.running)
 
     def _begin(self) -> None:
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
@@ -214,12 +201,10 @@ class Daemon:
         """See Program."""
         raise Skipped("the clock of this computer is not ours to move")
 
-    async def later(self, limit_s: float) -> None:
+    async def later(self) -> None:
         """See Program."""
         self._news.clear()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(limit_s):
-                await self._news.wait()
+        await self._news.wait()
 
     async def ask(self, role: Role, cmd: str, about: Asked, args: dict[str, Any]) -> Reply:
         """See Program."""
@@ -265,15 +250,6 @@ class Daemon:
         if all(event.n != known.n for known in self.events):
             self.events.append(event)
             self.events.sort(key=lambda known: known.n)
-
-
-async def _until(so: Callable[[], bool], limit_s: float) -> None:
-    """Wait until it is so. Raises TimeoutError."""
-    async with asyncio.timeout(limit_s):
-        while True:
-            if so():
-                return
-            await asyncio.sleep(GLANCE_S)  # a process tells nobody
 
 
 def _part(parent: int, part: str) -> int:

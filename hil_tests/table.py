@@ -18,17 +18,19 @@ from hil_tests.hands import TAP_S, Hands
 from hil_tests.hello import Ports, status
 from hil_tests.measuring import Limits, Measurement, Target, measured
 from hil_tests.program import Numbers, Program
+from tests.answers import answer_once
+from tests.waiting import until
 
 CUT = 40
-PATIENCE_S = 50.0
-"""How long a machine may take to come to the next thing that people wait for."""
-PERSON_S = 600.0
-"""How long it may take where a person has to do something first."""
-AGAIN_S = 1.0
-"""How long people wait for the effect of what they did."""
+MACHINE_TIMEOUT_S = 50.0
+"""How long a machine in virtual time may take to come to the next thing that people wait for."""
+PERSON_TIMEOUT_S = 600.0
+"""How long it may take in real time, where a person may have to do something first."""
 ECHO_S = 3.0
+"""After this long no fault of a board that has come back is in force any more."""
 MOST_STEPS = 60
 """Steps to bring a table to rest after which something else is wrong."""
+ACKNOWLEDGE_INTERVAL_S = 0.5
 STANDS_S = 1.2
 """No card that is still dealt takes so long: the machine stands."""
 GLANCE_S = 0.02
@@ -89,7 +91,7 @@ class Table:
         """Whether its daemon came anew, or a line began another session."""
         self.cleared: set[int] = set()
         """Attempts whose cards were cleared up."""
-        self._wait_s = PATIENCE_S if hands.simulated else PERSON_S
+        self._timeout_s = MACHINE_TIMEOUT_S if target == "inproc" else PERSON_TIMEOUT_S
 
     # -- what is seen ----------------------------------------------------------
 
@@ -117,14 +119,21 @@ class Table:
         self.notes.measurements.append(taken)
         assert taken.right is not False, str(taken)
 
-    async def until(self, fits: Fits, what: str = "", limit_s: float | None = None) -> State:
+    async def until(self, fits: Fits, what: str = "") -> State:
         """Return the newest state if it fits, or the next one that does."""
-        ends_s = self.now_s + (self._wait_s if limit_s is None else limit_s)
-        while not (self.program.states and fits(self.state)):
-            if self.now_s > ends_s:
-                raise TimeoutError(f"waited in vain for {what or 'a state'}: {self._where()}")
-            await self.program.later(AGAIN_S)
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                while not (self.program.states and fits(self.state)):
+                    await self.program.later()
+        except TimeoutError:
+            where = self._where()
+            raise TimeoutError(f"waited in vain for {what or 'a state'}: {where}") from None
         return self.state
+
+    async def wait(self, for_s: float) -> None:
+        """Wait while something must happen by itself, or nothing may happen."""
+        ends_s = self.now_s + for_s
+        await until(lambda: self.now_s >= ends_s)
 
     async def phase(self, phase: Phase) -> State:
         """Wait for a phase of the machine."""
@@ -151,20 +160,13 @@ class Table:
         """Wait until no alert is up."""
         return await self.until(lambda state: not state.alerts, "the end of all alerts")
 
-    async def called(self, name: str, *, soon: bool = False) -> bool:
-        """Tell whether an alert is up, which is expected with this; `soon`: within a moment."""
-        self.expects(name)
-        if soon:
-            await self.program.later(AGAIN_S)
-        return name in alerts(self.state)
-
     async def last_card_s(self) -> float:
         """Look on until no card has moved for a while; return when the last one did, in seconds
         from now. Needs somebody who sees every card."""
         begun_s, moved_s = self.now_s, 0.0
         arrived = (await self.hands.truth())["arrived"]
         while self.now_s - begun_s < moved_s + STANDS_S:
-            await asyncio.sleep(GLANCE_S)
+            await self.wait(GLANCE_S)
             now = (await self.hands.truth())["arrived"]
             if now != arrived:
                 arrived, moved_s = now, self.now_s - begun_s
@@ -172,12 +174,11 @@ class Table:
 
     async def event(self, kind: str, attempt: int | None) -> Event:
         """Return the public event of a kind of an attempt."""
-        async with asyncio.timeout(self._wait_s):
-            while True:
-                for event in self.program.events:
-                    if (event.kind, event.attempt) == (kind, attempt):
-                        return event
-                await self.program.later(AGAIN_S)
+        while True:
+            for event in self.program.events:
+                if (event.kind, event.attempt) == (kind, attempt):
+                    return event
+            await self.program.later()
 
     async def board(self) -> Status:
         """Return what the dealer board says while no daemon runs. Raises NobodyThere."""
@@ -204,14 +205,26 @@ class Table:
 
     async def committed(self) -> State:
         """Have the deal started that is due; return the state in which it may be cut."""
-        ends_s = self.now_s + self._wait_s
-        while self.state.machine.phase is not Phase.COMMITTED:
-            if self.now_s > ends_s:
-                raise TimeoutError(f"no deal begins: {self._where()}")
-            if self.state.machine.phase is Phase.EMPTY:
-                await self.ask(Role.REFEREE, "start_deal")
-            await self.program.later(AGAIN_S)
+        await self.until(
+            lambda state: state.machine.phase in (Phase.EMPTY, Phase.COMMITTED), "a free machine"
+        )
+        await self._ordered(
+            lambda state: state.machine.phase is Phase.COMMITTED, Role.REFEREE, "start_deal"
+        )
         return self.state
+
+    async def _ordered(self, fits: Fits, role: Role, cmd: str, **args: Any) -> None:
+        """Give a command until it is carried out: each new state may be the one that allows it."""
+        while not fits(self.state):
+            states = len(self.program.states)
+            if (await self.ask(role, cmd, **args)).ok:
+                await self.until(fits, f"what follows from {cmd}")
+            else:
+                await self._newer(states)
+
+    async def _newer(self, states: int) -> None:
+        """Wait for a state beyond the first `states`."""
+        await self.until(lambda state: len(self.program.states) > states, "another state")
 
     async def started(self) -> int:
         """Have a deal started and cut; return its attempt's number."""
@@ -243,10 +256,14 @@ class Table:
         return await self.phase(Phase.HELD)
 
     async def mid_deal(self, card: int) -> State:
-        """Deal until `card` cards were fed, then slowly; nobody has touched anything so far."""
-        number = await self.started()
-        await self.until(lambda state: state.machine.phase is Phase.DEALING, "the first card")
-        await self.hands.unhurried()
+        """Deal until `card` cards were fed, slowly; nobody has touched anything so far."""
+        slowed = asyncio.ensure_future(self.hands.unhurried())
+        try:
+            number = await self.started()
+            await self.until(lambda state: state.machine.phase is Phase.DEALING, "the first card")
+            await slowed
+        finally:
+            slowed.cancel()
         return await self.until(
             lambda state: (
                 state.machine.attempt == number
@@ -289,10 +306,14 @@ class Table:
         doubt = any(not fault(name).counts_hold for name in proof.reasons)
         await self.hands.do("fresh_set" if doubt else "clear_up")
         if doubt:
-            self.expects("SET_BARRED")
+            await self.alert("SET_BARRED")
             counted = {"set": self.state.machine.card_set, "cards": self.profile.deck.cards}
-            await self.program.later(AGAIN_S)
-            await self.ask(Role.REFEREE, "clear_set", **counted)
+            await self._ordered(
+                lambda state: "SET_BARRED" not in alerts(state),
+                Role.REFEREE,
+                "clear_set",
+                **counted,
+            )
 
     async def rest(self) -> None:
         """Bring the table to rest as people would: what was refused is dealt again, and right.
@@ -312,8 +333,13 @@ class Table:
         failed = proof is not None and proof.outcome in FAILED
         if failed and proof is not None and proof.attempt not in self.cleared:
             await self.clear_up()
-        elif "ESTOP_PRESSED" in alerts(state):
-            await self.ask(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
+            return False
+        if "ESTOP_PRESSED" in alerts(state):
+            if not (await self.ask(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")).ok:
+                # The e-stop is still pressed, or its board has not reported its release. The
+                # public state shows neither.
+                await self.wait(ACKNOWLEDGE_INTERVAL_S)
+                return False
         elif "SET_BARRED" in alerts(state):
             counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
             await self.ask(Role.REFEREE, "clear_set", **counted)
@@ -350,11 +376,9 @@ class Table:
         await self.put_back()
 
     async def _changed(self, before: State) -> None:
-        """Wait until a state says something else, a while at most."""
+        """Wait until a state says something else."""
         seen = _seen(before)
-        ends_s = self.now_s + AGAIN_S
-        while _seen(self.state) == seen and self.now_s < ends_s:
-            await self.program.later(AGAIN_S / 4)
+        await self.until(lambda state: _seen(state) != seen, "something else")
 
     # -- lives of the daemon ---------------------------------------------------
 
@@ -368,12 +392,13 @@ class Table:
         await self.until(lambda state: not _boards_missing(state), "both boards")
         if self.counted:
             return
-        self.counted = await self.program.numbers()
-        while not all(self.counted.get(f"sessions {board}") for board in self.ports):
-            if alerts(self.state):
-                break  # a board is missing, and that is told
-            await self.program.later(AGAIN_S / 4)
-            self.counted = await self.program.numbers()
+        self.counted = await answer_once(
+            self.program.numbers,
+            lambda numbers: (
+                all(numbers.get(f"sessions {board}") for board in self.ports)
+                or alerts(self.state)  # a board is missing, and that is told
+            ),
+        )
         if self.first is None:
             self.first = self.standing()
 
@@ -420,12 +445,11 @@ class Table:
     async def calmed(self) -> dict[str, Any]:
         """Return the simulator's faults once none is in force, or after a while; a board that
         has come back is one a little longer."""
-        ends_s = self.now_s + ECHO_S
-        while True:
+        known = await self.hands.faults()
+        if known["in_force"]:
+            await self.wait(ECHO_S)
             known = await self.hands.faults()
-            if not known["in_force"] or self.now_s > ends_s:
-                return known
-            await asyncio.sleep(AGAIN_S / 4)
+        return known
 
     def _where(self) -> str:
         if not self.program.states:

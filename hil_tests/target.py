@@ -15,14 +15,14 @@ import msgspec
 from controller.cli.ending import with_parent
 from controller.config import Panel
 from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallError
+from controller.trials.hall import Control, HallError
 from drivers.events import Board
 from drivers.identity import Welcome
 from drivers.link.port import SerialPort
 from hil_tests import hello
 from hil_tests.benchfile import About, Bench, BenchBoard, load_bench
 from hil_tests.features import IN_PROCESS, SIMULATED, Feature
-from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands, PatientControl
+from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands
 from hil_tests.hello import Expected, Ports
 from hil_tests.inproc import SETS, InProcess, boards
 from hil_tests.lock import Lock
@@ -33,8 +33,6 @@ from hil_tests.table import Notes, Standing, Table
 from sim.folders import memory_folder
 from sim.inproc import DEALER_ID, READER_ID, InprocTable, own_firmware_hash
 
-LEAVE_S = 10.0
-"""How long the simulator may take to end."""
 MOST_SCENARIOS = 20
 """So many scenarios a daemon serves: each journal is verified whole after each of them."""
 
@@ -264,7 +262,7 @@ class SimPlace(PortPlace):
             last = next((word for word in reversed(words_left) if word), "it says nothing")
             raise HallError(f"the simulator ended by itself: {last}")
         info = msgspec.json.decode(line)
-        self._control = PatientControl(info["control"])
+        self._control = Control(info["control"])
         self.bench = simulated_bench(info)
 
     def close(self) -> None:
@@ -329,13 +327,9 @@ def place(target: str, firmware: str) -> Place:
 
 
 def _ended(sim: subprocess.Popen[bytes]) -> None:
-    """End the simulator, by force where it does not."""
+    """End the simulator."""
     sim.terminate()
-    try:
-        sim.wait(LEAVE_S)
-    except subprocess.TimeoutExpired:
-        sim.kill()
-        sim.wait()
+    sim.wait()
     assert sim.stdout is not None
     sim.stdout.close()
 

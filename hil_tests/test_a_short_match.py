@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from controller.messages import Outcome, Phase, Role
+from controller.machine.front import MEANT_MS
+from controller.messages import Outcome, Phase, Role, State
 from controller.rules.seats import ALL
 from hil_tests.features import needs
-from hil_tests.table import AGAIN_S, Fits, Table
+from hil_tests.table import Fits, Table
 
 pytestmark = needs("buttons")
 
@@ -23,7 +24,6 @@ LAID_OUT: dict[str, Any] = {
 }
 ORDER = ("N", "E", "S", "W")
 """N is out first and W last: one tribute, from W to N."""
-MOST_PRESSES = 40
 
 
 def at(*phases: str) -> Fits:
@@ -33,16 +33,22 @@ def at(*phases: str) -> Fits:
 
 async def pressed(table: Table, over: Fits) -> None:
     """Press the green button of whoever is waited for until a state is `over`."""
-    for _ in range(MOST_PRESSES):
-        if over(table.state):
-            return
-        before = table.state.match
-        if before.waiting_for:
-            await table.tap(before.waiting_for[0])
-        await table.program.later(AGAIN_S)
-        if table.state.match.waiting_for == before.waiting_for:
-            await table.program.later(AGAIN_S)
-    raise TimeoutError(f"pressing leads nowhere: {table.state.match.phase}")
+    while not over(
+        before := await table.until(lambda state: over(state) or bool(state.match.waiting_for))
+    ):
+        await press_of(table, before, over)
+
+
+async def press_of(table: Table, before: State, over: Fits) -> None:
+    """Press the green button of the first who is waited for, and see that it counts."""
+    seat, phase = before.match.waiting_for[0], before.match.phase
+    await table.tap(seat)
+    await table.until(
+        lambda state: (
+            over(state) or state.match.phase != phase or seat not in state.match.waiting_for
+        ),
+        f"what follows from a press of {seat}",
+    )
 
 
 async def dealt(table: Table) -> None:
@@ -55,7 +61,9 @@ async def dealt(table: Table) -> None:
         lambda state: state.match.phase == "held" and state.machine.phase is Phase.HELD, "hands"
     )
     assert state.fairness[-1].outcome is Outcome.OK
-    await pressed(table, lambda state: state.machine.phase is Phase.RELEASED)
+    await table.wait(MEANT_MS / 1000)  # a press right now could be meant for the last result
+    await table.tap(state.match.waiting_for[0])
+    await table.phase(Phase.RELEASED)
     await table.hands.do("take_hands")
     await pressed(table, at("play"))
 

@@ -1,7 +1,5 @@
 """The daemon dies or is stopped in mid-deal: cards stop by themselves, and the deal goes on."""
 
-import asyncio
-
 from controller.messages import Outcome
 from drivers.events import Doing
 from hil_tests.features import explains, needs
@@ -34,7 +32,7 @@ async def test_the_board_says_itself_that_it_stopped_when_the_daemon_was_killed(
 ) -> None:
     dealing = await table.mid_deal(20)
     await table.kill()
-    await asyncio.sleep(SETTLED_S)
+    await table.wait(SETTLED_S)
     seen = await table.board()
     assert seen.doing is Doing.STOPPED
     assert 20 <= seen.fed < table.profile.deck.cards
