@@ -14,10 +14,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
-from controller.client.client import NoAnswer
+import msgspec
+
+from controller.client.client import Client, NoAnswer
 from controller.client.endpoints import FILE as ENDPOINTS_FILE
 from controller.journal.entries import decode
 from controller.journal.errors import JournalError
@@ -25,7 +27,7 @@ from controller.journal.store import STORE_NAME, read_rows
 from controller.messages import Phase, Reply, Role, Seat, State
 from tests.matches.at_hall import AtHall
 from tests.peek.memory import Memory
-from tests.peek.overheard import PATIENCE_S, OverheardTable
+from tests.peek.overheard import OverheardTable
 
 MEMORY = "the gateway's memory"
 FILES = "the state directory"
@@ -39,12 +41,11 @@ SCREENS = "dealtable watch"
 ENDPOINTS = "endpoints.json"
 
 _MID_DEAL = 80
-_INQUIRE_S = 5.0
-GLANCES, GLANCE_S = 4, 0.25
-"""How often memory is looked at while cards are dealt, and how long after each other."""
-PACE, SLOW, SLOWEST = 12.0, 3.0, 0.7
-"""Speeds of the mechanics: usually, while cards are dealt, while a program looks at that."""
-_BEFORE_DEALING = (Phase.CUT, Phase.SHUFFLING)
+GLANCES = 4
+"""How often memory is looked at while cards are dealt, each time after other news."""
+PACE, SLOW = 12.0, 0.7
+"""Speeds of the mechanics: usually, and from a deal's second card until it was looked at."""
+_MOST_DEALS = 60
 _LOOKED_AT = ("dealing", "held", "count_check", "tribute", "return", "play")
 _EVERY_ROLE = (Role.OBSERVER, Role.TABLE, Role.REFEREE, Role.CHIEF, Role.TECHNICIAN) * 2
 _OVERLAP = _PAGE = 4096
@@ -92,7 +93,18 @@ class Onlooker(AtHall):
         self._done: set[str] = set()
         self._read: dict[Path, int] = {}
 
-    async def later(self, limit_s: float) -> None:
+    async def __aenter__(self) -> Self:
+        slower = {"card": 2, "do": "speed", "with": {"value": SLOW}}
+        steps = [slower, *({"fillings": 1, **slower} for _ in range(_MOST_DEALS))]
+        self._slowing = asyncio.ensure_future(self.table.control.do("script", steps=steps))
+        return await super().__aenter__()
+
+    async def __aexit__(self, *why: object) -> None:
+        self._slowing.cancel()
+        await asyncio.gather(self._slowing, return_exceptions=True)
+        await super().__aexit__(*why)
+
+    async def later(self, limit_s: float | None = None) -> None:
         """Wait for something of the feed, having looked."""
         await self.peek()
         await super().later(limit_s)
@@ -131,10 +143,7 @@ class Onlooker(AtHall):
         if machine.phase is Phase.DEALING and not 2 <= machine.fed < _MID_DEAL:
             return
         self._looked.add(where)
-        if machine.phase in _BEFORE_DEALING:
-            await self.table.control.do("speed", value=SLOW)
-        else:
-            await self.look(state)
+        await self.look(state)
 
     def glance(self) -> None:
         """Look into the gateway's memory."""
@@ -236,9 +245,7 @@ class Onlooker(AtHall):
     async def _while_dealing(self, deal: int) -> None:
         for _ in range(GLANCES):
             self.glance()
-            await asyncio.sleep(GLANCE_S)
-        if deal in (self.plan.bundle, self.plan.killed):
-            await self.table.control.do("speed", value=SLOWEST)
+            await super().later()
         if self.plan.bundle == deal and self._once("bundle"):
             await self.bundle()
         if self.plan.killed == deal and self._once("kill"):
@@ -280,19 +287,7 @@ async def audience(table: OverheardTable, folder: Path) -> AsyncIterator[None]:
     """Have two clients of every role listen and ask, and two programs watch, for the block."""
     clients = [table.client(role) for role in _EVERY_ROLE]
 
-    async def listen(client: Any) -> None:
-        async for _ in client.feed():
-            pass
-
-    async def inquire(client: Any) -> None:
-        while True:
-            with suppress(NoAnswer):
-                for cmd, args in (("snapshot", {}), ("events", {"since": 0}), ("sheet", {})):
-                    await client.ask(cmd, args)
-            await asyncio.sleep(_INQUIRE_S)
-
-    tasks = [asyncio.ensure_future(listen(client)) for client in clients]
-    tasks += [asyncio.ensure_future(inquire(client)) for client in clients]
+    tasks = [asyncio.ensure_future(_attend(client)) for client in clients]
     screens = []
     for name, words in (("lines", ()), ("json", ("--json",))):
         with (folder / f"{name}.screen").open("wb") as file:
@@ -308,12 +303,20 @@ async def audience(table: OverheardTable, folder: Path) -> AsyncIterator[None]:
             await client.close()
         for screen in screens:
             screen.terminate()  # not Ctrl-C, which means nothing behind a shell's `&`
-            try:
-                async with asyncio.timeout(PATIENCE_S):
-                    await screen.wait()
-            except TimeoutError:
-                screen.kill()
-                await screen.wait()
+            await screen.wait()
+
+
+async def _attend(client: Client) -> None:
+    """Listen, and ask for all that there is whenever the machine comes to another phase."""
+    phase: Phase | None = None
+    async for heard in client.feed():
+        if not heard.topic.startswith("state/"):
+            continue
+        before, phase = phase, msgspec.json.decode(heard.body, type=State).machine.phase
+        if phase is not before:
+            with suppress(NoAnswer):
+                for cmd, args in (("snapshot", {}), ("events", {"since": 0}), ("sheet", {})):
+                    await client.ask(cmd, args)
 
 
 def _overflowing(data: bytes) -> bytes:

@@ -26,17 +26,18 @@ from controller.client.endpoints import Endpoints, NoEndpoints, read_endpoints, 
 from controller.client.line import Line, LineState
 from controller.gateway.certificates import create_keys
 from controller.messages import Role
-from controller.trials.hall import POLL_S, HallPlan, RunningTable, memory_folder, simulator
+from controller.trials.hall import HallPlan, RunningTable, memory_folder, simulator
 from tests.peek.evidence import Evidence
 from tests.peek.taps import Listener, Relay, Streams
+from tests.waiting import until
 
 MACHINE_SOCKET = "the machine's socket"
 SECOND_GATEWAY = "a second gateway"
 CLIENT = "frames of a client"
 NETWORK = "the network"
 PINS = "the pins' socket"
-PATIENCE_S = 30.0
 PLAIN = (sys.executable, "-m", "controller.cli")
+WRAPPED = (sys.executable, str(Path(__file__).with_name("wrapped.py")))
 
 
 class OverheardClient(Client):
@@ -133,18 +134,14 @@ class OverheardTable(RunningTable):
         process = self.parts.get(part)
         if process is not None and process.returncode is None:
             process.send_signal(number)
-            try:
-                async with asyncio.timeout(PATIENCE_S):
-                    await process.wait()
-            except TimeoutError:
-                process.kill()
-                await process.wait()
+            await process.wait()
 
     async def _until(self, part: str, said: Path, begins: int) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while not (self._serves() if part == "gateway" else b"ready" in _tail(said, begins)):
-                assert self.parts[part].returncode is None, _tail(said, begins)
-                await asyncio.sleep(POLL_S)
+        def ready() -> bool:
+            assert self.parts[part].returncode is None, _tail(said, begins)
+            return self._serves() if part == "gateway" else b"ready" in _tail(said, begins)
+
+        await until(ready)
 
     def _serves(self) -> bool:
         with suppress(NoEndpoints):

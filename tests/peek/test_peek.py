@@ -5,7 +5,6 @@ nature: the serial lines, the simulator's control socket, and memory of machine 
 """
 
 import signal
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +19,15 @@ from tests.matches.script import Deal, Script
 from tests.peek import onlooker as at
 from tests.peek.evidence import Evidence, search
 from tests.peek.onlooker import Onlooker, Plan, audience
-from tests.peek.overheard import CLIENT, MACHINE_SOCKET, NETWORK, PINS, SECOND_GATEWAY, overheard
+from tests.peek.overheard import (
+    CLIENT,
+    MACHINE_SOCKET,
+    NETWORK,
+    PINS,
+    SECOND_GATEWAY,
+    WRAPPED,
+    overheard,
+)
 from tests.peek.truth import Before, secrets_of
 
 pytestmark = pytest.mark.slow
@@ -36,7 +43,6 @@ PLACES = {
 }
 UNREAD = "unreadable:times=3,face=10"
 """A card that goes into the tray and is fed again, before anybody looks."""
-WRAPPED = (sys.executable, str(Path(__file__).with_name("wrapped.py")))
 
 
 def event_file(folder: Path) -> Path:
@@ -47,7 +53,6 @@ def event_file(folder: Path) -> Path:
     return event
 
 
-@pytest.mark.timeout(900)
 async def test_nothing_is_seen_of_a_match_before_it_may_be(
     tmp_path: Path, scale: Callable[[int], int]
 ) -> None:
@@ -84,7 +89,6 @@ async def test_nothing_is_seen_of_a_match_before_it_may_be(
     assert search(evidence, secrets) == []
 
 
-@pytest.mark.timeout(300)
 async def test_a_machine_that_fails_in_mid_deal_tells_nothing_whatever_it_says(
     tmp_path: Path,
 ) -> None:

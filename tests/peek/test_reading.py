@@ -5,31 +5,14 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.peek import hidden
 from tests.peek.evidence import Evidence, search
 from tests.peek.hidden import Hidden
-from tests.peek.spellings import Spelling, length, spellings, values
+from tests.peek.runs import a_run, patterns
+from tests.peek.spellings import Spelling, spellings
 
 ALL = list(spellings())
 
 
-def a_run(kind: str, chance: random.Random) -> list[int]:
-    """Draw a run as a deal or a key may have it."""
-    if kind == "cards":
-        return [face % 54 for face in chance.sample(range(108), length(kind))]
-    return [chance.randrange(values(kind)) for _ in range(length(kind))]
-
-
-def patterns(kind: str, run: list[int]) -> tuple[bytes, ...]:
-    """Return what a run is looked for by."""
-    if kind == "cards":
-        return hidden.cards(run)
-    if kind == "key":
-        return (bytes(run[:16]), bytes(run[15:]))
-    return hidden.pockets("".join(hidden.POCKETS[to] for to in run))
-
-
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("kind", ["cards", "letters", "numbers", "key"])
 def test_every_spelling_of_a_shortest_run_is_found_in_other_bytes(
     kind: str, scale: Callable[[int], int]
