@@ -28,9 +28,8 @@ PERSON_TIMEOUT_S = 600.0
 """How long it may take in real time, where a person may have to do something first."""
 ECHO_S = 3.0
 """After this long no fault of a board that has come back is in force any more."""
-MOST_STEPS = 60
-"""Steps to bring a table to rest after which something else is wrong."""
-ACKNOWLEDGE_INTERVAL_S = 0.5
+REFUSED_WAIT_S = 0.5
+"""How long people wait before they give a refused command again."""
 STANDS_S = 1.2
 """No card that is still dealt takes so long: the machine stands."""
 GLANCE_S = 0.02
@@ -214,17 +213,12 @@ class Table:
         return self.state
 
     async def _ordered(self, fits: Fits, role: Role, cmd: str, **args: Any) -> None:
-        """Give a command until it is carried out: each new state may be the one that allows it."""
+        """Give a command until it is carried out: a refusal may have a reason that passes."""
         while not fits(self.state):
-            states = len(self.program.states)
             if (await self.ask(role, cmd, **args)).ok:
                 await self.until(fits, f"what follows from {cmd}")
             else:
-                await self._newer(states)
-
-    async def _newer(self, states: int) -> None:
-        """Wait for a state beyond the first `states`."""
-        await self.until(lambda state: len(self.program.states) > states, "another state")
+                await self.wait(REFUSED_WAIT_S)
 
     async def started(self) -> int:
         """Have a deal started and cut; return its attempt's number."""
@@ -316,15 +310,10 @@ class Table:
             )
 
     async def rest(self) -> None:
-        """Bring the table to rest as people would: what was refused is dealt again, and right.
-
-        Raises TimeoutError where it does not come to rest.
-        """
+        """Bring the table to rest as people would: what was refused is dealt again, and right."""
         await self.hands.hurried()
-        for _ in range(MOST_STEPS):
-            if await self._rested():
-                return
-        raise TimeoutError(f"the table does not come to rest: {self._where()}")
+        while not await self._rested():
+            pass
 
     async def _rested(self) -> bool:
         """Do the next thing; True: there is none."""
@@ -334,37 +323,47 @@ class Table:
         if failed and proof is not None and proof.attempt not in self.cleared:
             await self.clear_up()
             return False
+        counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
         if "ESTOP_PRESSED" in alerts(state):
-            if not (await self.ask(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")).ok:
-                # The e-stop is still pressed, or its board has not reported its release. The
-                # public state shows neither.
-                await self.wait(ACKNOWLEDGE_INTERVAL_S)
-                return False
+            await self._step(Role.REFEREE, "acknowledge", code="ESTOP_PRESSED")
         elif "SET_BARRED" in alerts(state):
-            counted = {"set": state.machine.card_set, "cards": self.profile.deck.cards}
-            await self.ask(Role.REFEREE, "clear_set", **counted)
+            await self._step(Role.REFEREE, "clear_set", **counted)
         elif phase is Phase.COMMITTED:
-            await self.ask(Role.TABLE, "cut", n=CUT)
+            await self._step(Role.TABLE, "cut", n=CUT)
         elif phase is Phase.HELD:
             await self._let_out()
         elif phase is Phase.RELEASED:
             await self._brought_back()
-            return False
         elif phase is Phase.EMPTY and failed:
-            await self.ask(Role.REFEREE, "start_deal")
+            await self._step(Role.REFEREE, "start_deal")
         elif phase is Phase.EMPTY and not state.alerts:
             return True
-        await self._changed(state)
+        else:
+            await self._changed(state)
         return False
+
+    async def _step(self, role: Role, cmd: str, **args: Any) -> bool:
+        """Give a command and wait for what it changes; tell whether it was carried out.
+
+        A command may be refused for a reason that the public state does not show, such as a
+        restart of the daemon. Then the state is looked at again a moment later.
+        """
+        before = self.state
+        carried_out = (await self.ask(role, cmd, **args)).ok
+        if carried_out:
+            await self._changed(before)
+        else:
+            await self.wait(REFUSED_WAIT_S)
+        return carried_out
 
     async def _let_out(self) -> None:
         """Have held hands released; simulated players take theirs as soon as the lift is up."""
         if not self.hands.simulated:
-            await self.ask(Role.REFEREE, "release")
+            await self._step(Role.REFEREE, "release")
             return
         taking = asyncio.ensure_future(self.hands.do("take_hands"))
         try:
-            if (await self.ask(Role.REFEREE, "release")).ok:
+            if await self._step(Role.REFEREE, "release"):
                 await taking
         finally:
             taking.cancel()

@@ -36,7 +36,7 @@ async def counter(table: Table) -> None:
     """The line is worse than anybody says."""
     for _ in range(3):
         await table.hands.fault("bytes_corrupted", board="dealer", way="to_host")
-        await table.program.later(2.0)
+        await table.wait(2)
 
 
 async def card(table: Table) -> None:

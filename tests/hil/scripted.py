@@ -8,21 +8,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from controller.trials.hall import Control
 from drivers.panel import HOLD_S, SETTLE_S
-from hil_tests.hands import ControlHands, PatientControl
+from hil_tests.hands import ControlHands
 
 ASKED = re.compile(r"== (\w+) ([^=]+) ==")
 TAP_S = 3 * SETTLE_S
 
 
 class ScriptedPerson:
-    """Answers at the terminal `path` for the block; `asked` is all that it was told, in order.
+    """Answers at the terminal `path` for the block; `asked` is all that it was told, in order."""
 
-    `skips`: steps that it says cannot be done.
-    """
-
-    def __init__(self, control: PatientControl, skips: frozenset[str] = frozenset()) -> None:
-        self._hands, self._skips = ControlHands(control), skips
+    def __init__(self, control: Control) -> None:
+        self._hands = ControlHands(control)
         self._master, slave = os.openpty()
         tty.setraw(slave)
         self.path = Path(os.ttyname(slave))
@@ -48,7 +46,7 @@ class ScriptedPerson:
         os.close(self._master)
         os.close(self._slave)
         if died and came is not None:
-            raise came  # nobody answered from then on: a timeout, too, may have struck here
+            raise came  # nobody answered from then on
 
     async def _attend(self) -> None:
         loop, there = asyncio.get_running_loop(), asyncio.Event()
@@ -80,8 +78,6 @@ class ScriptedPerson:
                 os.write(self._master, f"{answer}\n".encode())
 
     async def _done(self, kind: str, what: str) -> str:
-        if what in self._skips:
-            return "skip not at this bench"
         if kind in ("do", "go"):
             await self._hands.do(what)
         elif kind in ("press", "hold"):

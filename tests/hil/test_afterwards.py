@@ -11,8 +11,8 @@ from drivers.events import Doing
 from hil_tests.afterwards import LATE, disproved, lasting, misplaced, unexplained
 from hil_tests.hello import disorder
 from hil_tests.program import LINE_COUNTERS, counted
-from tests.hil.conftest import Words
 from tests.hil.mischief import OTHER_FIRMWARE
+from tests.hil.scenario_run import RunScenarios
 
 MISCHIEF = {
     "alert": "unexpected alert LID_OPENED: ",
@@ -28,9 +28,8 @@ SHOWN = "test_what_is_mild"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_whatever_happens_behind_a_scenarios_back_is_found_and_spoils_no_other(
-    scenarios: Words,
+    scenarios: RunScenarios,
 ) -> None:
     names = ["nothing", *MISCHIEF]
     shown = await scenarios(
@@ -70,11 +69,10 @@ AMISS = {
 }
 
 
-@pytest.mark.parametrize("place", AMISS)
-def test_a_card_or_part_that_is_not_where_it_belongs_is_found(place: str) -> None:
+def test_a_card_or_part_that_is_not_where_it_belongs_is_found() -> None:
     assert misplaced(CLEAN, 108) == []
-    wrong, told = AMISS[place]
-    assert misplaced(CLEAN | {place: wrong}, 108) == [told]
+    found = {place: misplaced(CLEAN | {place: wrong}, 108) for place, (wrong, _) in AMISS.items()}
+    assert found == {place: [told] for place, (_, told) in AMISS.items()}
 
 
 def test_a_fault_that_outlasts_its_scenario_is_found() -> None:
@@ -83,19 +81,17 @@ def test_a_fault_that_outlasts_its_scenario_is_found() -> None:
     assert found == ["still in force: jam"]
 
 
-@pytest.mark.parametrize("counter", LINE_COUNTERS)
-def test_a_counter_of_a_line_that_moved_is_found_unless_its_scenario_explains_it(
-    counter: str,
-) -> None:
-    moved = {f"{counter} dealer": 2.0, "misreads": 3.0, "cards_fed": 108.0}
-    told = [f"dealer board: {counter} moved by 2"]
-    assert unexplained(moved, frozenset(), hurried=False) == told
-    assert unexplained(moved, frozenset({"another"}), hurried=False) == told
-    assert unexplained(moved, frozenset({counter}), hurried=False) == []
-    assert unexplained(moved, frozenset({"all"}), hurried=False) == []
-    assert unexplained({f"{counter} dealer": 0.0}, frozenset(), hurried=False) == []
-    hurried = [] if counter in LATE else told
-    assert unexplained(moved, frozenset(), hurried=True) == hurried
+def test_a_counter_of_a_line_that_moved_is_found_unless_its_scenario_explains_it() -> None:
+    for counter in LINE_COUNTERS:
+        moved = {f"{counter} dealer": 2.0, "misreads": 3.0, "cards_fed": 108.0}
+        told = [f"dealer board: {counter} moved by 2"]
+        assert unexplained(moved, frozenset(), hurried=False) == told
+        assert unexplained(moved, frozenset({"another"}), hurried=False) == told
+        assert unexplained(moved, frozenset({counter}), hurried=False) == []
+        assert unexplained(moved, frozenset({"all"}), hurried=False) == []
+        assert unexplained({f"{counter} dealer": 0.0}, frozenset(), hurried=False) == []
+        hurried = [] if counter in LATE else told
+        assert unexplained(moved, frozenset(), hurried=True) == hurried
 
 
 def test_counters_of_both_lines_are_read_from_a_metrics_page() -> None:
@@ -137,11 +133,13 @@ def seen_by_the_board(**other: Any) -> Status:
     return Status(**(blank | {"doing": Doing.IDLE, "landed": (0,) * 5} | AT_REST | other))
 
 
-@pytest.mark.parametrize("sensor", SEEN)
-def test_what_a_board_sees_where_nothing_may_be_is_found(sensor: str) -> None:
+def test_what_a_board_sees_where_nothing_may_be_is_found() -> None:
     assert disorder(seen_by_the_board()) == []
-    value, told = SEEN[sensor]
-    assert disorder(seen_by_the_board(**{sensor: value})) == [told]
+    found = {
+        sensor: disorder(seen_by_the_board(**{sensor: value}))
+        for sensor, (value, _) in SEEN.items()
+    }
+    assert found == {sensor: [told] for sensor, (_, told) in SEEN.items()}
 
 
 def test_the_journal_of_a_scenario_that_left_none_is_a_finding(tmp_path: Path) -> None:

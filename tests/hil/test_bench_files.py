@@ -7,23 +7,12 @@ import pytest
 from controller.config import load_table
 from hil_tests.benchfile import BenchError, load_bench
 from hil_tests.features import BY_HAND
-from hil_tests.measuring import QUANTITIES, Limits, measured
+from hil_tests.measuring import QUANTITIES, Limits, Target, measured
 from hil_tests.program import configured
+from tests.hil.bench_text import SMALL, bench_file
 
 EXAMPLE = Path("hil_tests/bench.toml")
-SMALL = """\
-[bench]
-id = "B01"
-operator = "Chen"
-
-[dealer]
-port = "/dev/one"
-id = "00000000000000d1"
-
-[reader]
-port = "/dev/two"
-id = "00000000000000e1"
-"""
+TARGETS: tuple[Target, ...] = ("bench", "sim", "inproc")
 WRONG = [
     (SMALL.replace('operator = "Chen"', ""), "operator"),
     (SMALL + "[limits]\nspeed = 3.0\n", "speed"),
@@ -43,23 +32,15 @@ WRONG = [
 ]
 
 
-def bench_file(folder: Path, text: str) -> Path:
-    path = folder / "bench.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize(("text", "about"), WRONG, ids=[about for _, about in WRONG])
-def test_what_is_wrong_with_a_bench_file_is_one_line_that_names_it(
-    tmp_path: Path, text: str, about: str
-) -> None:
-    path = bench_file(tmp_path, text)
-    with pytest.raises(BenchError) as caught:
-        load_bench(path)
-    said = str(caught.value)
-    assert said.startswith(str(path))
-    assert "\n" not in said
-    assert about in said
+def test_what_is_wrong_with_a_bench_file_is_one_line_that_names_it(tmp_path: Path) -> None:
+    for text, about in WRONG:
+        path = bench_file(tmp_path, text)
+        with pytest.raises(BenchError) as caught:
+            load_bench(path)
+        said = str(caught.value)
+        assert said.startswith(str(path)), about
+        assert "\n" not in said, about
+        assert about in said
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -91,15 +72,15 @@ def test_every_quantity_has_a_limit_and_every_limit_a_quantity() -> None:
     assert set(QUANTITIES) == set(Limits.__struct_fields__)
 
 
-@pytest.mark.parametrize("name", QUANTITIES)
-def test_a_limit_counts_on_a_bench_and_elsewhere_only_what_no_clock_measures(name: str) -> None:
-    quantity = QUANTITIES[name]
-    limit = getattr(Limits(), name)
-    too_far = limit / 2 if quantity.least else limit + 1
-    assert measured(name, limit, Limits(), "bench").right
-    assert measured(name, too_far, Limits(), "bench").right is False
-    assert measured(name, too_far, Limits(), "sim").right in (None, False)
-    judged = measured(name, too_far, Limits(), "sim").right is not None
-    assert judged == quantity.everywhere
-    in_virtual_time = measured(name, too_far, Limits(), "inproc").right is not None
-    assert in_virtual_time == (quantity.everywhere or quantity.protocol)
+def test_a_limit_counts_on_a_bench_and_elsewhere_only_what_no_clock_measures() -> None:
+    for name, quantity in QUANTITIES.items():
+        limit = getattr(Limits(), name)
+        too_far = limit / 2 if quantity.least else limit + 1
+        assert measured(name, limit, Limits(), "bench").right, name
+        wrong = {at: measured(name, too_far, Limits(), at).right for at in TARGETS}
+        in_process = quantity.everywhere or quantity.protocol
+        assert wrong == {
+            "bench": False,
+            "sim": False if quantity.everywhere else None,
+            "inproc": False if in_process else None,
+        }, name

@@ -17,13 +17,12 @@ from controller.messages import (
     State,
 )
 from controller.rules.rulebooks import load_profile
-from hil_tests.hands import ControlHands, PatientControl
+from controller.trials.hall import Control
+from hil_tests.hands import ControlHands
 from hil_tests.measuring import Limits
 from hil_tests.program import Daemon, Process
 from hil_tests.table import Notes, Table
 from hil_tests.target import MOST_SCENARIOS, Kept, Reached, simulated_bench
-
-pytestmark = pytest.mark.slow
 
 STATE = State(
     table="T01",
@@ -76,7 +75,7 @@ def reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Reached:
     program.states, program.events = [STATE], [event(7), event(8)]
     table = Table(
         program,
-        ControlHands(PatientControl("nowhere")),
+        ControlHands(Control("nowhere")),
         target="sim",
         profile=load_profile("international-000"),
         limits=Limits(),
@@ -111,16 +110,10 @@ LEFT: dict[str, Callable[[State], State]] = {
 }
 
 
-@pytest.mark.parametrize("what", LEFT)
-def test_a_daemon_in_which_something_is_left_serves_no_other(reached: Reached, what: str) -> None:
-    program = reached.table.program
-    program.states.append(LEFT[what](STATE))
-    assert reached.keepable() is None
-
-
-def test_a_new_session_of_a_line_has_hello_asked_again(reached: Reached) -> None:
-    reached.table.interrupted = True
-    assert reached.keepable() is None
+def test_a_daemon_in_which_something_is_left_serves_no_other(reached: Reached) -> None:
+    for what, left in LEFT.items():
+        reached.table.program.states.append(left(STATE))
+        assert reached.keepable() is None, what
 
 
 def test_a_daemon_that_ended_is_not_kept(reached: Reached, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,7 +130,7 @@ def test_a_daemon_serves_so_many_scenarios_and_no_more(reached: Reached) -> None
         assert (reached.keepable() is not None) is goes_on
 
 
-async def test_a_session_that_began_anew_counts_as_an_interruption(
+async def test_a_daemon_whose_line_began_another_session_is_not_kept(
     reached: Reached, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = reached.table
@@ -148,4 +141,5 @@ async def test_a_session_that_began_anew_counts_as_an_interruption(
     monkeypatch.setattr(table.program, "numbers", numbers)
     await table.count()
     assert table.interrupted
+    assert reached.keepable() is None
     assert table.notes.numbers == {"sessions dealer": 1.0}

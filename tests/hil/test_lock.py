@@ -30,17 +30,11 @@ def test_a_second_run_is_refused_and_told_who_is_there(bench: Path) -> None:
     first.take("Chen")
     with pytest.raises(Taken, match=f"taken by Chen .process {os.getpid()}.; wait"):
         second.take("Wu")
+    assert first.path.read_text().startswith("Chen (process")
     first.release()
+    assert not first.path.exists()
     second.take("Wu")
     second.release()
-
-
-def test_the_file_goes_with_its_holder(bench: Path) -> None:
-    lock = Lock(bench)
-    lock.take("Chen")
-    assert lock.path.read_text().startswith("Chen (process")
-    lock.release()
-    assert not lock.path.exists()
 
 
 def test_a_lock_that_was_removed_meanwhile_is_taken_anew(
@@ -61,15 +55,6 @@ def test_a_lock_that_was_removed_meanwhile_is_taken_anew(
     with pytest.raises(Taken, match="taken by Wu"):
         third.take("Li")
     second.release()
-
-
-def test_benches_do_not_lock_each_other_out(tmp_path: Path) -> None:
-    locks = [Lock(tmp_path / name) for name in ("one.toml", "two.toml")]
-    for lock in locks:
-        lock.take("Chen")
-    for lock in locks:
-        lock.release()
-        lock.release()
 
 
 def test_a_run_that_died_leaves_the_bench_free(bench: Path, request: pytest.FixtureRequest) -> None:

@@ -8,8 +8,8 @@ from drivers.identity import PROTOCOL, Welcome
 from hil_tests.hello import Expected, WrongOne, check
 from hil_tests.lock import Lock
 from sim.inproc import own_firmware_hash
-from tests.hil.conftest import Words
-from tests.hil.test_bench_files import SMALL, bench_file
+from tests.hil.bench_text import SMALL, bench_file
+from tests.hil.scenario_run import RunScenarios
 
 pytestmark = pytest.mark.slow
 
@@ -17,10 +17,12 @@ WHOLE_DEAL = "whole_deal_gives"
 USAGE = 4
 
 
-async def test_a_run_writes_a_page_for_people_and_a_file_for_programs(scenarios: Words) -> None:
+async def test_a_run_writes_a_page_for_people_and_a_file_for_programs(
+    scenarios: RunScenarios,
+) -> None:
     shown = await scenarios("-k", f"{WHOLE_DEAL} or pace_of_the_machine")
     assert (shown.code, shown.count("passed"), shown.count("skipped")) == (0, 2, 0), shown.said
-    page = shown.report.read_text(encoding="utf-8")
+    page = shown.page
     for told in ("合格 passed", "cards dealt a second"):
         assert told in page, told
     about = shown.properties
@@ -30,25 +32,18 @@ async def test_a_run_writes_a_page_for_people_and_a_file_for_programs(scenarios:
     assert 'name="start_to_held_s"' in shown.junit.read_text(encoding="utf-8")
 
 
-async def test_a_run_in_which_everything_was_skipped_fails(scenarios: Words) -> None:
+async def test_a_run_in_which_everything_was_skipped_fails(scenarios: RunScenarios) -> None:
     shown = await scenarios("--target", "sim", "-k", "clock_that_jumps")
     assert (shown.code, shown.count("skipped")) == (1, 2), shown.said
     assert "every scenario was skipped on this target" in shown.said
-    page = shown.report.read_text(encoding="utf-8")
+    page = shown.page
     for told in ("不合格 FAILED", "lacks clock: a wall clock that may be moved"):
         assert told in page, told
 
 
-async def test_a_wrong_bench_file_ends_a_run_with_one_line(
-    scenarios: Words, tmp_path: Path
+async def test_a_bench_that_is_taken_refuses_a_second_run(
+    scenarios: RunScenarios, tmp_path: Path
 ) -> None:
-    path = bench_file(tmp_path, SMALL.replace("[dealer]", "[deale]"))
-    shown = await scenarios("--target", str(path))
-    assert shown.code == USAGE
-    assert shown.said.strip() == f'ERROR: {path}: deale: unknown key, did you mean "dealer"?'
-
-
-async def test_a_bench_that_is_taken_refuses_a_second_run(scenarios: Words, tmp_path: Path) -> None:
     path = bench_file(tmp_path, SMALL)
     lock = Lock(path)
     lock.take("Wu")
@@ -59,13 +54,13 @@ async def test_a_bench_that_is_taken_refuses_a_second_run(scenarios: Words, tmp_
 
 
 async def test_a_table_that_is_not_there_fails_once_and_skips_the_rest_with_the_reason(
-    scenarios: Words, tmp_path: Path
+    scenarios: RunScenarios, tmp_path: Path
 ) -> None:
     path = bench_file(tmp_path, SMALL)
     shown = await scenarios("--target", str(path), "-k", "test_a_whole_deal")
     assert (shown.code, shown.count("error")) == (1, 1), shown.said
     assert shown.count("skipped") >= 2
-    page = shown.report.read_text(encoding="utf-8")
+    page = shown.page
     assert "the table was not brought up for test_a_whole_deal_gives" in page
     assert "the dealer board does not answer" in page
 
@@ -101,17 +96,23 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("field", WRONG)
-def test_a_board_that_is_another_one_is_told_with_both_values(field: str) -> None:
-    found, expected = WRONG[field]
-    other = {"hal": "rp2"} if field == "simulated" else {field: found}
-    with pytest.raises(WrongOne) as caught:
-        check({"dealer": RIGHT}, {"dealer": welcome(**other)})
-    said = str(caught.value)
-    assert f"expected {expected}" in said
-    assert str(found) in said
-    assert "dealer board" in said
-
-
-def test_the_right_board_passes() -> None:
+def test_a_board_that_is_another_one_is_told_with_both_values() -> None:
     check({"dealer": RIGHT}, {"dealer": welcome()})
+    for field, (found, expected) in WRONG.items():
+        other = {"hal": "rp2"} if field == "simulated" else {field: found}
+        with pytest.raises(WrongOne) as caught:
+            check({"dealer": RIGHT}, {"dealer": welcome(**other)})
+        said = str(caught.value)
+        assert f"expected {expected}" in said
+        assert str(found) in said
+        assert "dealer board" in said
+
+
+async def test_a_simulator_that_does_not_begin_is_told_with_its_last_words(
+    scenarios: RunScenarios, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DEALTABLE_MICROPYTHON", "/nowhere")
+    shown = await scenarios("--target", "sim", "--firmware", "micropython", "-k", "whole_deal")
+    assert shown.code == USAGE
+    assert "DEALTABLE_MICROPYTHON names /nowhere, which is no program here" in shown.said
+    assert "Traceback" not in shown.said
