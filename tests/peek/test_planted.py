@@ -63,6 +63,7 @@ SPELLINGS = 12
 """How many spellings stand in each place."""
 END = b"the end of what was planted"
 """It comes behind everything else, once as text and once as none."""
+SCREENS = ("lines.screen", "json.screen")
 WITH_END = {MACHINE_SOCKET, PINS, CLIENT, NETWORK}
 """Places that hand on what is planted. The end shows when all of it has arrived."""
 
@@ -172,6 +173,8 @@ async def test_whatever_is_planted_is_found_in_every_place_and_every_spelling(
         await table.start("gateway", **files)
         async with audience(table, folder), Witness(table, folder, Plan()) as people:
             await people.later()
+            for screen in SCREENS:  # a program that begins later would not see what is planted
+                await until(lambda file=folder / screen: file.read_bytes())  # type: ignore[misc]
             for part, routes in (("machine", OF_MACHINE), ("gateway", OF_GATEWAY)):
                 file = planting.let_out(routes, tmp_path)
                 await planted(table, part, file, len(routes))
