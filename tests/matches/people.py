@@ -113,7 +113,7 @@ class People:
         self._refused_at: int | None = None
         """How many states there were before the last order that was refused."""
         self._held_s: dict[int | None, float] = {}
-        """When each deal's hands were first seen ready, by the loop's time."""
+        """When the hands of each attempt were first seen ready, by the loop's time."""
 
     # -- for acts --------------------------------------------------------------
 
@@ -307,7 +307,7 @@ class People:
     async def _let_out(self, seat: Seat) -> None:
         """Release the hands by a press. The table takes none before they were ready for a while."""
         loop = asyncio.get_running_loop()
-        ready_s = self._held_s.setdefault(self.match.deal, loop.time())
+        ready_s = self._held_s.setdefault(self.state.machine.attempt, loop.time())
         await until(lambda: loop.time() >= ready_s + MEANT_MS / 1000)
         if self.match.phase == "held":
             await self.table.press(seat)
