@@ -39,10 +39,10 @@ class WirePin(PiPin):
         self._edges = "both"
         self._listens = False
 
-    def changed(self) -> None:
-        """Say that the wire's level changed."""
+    def changed(self, at_s: float | None = None) -> None:
+        """Report that the wire's level changed: at this time of the loop, or now."""
         if self._listens and self._edges in ("both", "rising" if self.state else "falling"):
-            self._call_when_changed(self._wires.ticks(), self.state)
+            self._call_when_changed(self._wires.ticks() if at_s is None else at_s, self.state)
 
     def close(self) -> None:
         """Be an input again that nobody listens to."""
@@ -115,12 +115,12 @@ class WireFactory(PiFactory):
         self._loop = asyncio.get_running_loop()
         self._levels: dict[int, bool] = {}
 
-    def take(self, number: int, level: bool) -> None:
-        """Take the level that the far end puts on a wire."""
+    def take(self, number: int, level: bool, at_s: float | None = None) -> None:
+        """Take the level that the far end puts on a wire: at this time of the loop, or now."""
         self._levels[number] = level
         for info, pin in list(self.pins.items()):
             if info.name == f"GPIO{number}":
-                pin.changed()
+                pin.changed(at_s)
 
     def level(self, number: int, pulled: bool) -> bool:
         """Return the level of a wire; `pulled` where the far end puts none on it."""
@@ -239,8 +239,8 @@ class SocketFactory(WireFactory):
             self._line(line.split())
 
     def _line(self, words: list[bytes]) -> None:
-        if words[:1] == [b"level"] and len(words) == 3:
-            self.take(int(words[1]), words[2] == b"1")
+        if words[:1] == [b"level"] and len(words) == 4:
+            self.take(int(words[1]), words[2] == b"1", float(words[3]))
         elif words == [b"ready"]:
             self._ready.set()
 

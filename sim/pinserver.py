@@ -27,8 +27,10 @@ class PinServer:
         await self._lines.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        loop = asyncio.get_running_loop()
+
         def tell(number: int, level: bool) -> None:
-            writer.write(b"level %d %d\n" % (number, level))
+            writer.write(b"level %d %d %.6f\n" % (number, level, loop.time()))
 
         for number, level in self._contacts.levels.items():
             tell(number, level)
