@@ -43,11 +43,12 @@ def pytest_collection_modifyitems(
 ) -> Generator[None]:
     """Mark tests by their fixtures, set their timeouts, and count what the run leaves out."""
     marked_s = WHOLE_TIMEOUT_S if config.getoption("scale") >= 1 else MARKED_TIMEOUT_S
+    on_boards = config.getoption("target", "inproc") != "inproc"
     for item in items:
         for fixture in MARKER_OF_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKER_OF_FIXTURE[fixture])
-        if not item.get_closest_marker("timeout"):
-            item.add_marker(pytest.mark.timeout(marked_s if marker_of(item) else CORE_TIMEOUT_S))
+        is_quick = not marker_of(item) and not (on_boards and "hil_tests" in item.path.parts)
+        item.add_marker(pytest.mark.timeout(CORE_TIMEOUT_S if is_quick else marked_s))
     collected = list(items)
     yield
     chosen = set(items)
