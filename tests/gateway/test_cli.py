@@ -26,6 +26,7 @@ from controller.messages import (
     State,
 )
 from tests.gateway.scripted import MakeState, ScriptedMachine
+from tests.waiting import until
 
 Run = Callable[..., Awaitable[Process]]
 DEALTABLE = (sys.executable, "-c", "from controller.cli import main; main(prog_name='dealtable')")
@@ -104,9 +105,12 @@ async def test_watch_can_be_told_to_print_events_alone(
     await line(both)
     reading = asyncio.ensure_future(line(events))
 
-    while not reading.done():
+    def published_and_printed() -> bool:
+        """Publish the event; a subscription is not acknowledged, so this is done repeatedly."""
         machine.publish(make_event(5))
-        await asyncio.wait([reading], timeout=0.1)
+        return reading.done()
+
+    await until(published_and_printed)
 
     assert msgspec.json.decode(await reading, type=Event) == make_event(5)
 

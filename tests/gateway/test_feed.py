@@ -15,6 +15,7 @@ from controller.config import TableConfig
 from controller.gateway.gateway import open_gateway
 from controller.messages import Event, State
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
+from tests.waiting import until
 
 
 async def test_the_first_second_and_third_subscriber_get_the_whole_state_at_once(
@@ -42,9 +43,12 @@ async def test_who_wants_events_alone_is_sent_no_state(
     client = connect("observer", topics=("event/",))
     hearing = asyncio.ensure_future(client.hear())
 
-    while not hearing.done():  # a subscription is not acknowledged: say it until it is heard
+    def published_and_heard() -> bool:
+        """Publish the event; a subscription is not acknowledged, so this is done repeatedly."""
         machine.publish(make_event(1))
-        await asyncio.wait([hearing], timeout=0.05)
+        return hearing.done()
+
+    await until(published_and_heard)
 
     assert (await hearing).topic == "event/T01"
 
