@@ -1,6 +1,6 @@
 """What attackers need: a real gateway before a scripted machine, and whole real tables."""
 
-from tests.gateway.conftest import (
+from tests.gateway.loopback_gateway import (
     config,
     connect,
     endpoints,

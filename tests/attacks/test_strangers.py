@@ -23,8 +23,8 @@ from controller.gateway.enrolment import admit, revoke
 from controller.messages import Role
 from controller.roster import moment
 from tests.attacks.attackers import Impostor, Relay
+from tests.gateway.metrics_requests import scrape
 from tests.gateway.scripted import Connect, ScriptedMachine, Told, identity
-from tests.gateway.test_metrics import scrape
 
 PATIENCE_S = 15.0
 LONG_AGO = moment("2020-01-01")

@@ -22,7 +22,7 @@ from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, PIN, SOON_MS, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK
-from tests.gateway.test_announce import needs_multicast
+from tests.gateway.multicast import needs_multicast
 
 pytestmark = ONE_LOOP
 

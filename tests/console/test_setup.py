@@ -30,7 +30,7 @@ from controller.messages import Role
 from controller.roster import Roster, fingerprint, read_certificate
 from tests.console.fake import PIN, Scripted, fake
 from tests.console.real_table import RealTable
-from tests.gateway.test_announce import needs_multicast
+from tests.gateway.multicast import needs_multicast
 
 HOST: Final = "127.0.0.1"
 

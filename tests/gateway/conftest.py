@@ -1,162 +1,25 @@
-"""A gateway on loopback with CURVE, and a scripted machine behind it on a Unix socket."""
+"""What tests of the gateway share: a real gateway before a scripted machine."""
 
-import asyncio
-import itertools
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack
-from pathlib import Path
-from typing import Any
+from tests.gateway.loopback_gateway import (
+    config,
+    connect,
+    endpoints,
+    machine,
+    make_event,
+    make_state,
+    raw,
+    state_dir,
+    stranger,
+)
 
-import msgspec
-import pytest
-import zmq
-import zmq.asyncio
-
-from controller.bridge import SOCKET_NAME
-from controller.cli.wall import wall
-from controller.client.client import Client, Identity
-from controller.client.endpoints import Endpoints
-from controller.client.line import Keys, Line
-from controller.config import TableConfig
-from controller.gateway.certificates import create_keys
-from controller.gateway.gateway import open_gateway
-from controller.messages import Counters, Event, Machine, Match, Phase, State
-from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, identity
-
-
-@pytest.fixture
-def make_state() -> MakeState:
-    """States of table T01, each with a number of its own; machine=… sets what is asked for."""
-    numbers = itertools.count(1)
-
-    def make(machine: Machine | None = None, **more: Any) -> State:
-        seq = next(numbers)
-        values: dict[str, Any] = {
-            "table": "T01",
-            "boot": "00" * 8,
-            "seq": seq,
-            "time": f"2026-03-01T12:00:{seq % 60:02}.000Z",
-            "simulated": True,
-            "mode": "test",
-            "machine": machine or Machine(phase=Phase.EMPTY),
-            "match": Match(profile="international-000"),
-            "fairness": [],
-            "head": "00" * 32,
-            "alerts": [],
-            "calls": [],
-            "counters": Counters(),
-        }
-        return State(**(values | more))
-
-    return make
-
-
-@pytest.fixture
-def make_event() -> Callable[[int], Event]:
-    """A public journal entry of table T01 with the given number."""
-
-    def make(n: int) -> Event:
-        return Event(
-            table="T01",
-            boot="00" * 8,
-            n=n,
-            time="2026-03-01T12:00:00.000Z",
-            simulated=True,
-            kind="opened",
-            deal=None,
-            attempt=None,
-            data={},
-            prev="00" * 32,
-            head="11" * 32,
-        )
-
-    return make
-
-
-@pytest.fixture
-def state_dir(tmp_path: Path) -> Path:
-    """A state directory with keys."""
-    create_keys(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def config(state_dir: Path, runtime_dir: Path) -> TableConfig:
-    """A table whose gateway takes free ports of this computer alone."""
-    return msgspec.convert(
-        {
-            "table": {
-                "id": "T01",
-                "profile": "international-000",
-                "backend": "sim",
-                "state_dir": str(state_dir),
-                "runtime_dir": str(runtime_dir),
-            },
-            "dealer": {"port": "/dev/null", "id": "00000000000000d1"},
-            "reader": {"port": "/dev/zero", "id": "00000000000000e1"},
-            "panel": {"pins": "mock"},
-            "card_set": [{"id": "S1", "back": "A"}],
-            "gateway": {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"},
-        },
-        TableConfig,
-        dec_hook=lambda kind, value: kind(value),
-    )
-
-
-@pytest.fixture
-async def machine(runtime_dir: Path, make_state: MakeState) -> AsyncIterator[ScriptedMachine]:
-    """A machine that runs already."""
-    scripted = ScriptedMachine(runtime_dir / SOCKET_NAME, make_state())
-    await scripted.start()
-    yield scripted
-    await scripted.stop()
-
-
-ANSWER_S = 30.0
-
-
-@pytest.fixture
-async def endpoints(config: TableConfig, machine: ScriptedMachine) -> AsyncIterator[Endpoints]:
-    """Where a running gateway serves; its machine is connected."""
-    async with open_gateway(config, wall, ANSWER_S) as where:
-        await machine.connected.wait()
-        yield where
-
-
-@pytest.fixture
-async def connect(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Connect]:
-    """Clients of the running gateway: connect("referee", …) with a client's own options."""
-    numbers = itertools.count(1)
-    async with AsyncExitStack() as clients:
-
-        def connect(who: str | Identity, where: Endpoints = endpoints, **more: Any) -> Client:
-            me = identity(state_dir, who) if isinstance(who, str) else who
-            more.setdefault("ids", lambda: f"id-{next(numbers)}")
-            client = Client(where, me, **more)
-            client.boot = "00" * 8  # as if it had seen the table
-            clients.push_async_callback(client.close)
-            return client
-
-        yield connect
-
-
-@pytest.fixture
-def stranger() -> Identity:
-    """Somebody whose key nobody admitted."""
-    public, secret = zmq.curve_keypair()
-    return Identity("stranger", public.decode(), secret.decode(), bytes(range(32)))
-
-
-@pytest.fixture
-async def raw(state_dir: Path, endpoints: Endpoints) -> AsyncIterator[Raw]:
-    """A client with an admitted key and without manners."""
-    me, told = identity(state_dir, "table"), Told()
-    context = zmq.asyncio.Context()
-    keys = Keys(endpoints.server_key, me.public, me.secret)
-    line = Line(context, zmq.DEALER, endpoints.commands, keys, told.note)
-    watching = asyncio.create_task(line.watch_over())
-    yield Raw(line, told)
-    watching.cancel()
-    await asyncio.wait([watching])
-    line.close()
-    context.term()
+__all__ = [
+    "config",
+    "connect",
+    "endpoints",
+    "machine",
+    "make_event",
+    "make_state",
+    "raw",
+    "state_dir",
+    "stranger",
+]

@@ -3,7 +3,7 @@
 import asyncio
 import builtins
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -23,36 +23,14 @@ from controller.gateway.announce import announce
 from controller.gateway.certificates import create_keys
 from controller.gateway.gateway import open_gateway
 from controller.roster import fingerprint, read_certificate
-
-pytestmark = pytest.mark.slow
+from tests.gateway.multicast import needs_multicast
+from tests.waiting import until
 
 LOOPBACK = ["127.0.0.1"]
 SOMEWHERE = Endpoints(
     table="T01", feed="tcp://127.0.0.1:1", commands="tcp://127.0.0.1:2", server_key=""
 )
 ROOT = Path(__file__).parents[2]
-
-
-def _multicast_here() -> bool:
-    """Tell whether this computer's loopback carries multicast between two sockets."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ear:
-        ear.settimeout(1)
-        try:
-            ear.bind(("", 0))
-            group = socket.inet_aton("224.0.0.251") + socket.inet_aton("127.0.0.1")
-            ear.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mouth:
-                here = socket.inet_aton("127.0.0.1")
-                mouth.setsockopt(socket.IPPROTO_IP, socket.IP_MULTICAST_IF, here)
-                mouth.sendto(b"there", ("224.0.0.251", ear.getsockname()[1]))
-                return ear.recv(16) == b"there"
-        except OSError:
-            return False
-
-
-needs_multicast = pytest.mark.skipif(
-    not _multicast_here(), reason="this computer's loopback carries no multicast"
-)
 
 
 @asynccontextmanager
@@ -64,14 +42,9 @@ async def finder() -> AsyncIterator[Finder]:
         await there.close()
 
 
-async def until(finder: Finder, what: Callable[[tuple[Announced, ...]], bool]) -> Any:
-    """Return what is found, once `what` holds of it."""
-    async with asyncio.timeout(20):
-        while True:
-            found = finder.found()
-            if what(found):
-                return found
-            await asyncio.sleep(0.05)
+def by_fingerprint(finder: Finder) -> dict[str, Announced]:
+    """Return what `finder` has found. The network may hold tables of other tests, too."""
+    return {one.fingerprint: one for one in finder.found()}
 
 
 def announcing(config: TableConfig) -> TableConfig:
@@ -79,6 +52,7 @@ def announcing(config: TableConfig) -> TableConfig:
     return msgspec.structs.replace(config, gateway=gateway)
 
 
+@pytest.mark.slow
 @needs_multicast
 async def test_a_table_that_announces_itself_is_found_with_its_keys_and_gone_with_it(
     config: TableConfig, state_dir: Path
@@ -86,17 +60,17 @@ async def test_a_table_that_announces_itself_is_found_with_its_keys_and_gone_wit
     own = read_certificate(state_dir / "keys" / "table.key")
     async with finder() as console:
         async with open_gateway(announcing(config), wall) as endpoints:
-            (found,) = await until(console, bool)
+            found = await until(lambda: by_fingerprint(console).get(fingerprint(own)))
             assert found.table == "T01"
             assert found.key == own.curve == endpoints.server_key
             assert bytes.fromhex(found.verify) == own.verify
-            assert found.fingerprint == fingerprint(own)
             assert found.addresses == ("127.0.0.1",)
             assert endpoints.feed == f"tcp://127.0.0.1:{found.feed}"
             assert endpoints.commands == f"tcp://127.0.0.1:{found.commands}"
-        await until(console, lambda found: not found)
+        await until(lambda: fingerprint(own) not in by_fingerprint(console))
 
 
+@pytest.mark.slow
 @needs_multicast
 async def test_two_machines_that_say_they_are_one_table_are_both_found(
     config: TableConfig, tmp_path: Path
@@ -104,16 +78,20 @@ async def test_two_machines_that_say_they_are_one_table_are_both_found(
     create_keys(tmp_path / "other")
     gateway = msgspec.structs.replace(config.gateway, dir=tmp_path / "other")
     other = msgspec.structs.replace(config, gateway=gateway)
+    marks = {
+        fingerprint(read_certificate(one.gateway_dir / "keys" / "table.key"))
+        for one in (config, other)
+    }
     tasks = [asyncio.create_task(announce(one, SOMEWHERE)) for one in (config, other)]
     async with finder() as console:
-        found = await until(console, lambda found: len(found) == 2)
-        assert {one.table for one in found} == {"T01"}
-        assert len({one.fingerprint for one in found}) == 2
+        await until(lambda: marks <= by_fingerprint(console).keys())
+        assert {by_fingerprint(console)[mark].table for mark in marks} == {"T01"}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+@pytest.mark.slow
 @needs_multicast
 async def test_what_is_no_table_is_not_found(config: TableConfig, state_dir: Path) -> None:
     own = read_certificate(state_dir / "keys" / "table.key")
@@ -125,10 +103,11 @@ async def test_what_is_no_table_is_not_found(config: TableConfig, state_dir: Pat
     )  # fmt: skip
     await (await network.async_register_service(info))
     try:
-        async with finder() as console, open_gateway(announcing(config), wall):
-            found = await until(console, bool)
-            await asyncio.sleep(0.5)
-            assert [one.table for one in found] == ["T01"]
+        with structlog.testing.capture_logs() as lines:
+            async with finder() as console, open_gateway(announcing(config), wall):
+                await until(lambda: by_fingerprint(console).get(fingerprint(own)))
+                await until(lambda: [line for line in lines if "no table's" in line["event"]])
+                assert "T02" not in [one.table for one in console.found()]
     finally:
         await network.async_unregister_all_services()
         await network.async_close()
@@ -158,12 +137,12 @@ async def test_without_the_library_one_line_says_so_and_the_table_goes_on(
     monkeypatch.setattr(builtins, "__import__", importing)
     with structlog.testing.capture_logs() as lines:
         async with open_gateway(announcing(config), wall):
-            await asyncio.sleep(0.05)
-    (line,) = [line for line in lines if "announced" in line["event"]]
+            (line,) = await until(lambda: [line for line in lines if "announced" in line["event"]])
     assert line["library"] == "zeroconf"
     assert "pip install" in line["mend"]
 
 
+@pytest.mark.virtual
 async def test_a_network_that_cannot_be_had_is_told_once_and_tried_again(
     config: TableConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,9 +157,8 @@ async def test_a_network_that_cannot_be_had_is_told_once_and_tried_again(
 
     monkeypatch.setattr("controller.gateway.announce.AsyncZeroconf", no_network)
     with structlog.testing.capture_logs() as lines:
-        task = asyncio.create_task(announce(config, SOMEWHERE, look_s=0.01))
-        async with asyncio.timeout(5):
-            await tried.wait()
+        task = asyncio.create_task(announce(config, SOMEWHERE))
+        await tried.wait()
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert [line["why"] for line in lines] == ["No such device"]

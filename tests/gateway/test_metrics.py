@@ -16,6 +16,7 @@ from controller.gateway.gateway import GatewayError, open_gateway
 from controller.gateway.metrics import text
 from controller.gateway.scrape import LARGEST_REQUEST
 from controller.messages import Alert, Call, Machine, Phase
+from tests.gateway.metrics_requests import request_metrics, scrape
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine
 
 DEPLOYED = Path(__file__).parents[2] / "deploy" / "table.toml"
@@ -32,26 +33,6 @@ def tells(machine: ScriptedMachine) -> None:
         (Sample("deals", (), 7), Sample("voids", ("JAM",), 2)),
         (took.read("route_latency_seconds"),),
     )
-
-
-async def ask(endpoints: Endpoints, request: bytes) -> tuple[str, str]:
-    """Send a request as it stands; return head and body of the answer."""
-    assert endpoints.metrics is not None
-    host, _, port = endpoints.metrics.removeprefix("http://").partition("/")[0].rpartition(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
-    writer.write(request)
-    answer = (await reader.read()).decode()
-    writer.close()
-    await writer.wait_closed()
-    head, _, body = answer.partition("\r\n\r\n")
-    return head, body
-
-
-async def scrape(endpoints: Endpoints) -> str:
-    head, body = await ask(endpoints, b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
-    assert head.startswith("HTTP/1.0 200 OK\r\n")
-    assert f"Content-Length: {len(body.encode())}" in head
-    return body
 
 
 async def test_numbers_of_machine_and_gateway_are_served_with_table_and_simulated(
@@ -140,7 +121,7 @@ async def test_without_its_machine_the_gateway_still_tells_of_itself(
 async def test_whoever_asks_for_something_else_is_told_so_and_the_next_is_served(
     endpoints: Endpoints, request_: bytes, status: str
 ) -> None:
-    head, _ = await ask(endpoints, request_)
+    head, _ = await request_metrics(endpoints, request_)
 
     assert head.startswith(f"HTTP/1.0 {status}")
     assert "dealtable_deals_total" in await scrape(endpoints)
