@@ -55,8 +55,7 @@ class Host:
     async def until(self, code: Code, times: int = 1) -> None:
         while self.count(code) < times:
             self._news.clear()
-            async with asyncio.timeout(30):
-                await self._news.wait()
+            await self._news.wait()
 
     def count(self, code: Code) -> int:
         return self._counts[code]

@@ -17,6 +17,7 @@ from sim.mechanics.faults import Fault, FaultError
 from sim.mechanics.settings import Settings
 from tests.sim.host import SESSIONS, Host
 from tests.sim.orders import order_of
+from tests.waiting import until
 
 CARDS = 20
 
@@ -71,16 +72,7 @@ async def lost(host: Host, board: str) -> LineLost:
     link = host.dealer.link if board == "dealer" else host.reader.link
     down: asyncio.Future[LineLost] = asyncio.get_running_loop().create_future()
     link.on_down = down.set_result
-    return await asyncio.wait_for(down, 10)
-
-
-async def until(what: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    for _ in range(1000):
-        if what():
-            return
-        await asyncio.sleep(0.01)
-    raise TimeoutError
+    return await down
 
 
 async def until_over(table: SimTable) -> None:
@@ -147,7 +139,7 @@ async def test_a_board_that_hangs_a_moment_goes_on_and_for_long_is_reset(start: 
     table = await start()
     boot = table.boards["dealer"].boot
     table.world.add_fault(Fault("board_silent", board="dealer", for_ms=100))
-    await asyncio.sleep(0.02)
+    await until(lambda: table.world.faults.struck)
     await until_over(table)
     assert table.boards["dealer"].boot == boot
     table.world.add_fault(Fault("board_silent", board="dealer"))
@@ -162,7 +154,6 @@ async def test_another_board_in_its_place_says_so_until_its_own_is_put_back(
     table = await start()
     mine = await said(table)
     table.world.add_fault(Fault(name, board="dealer"))
-    await asyncio.sleep(0.02)
     await until(lambda: table.boards["dealer"].boot != mine.boot)
     other = await said(table)
     assert (other.uid != mine.uid) == (name == "foreign_board")

@@ -119,7 +119,7 @@ async def test_a_killed_board_is_an_unplugged_one_and_its_motors_stand(
     await host.dealer.begin(1, 20, 5)
     await host.dealer.shuffle(1, 1)
     assert (await Asker(table).ask("kill", board="dealer"))["ok"]
-    assert "dealer" in str(await asyncio.wait_for(lost, 10))
+    assert "dealer" in str(await lost)
     await table.boards["dealer"].gone()
     assert len(table.world.truth().everything()) == 20
     host.close()
@@ -178,7 +178,7 @@ async def test_boards_end_when_their_sim_process_is_killed(runtime_dir: Path) ->
     await asyncio.sleep(0)
     process.send_signal(signal.SIGKILL)
     await process.wait()
-    await asyncio.wait_for(asyncio.gather(*endings), 10)
+    await asyncio.gather(*endings)
 
 
 async def _ended(pid: int) -> None:
@@ -289,13 +289,13 @@ async def test_pins_over_the_socket_follow_the_contacts_and_light_the_lamps(star
 
     lid.when_changed = hear
     table.world.set_lid(True)
-    await asyncio.wait_for(heard.wait(), 10)
+    await heard.wait()
     assert changed == [True]
     lit: asyncio.Future[tuple[str, bool]] = asyncio.get_running_loop().create_future()
     table.contacts.watch(lambda name, on: lit.set_result((name, on)))
     lamp.function = "output"
     lamp.state = 1
-    assert await asyncio.wait_for(lit, 10) == ("lamp_red", True)
+    assert await lit == ("lamp_red", True)
     factory.close()
 
 
@@ -307,7 +307,7 @@ async def test_pins_fail_when_the_simulated_panel_goes_away(start: Start) -> Non
     pin = factory.pin(16)
     pin.function = "output"
     await table.pins.close()
-    await asyncio.wait_for(gone.wait(), 10)
+    await gone.wait()
     with pytest.raises(OSError, match="the simulated panel is gone"):
         pin.state = 1
     factory.close()

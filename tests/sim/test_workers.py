@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from sim.workers import WorkerEnded, Workers
+from tests.waiting import until
 
 SAYS = (sys.executable, "-c", "import sys; print(sys.argv[1], flush=True); sys.stdin.read()")
 
@@ -28,14 +29,14 @@ async def test_a_worker_that_is_killed_is_named_in_one_line() -> None:
         await workers.line(1)
         os.kill(workers.pids[1], signal.SIGKILL)
         with pytest.raises(WorkerEnded) as why:
-            await asyncio.wait_for(workers.watch(), 10)
+            await workers.watch()
     assert str(why.value) == "process 2 of 2 of the simulator was killed by signal 9: the hall ends"
 
 
 async def test_a_worker_that_ends_before_it_says_anything_is_named() -> None:
     async with Workers([(sys.executable, "-c", "raise SystemExit(3)")]) as workers:
         with pytest.raises(WorkerEnded, match=r"process 1 of 1 .* ended with status 3"):
-            await asyncio.wait_for(workers.line(0), 10)
+            await workers.line(0)
 
 
 async def hall_of(runtime_dir: Path, tables: int) -> asyncio.subprocess.Process:
@@ -52,18 +53,9 @@ def parts_of(pid: int) -> list[int]:
     return [int(child) for child in children.split()]
 
 
-@pytest.fixture(autouse=True)
-def two_cores() -> None:
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("a hall on one core is one process")
-
-
-async def until_ended(*pids: int) -> None:
-    for _ in range(1000):
-        if not any(map(runs, pids)):
-            return
-        await asyncio.sleep(0.01)
-    raise TimeoutError
+two_cores = pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) < 2, reason="a hall on one core is one process"
+)
 
 
 def runs(pid: int) -> bool:
@@ -74,6 +66,7 @@ def runs(pid: int) -> bool:
     return stat.rsplit(")", 1)[1].split()[0] != "Z"
 
 
+@two_cores
 async def test_a_hall_ends_with_one_line_when_one_of_its_processes_is_killed(
     runtime_dir: Path,
 ) -> None:
@@ -83,7 +76,7 @@ async def test_a_hall_ends_with_one_line_when_one_of_its_processes_is_killed(
         await hall.stdout.readline()
     parts = parts_of(hall.pid)
     os.kill(parts[0], signal.SIGKILL)
-    _, complaint = await asyncio.wait_for(hall.communicate(), 10)
+    _, complaint = await hall.communicate()
     assert hall.returncode == 1
     assert complaint.decode().splitlines() == [
         "Error: process 1 of 2 of the simulator was killed by signal 9: the hall ends"
@@ -91,6 +84,7 @@ async def test_a_hall_ends_with_one_line_when_one_of_its_processes_is_killed(
     assert not any(map(runs, parts))
 
 
+@two_cores
 async def test_the_processes_of_a_hall_end_when_the_first_one_is_killed(runtime_dir: Path) -> None:
     hall = await hall_of(runtime_dir, 2)
     assert hall.stdout is not None
@@ -100,4 +94,4 @@ async def test_the_processes_of_a_hall_end_when_the_first_one_is_killed(runtime_
     parts = parts_of(hall.pid)
     hall.kill()
     await hall.wait()
-    await until_ended(*parts)
+    await until(lambda: not any(map(runs, parts)))
