@@ -178,6 +178,7 @@ class Line:
         keep_open(LINE)
         self._loop.add_reader(LINE, self._hear)
         self._loop.add_reader(PINS, self._sense)
+        write(PINS, b"set feed 0\n")  # shows that the units run
 
     async def run(self) -> None:
         """Return when the machine is gone."""

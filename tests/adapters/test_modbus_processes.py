@@ -12,7 +12,8 @@ from types import MappingProxyType
 import pytest
 
 from drivers.errors import Refused, Result
-from drivers.events import Code
+from drivers.events import Code, Event
+from drivers.firmware.hal import LIFT_STAY, LIFT_UP
 from drivers.link.port import SerialPort
 from sim.boardprocess import BoardProcess
 from sim.hall import SimTable, TablePlan
@@ -23,16 +24,16 @@ from sim.mechanics.settings import Settings
 from sim.outside import BoardName
 from tests.adapters import drives
 from tests.adapters.modbus_rig import EXAMPLE, TURNAROUND_MS
-from tests.processes.program import PATIENCE_S, Program
+from tests.processes.program import Program
 from tests.sim.host import Host
 from tests.sim.orders import order_of
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
 BAUD = 115_200
-A_MOMENT_S = 1.5
 # A test server's processes may be kept waiting for longer than a table's.
-PATIENCE = {
+LONGER = {
     "timeout_ms = 30 ": "timeout_ms = 250 ",
     "value = 500": "value = 1500",
     "limit_ms = 1500": "limit_ms = 6000",
@@ -40,6 +41,8 @@ PATIENCE = {
 LIMITS = {"feed_limit_ms": 5000, "pass_limit_ms": 5000, "gate_limit_ms": 2000}
 LIMITS |= {"landing_window_ms": 2000, "silence_ms": 2000}
 FEW = 12
+HOUR_MS = 3_600_000.0
+LIFT_MS = Settings().lift_ms
 
 
 class DrivenTable(SimTable):
@@ -76,19 +79,19 @@ class Rig:
             await self.host.dealer.configure(setting, limit_ms)
 
     async def driven(self) -> None:
-        """Wait until every drive answers."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                with suppress(Refused):  # NO_DRIVE
-                    return await self.host.dealer.retract()
-                await asyncio.sleep(0.1)
+        """Retract the lift as soon as every drive answers."""
+        while True:
+            with suppress(Refused):  # NO_DRIVE: an event follows when all of them answer
+                return await self.host.dealer.retract()
+            await until(lambda: self.drive_events()[-1].place)
 
-    async def still(self) -> bool:
-        """Whether the machine stands still from now on."""
-        await asyncio.sleep(0.1)
-        before = self.table.world.truth()
-        await asyncio.sleep(A_MOMENT_S)
-        return self.table.world.truth() == before
+    def drive_events(self) -> list[Event]:
+        """Return the reports that a drive is away (place 0), or that all are there (1)."""
+        return [event for event in self.host.events if event.code is Code.DRIVE]
+
+    def driven_to(self, motor: str) -> int | None:
+        """Return what the drives ask of a motor; None where nothing drives it."""
+        return self.table.world.motors[motor]._asked
 
 
 @pytest.fixture
@@ -108,22 +111,22 @@ async def make(
     }.items():
         (line,) = [one for one in text.splitlines() if one.startswith(f"{key} =")]
         text = text.replace(line, f'{key} = "{value}"')
-    for said, patient in PATIENCE.items():
+    for said, patient in LONGER.items():
         assert said in text
         text = text.replace(said, patient)
     config = tmp_path / "modbus.toml"
     config.write_text(text)
 
-    async def build(cards: int, speed: float) -> Rig:
-        settings = Settings(cards=cards, speed=speed)
+    async def build(cards: int, lift_ms: float) -> Rig:
+        settings = Settings(cards=cards, lift_ms=lift_ms)
         plan = TablePlan("T01", runtime_dir, settings, seed=1, attendant=False)
         table = DrivenTable(plan, lambda: next(boots))
         made.append(Rig(table, config))
         await table.__aenter__()
-        await asyncio.sleep(0.5)  # until the drives run
+        await until(lambda: made[-1].driven_to("feed") is not None)  # the drives run
         return made[-1]
 
-    yield lambda cards=FEW, speed=1.0: asyncio.ensure_future(build(cards, speed))
+    yield lambda cards=FEW, lift_ms=LIFT_MS: asyncio.ensure_future(build(cards, lift_ms))
     for rig in made:
         rig.host.close()
         with suppress(AttributeError):
@@ -140,11 +143,7 @@ async def test_a_deal_over_a_modbus_line_with_every_end_a_process(
     cards = max(FEW, scale(108) // 4 * 4)
     rig = await make(cards=cards)
     await rig.start()
-    try:
-        await rig.host.deal(1, order_of(cards))
-    except TimeoutError as error:
-        error.add_note(f"{rig.adapter.complained} {rig.host.events[-4:]}")
-        raise
+    await rig.host.deal(1, order_of(cards))
     pockets = [len(pocket) for pocket in rig.table.world.truth().pockets]
     assert pockets == [cards // 4] * 4 + [0]
     await rig.host.release()
@@ -164,29 +163,26 @@ async def test_a_line_that_is_cut_is_told_by_the_adapter_and_found_again(make: M
     rig.table.kill("dealer")
     await rig.host.until(Code.DRIVE)
     dealing.cancel()
-    assert await rig.still()
+    await until(lambda: {rig.driven_to(motor) for motor in rig.table.world.motors} == {None})
     with pytest.raises(Refused) as refused:
         await rig.host.dealer.retract()
     assert refused.value.result is Result.NO_DRIVE
     await rig.table.boards["dealer"].gone()
     rig.table.start("dealer")
-    told = rig.host.count(Code.DRIVE)
-    while not [event for event in rig.host.events if event.code is Code.DRIVE][-1].place:
-        told += 1
-        await rig.host.until(Code.DRIVE, told)
+    await until(lambda: rig.drive_events()[-1].place)
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 async def test_an_adapter_that_ends_leaves_no_motion_on(make: Make, how: signal.Signals) -> None:
     """Ended, it stops every drive; killed, the watchdogs that it has armed do."""
-    rig = await make(cards=4, speed=0.4)
+    rig = await make(cards=4, lift_ms=HOUR_MS)
     await rig.start()
     await rig.host.deal(1, order_of(4))
     await rig.host.dealer.release(1)
-    await asyncio.sleep(0.5)  # of the lift's 3.75 s
+    await until(lambda: rig.driven_to("lift") == LIFT_UP)
     rig.adapter.process.send_signal(how)
     await rig.adapter.process.wait()
-    await asyncio.sleep(4.0)
+    await until(lambda: rig.driven_to("lift") == LIFT_STAY)
     truth = rig.table.world.truth()
     assert (truth.lift_up, truth.lift_down) == (False, False)
 
