@@ -24,6 +24,8 @@ from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
 
 LOOK_S = 0.3
+ROUND = 108
+"""One round of the set: enough for a part that is broken."""
 _SESSIONS = count(1)
 """Of all benches: two at one board must never have the same."""
 

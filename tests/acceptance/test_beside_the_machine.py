@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from controller.acceptance.bench import Bench
+from controller.acceptance.selftest import selftest
 from controller.cli import LineError
 from controller.cli.technician import no_machine
 from controller.config import Board, CardSet, Panel, Reader, Table, TableConfig
@@ -15,6 +16,7 @@ from controller.trials.inproc import trial
 from sim.inproc import BOARDS, DEALER_ID, READER_ID
 from sim.mechanics.settings import Settings
 from tests.acceptance.at_machine import (
+    ROUND,
     bench_at,
     in_virtual_time,
     machine_tested,
@@ -22,7 +24,6 @@ from tests.acceptance.at_machine import (
     session_at,
     table_of,
 )
-from tests.acceptance.test_selftest import selftest_of
 
 
 def config(state_dir: Path, runtime_dir: Path) -> TableConfig:
@@ -40,7 +41,7 @@ def test_boards_that_were_tested_deal_as_ever(runtime_dir: Path) -> None:
         with table_of(Settings()) as table:
             with bench_at(table) as bench:
                 await bench.open()
-                await selftest_of(session_at(table, bench))
+                await selftest(session_at(table, bench), ROUND)
                 attempt = bench.attempt
             async with trial(Settings(), runtime_dir, sim=table) as at:
                 state = await at.deal()

@@ -9,6 +9,7 @@ from contextlib import closing
 import pytest
 
 from controller.acceptance.figures import Figures
+from controller.acceptance.selftest import selftest
 from controller.acceptance.session import Session
 from controller.cli.technician import TerminalHands
 from drivers.identity import Pinned
@@ -16,13 +17,13 @@ from sim.inproc import DEALER_ID, READER_ID
 from sim.mechanics.settings import Settings
 from tests.acceptance.at_machine import (
     LOOK_S,
+    ROUND,
     bench_at,
     card_set,
     hands,
     in_virtual_time,
     table_of,
 )
-from tests.acceptance.test_selftest import selftest_of
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None
                 assert bench.asked
                 figures = Figures(asked=bench.asked)
                 of = Session(bench, hands(table), figures, card_set(), LOOK_S)
-                await selftest_of(of)
+                await selftest(of, ROUND)
                 return figures
 
     figures = in_virtual_time(asked())

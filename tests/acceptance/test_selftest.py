@@ -8,18 +8,17 @@ import pytest
 
 from controller.acceptance.figures import Figures, worst
 from controller.acceptance.report import page, report_of
+from controller.acceptance.selftest import selftest
 from sim.mechanics.faults import parse_fault, wear
 from sim.mechanics.settings import Settings
 from tests.acceptance.at_machine import (
+    ROUND,
     bench_at,
     in_virtual_time,
     machine_tested,
     session_at,
     table_of,
 )
-
-ROUND = 108
-"""One round of the set: enough for a part that is broken."""
 
 
 def found(figures: Figures, verdict: str) -> dict[str, str]:
@@ -120,7 +119,7 @@ def test_a_board_that_runs_on_in_silence_fails() -> None:
             await bench.open()
             await bench.dealer.configure("silence_ms", 2000)
             of = session_at(table, bench)
-            await selftest_of(of)
+            await selftest(of, ROUND)
             return of.figures
 
     figures = in_virtual_time(deaf())
@@ -133,7 +132,7 @@ def test_what_nobody_can_do_is_not_measured_and_is_no_pass() -> None:
             await bench.open()
             of = session_at(table, bench)
             of.hands = Nobody()
-            await selftest_of(of)
+            await selftest(of, ROUND)
             return of.figures
 
     figures = in_virtual_time(alone())
@@ -153,7 +152,7 @@ def test_a_test_that_is_ended_stops_all_motion() -> None:
                     shuffling.set()
 
             of.told = told
-            going = asyncio.ensure_future(selftest_of(of))
+            going = asyncio.ensure_future(selftest(of, ROUND))
             await shuffling.wait()
             await asyncio.sleep(0.1)
             turned = table.world.motors["shuffle"]._asked
@@ -182,7 +181,7 @@ def test_the_report_names_parts_limits_and_what_to_do_in_both_languages() -> Non
             table.world.add_fault(parse_fault("sensor_stuck:sensor=land_2,value=0"))
             await bench.open()
             of = session_at(table, bench)
-            await selftest_of(of)
+            await selftest(of, ROUND)
             return report_of(
                 of.figures.all(),
                 bench.welcomes,
@@ -204,12 +203,6 @@ def test_the_report_names_parts_limits_and_what_to_do_in_both_languages() -> Non
         assert said in text
     assert report.boards["dealer"].hal == "sim"
     assert report.boards["reader"].firmware_hash in text
-
-
-async def selftest_of(of: Any) -> None:
-    from controller.acceptance.selftest import selftest
-
-    await selftest(of, ROUND)
 
 
 class Nobody:

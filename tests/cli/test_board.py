@@ -8,12 +8,10 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from controller.cli.board import Board
-from controller.machine.play import Play
-from controller.machine.public.state import About, public_state
-from controller.machine.state import TableState
 from controller.messages import Alert, Phase, State
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import RunningTable
+from tests.cli.table_states import state
 
 ABOUT = {"feed": "tcp://127.0.0.1:1", "state_dir": "/somewhere"}
 
@@ -23,22 +21,6 @@ def table(number: int) -> RunningTable:
     folder = Path("/somewhere") / name
     profile = load_profile("international-000")
     return RunningTable({"table": name, "control": "none"}, folder, folder / "table.toml", profile)
-
-
-def state(name: str, phase: Phase = Phase.DEALING, fed: int = 54) -> State:
-    about = About(table=name, boot="00", simulated=True, profile="p", card_set="S1")
-    return public_state(
-        about,
-        TableState(),
-        Play(),
-        phase,
-        seq=1,
-        time="",
-        now_ms=0,
-        head=b"",
-        fed=fed,
-        counter=None,
-    )
 
 
 def shown(tables: list[RunningTable], states: list[State], width: int) -> list[str]:

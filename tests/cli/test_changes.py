@@ -13,7 +13,6 @@ from controller.faults import Language
 from controller.messages import (
     Alert,
     Call,
-    Counters,
     Fairness,
     Machine,
     Match,
@@ -24,36 +23,8 @@ from controller.messages import (
 )
 from controller.words import COMMANDS as CALLED
 from controller.words import PHASES, ROLES
+from tests.cli.table_states import MATCH, STATE
 
-MATCH = Match(
-    profile="international-000",
-    match="M1",
-    table_no="7",
-    game="guandan",
-    phase="play",
-    phase_en="play",
-    phase_zh="打牌中",
-    next_en="North leads",
-    next_zh="请北家出牌",
-    deal=2,
-    level="5",
-    levels={"NS": "5", "EW": "2"},
-)
-STATE = State(
-    table="T01",
-    boot="00" * 8,
-    seq=1,
-    time="2026-03-01T12:00:00.000Z",
-    simulated=False,
-    mode="play",
-    machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3, of_deal=1),
-    match=MATCH,
-    fairness=[],
-    head="00" * 32,
-    alerts=[],
-    calls=[],
-    counters=Counters(),
-)
 LINE = "table 7  play  NS 5 : EW 2  deal 2 level 5  "
 
 

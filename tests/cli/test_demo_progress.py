@@ -7,7 +7,7 @@ from rich.console import Console
 
 from controller.cli.demo_progress import DemoProgress
 from controller.messages import Phase, State
-from tests.cli.test_board import state as state_of
+from tests.cli.table_states import state as state_of
 
 
 def state(name: str, phase: Phase = Phase.DEALING, fed: int = 0) -> State:

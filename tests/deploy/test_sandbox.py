@@ -23,7 +23,7 @@ from controller.messages import Phase, Role
 from controller.users import User
 from tests.deploy import confined
 from tests.deploy.confined import Directives, Limits, allowed, directives
-from tests.deploy.test_units import ROOT, UNITS
+from tests.deploy.unit_files import ROOT, UNITS
 from tests.isolation.apart import ApartTable
 from tests.isolation.conftest import House
 from tests.isolation.looking import status

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.confined import APPLIED, NEEDS_SYSTEMD, NO_LIMIT, Limits, directives
+from tests.deploy.unit_files import UNITS
 
 pytestmark = pytest.mark.system
 
-ROOT = Path(__file__).parents[2]
-UNITS = ROOT / "deploy" / "units"
 NAMES = sorted(path.name for path in UNITS.glob("*.service"))
 TABLE_UNITS = ("dealtable-machine@.service", "dealtable-gateway@.service")
 SUPERVISED = (*TABLE_UNITS, "dealtable-console.service")

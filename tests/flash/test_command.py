@@ -14,7 +14,7 @@ from controller import release
 from controller.cli import flash, main
 from controller.cli.installed import digests, firmware_in, own_folder
 from drivers.flash import image as images
-from tests.flash.conftest import NEWER, OWN, OnPty
+from tests.flash.chip_on_pty import NEWER, OWN, OnPty
 
 MakeChip = Callable[..., OnPty]
 

@@ -7,7 +7,7 @@ import pytest
 
 from drivers.flash.errors import FellBack, Unwilling, WrongHash
 from drivers.flash.prompt import Prompt
-from tests.flash.conftest import NEWER, OWN, OnPty, patched
+from tests.flash.chip_on_pty import NEWER, OWN, OnPty, patched
 
 MakeChip = Callable[..., OnPty]
 

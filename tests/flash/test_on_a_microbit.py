@@ -22,7 +22,7 @@ from drivers.flash import flashing
 from drivers.flash.image import Image
 from drivers.flash.prompt import Prompt
 from drivers.flash.slots import Flat
-from tests.flash.conftest import OWN
+from tests.flash.chip_on_pty import OWN
 
 FIRMWARE = Path("/usr/share/firmware-microbit-micropython/firmware.hex")
 QEMU = shutil.which("qemu-system-arm")

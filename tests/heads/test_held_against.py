@@ -12,7 +12,7 @@ from controller.cli.held_against import UNSIGNED, HeldAgainst, TableKeys
 from controller.heads import sign, verify_key
 from controller.messages import Boards, Firmware, Release, StandingBoard, State
 from controller.release import Manifest
-from tests.cli.test_changes import STATE
+from tests.cli.table_states import STATE
 
 CURVE, SECRET = "K" * 40, bytes(range(32))
 KEYS = TableKeys(CURVE, verify_key(SECRET))

@@ -14,6 +14,7 @@ from controller.journal.entries import decode, encode
 from controller.journal.store import STORE_NAME, read_rows
 from controller.journal.verify import verify
 from controller.journal.wire_group import JAM, STRAY, WireEvent, opened, unpack_opened
+from tests.journal.findings import Write, rewritten, setting, what
 from tests.journal.scripted import (
     ScriptedTable,
     rechained,
@@ -21,7 +22,6 @@ from tests.journal.scripted import (
     write_journal,
     write_rows,
 )
-from tests.journal.test_verify import Write, rewritten, setting, what
 
 AT_LANDING = 3
 

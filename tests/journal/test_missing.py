@@ -9,8 +9,8 @@ from click.testing import CliRunner
 from controller.cli.verify import command
 from controller.journal.verify import Report, verify
 from controller.messages import Event
+from tests.journal.findings import Write, what
 from tests.journal.scripted import ScriptedTable, whole_table
-from tests.journal.test_verify import Write, what
 
 
 def log_of(events: list[Event], folder: Path) -> Path:

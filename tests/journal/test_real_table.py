@@ -12,7 +12,7 @@ from controller.messages import Event, Outcome
 from controller.trials.inproc import trial
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
-from tests.journal.test_verify import kept_log, rewritten, setting, what
+from tests.journal.findings import kept_log, rewritten, setting, what
 
 pytestmark = pytest.mark.virtual
 

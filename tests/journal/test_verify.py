@@ -22,8 +22,8 @@ from controller.journal.store import STORE_NAME, Store, read_rows
 from controller.journal.verify import Report, verify
 from controller.journal.wire_group import GATE, unpack
 from controller.messages import Event
+from tests.journal.findings import Write, kept_log, rewritten, setting, what
 from tests.journal.scripted import (
-    Script,
     ScriptedTable,
     rechained,
     wall,
@@ -31,12 +31,6 @@ from tests.journal.scripted import (
     write_journal,
     write_rows,
 )
-
-Write = Callable[[Script], list[Event]]
-
-
-def what(report: Report) -> str:
-    return " | ".join(map(str, report.findings))
 
 
 def test_a_right_journal_has_no_finding(state_dir: Path, written: Write) -> None:
@@ -222,26 +216,6 @@ def test_a_file_without_a_head_is_refused(tmp_path: Path, state_dir: Path, writt
 # Somebody who writes the whole chain anew still has to keep to the proofs.
 
 
-def rewritten(state_dir: Path, kind: str, change: Callable[[dict[str, Any]], None]) -> Report:
-    """Change the data of the first entry of a kind, chain all rows anew, verify."""
-    rows = []
-    changed = False
-    with read_rows(state_dir / STORE_NAME) as lying:
-        for row in lying:
-            entry = msgspec.json.decode(row.body)
-            if entry["kind"] == kind and not changed:
-                change(entry)
-                changed = True
-            rows.append(row._replace(body=msgspec.json.encode(entry, order="sorted")))
-    assert changed
-    write_rows(state_dir, rechained(rows))
-    return verify(state_dir)
-
-
-def setting(name: str, value: object) -> Callable[[dict[str, Any]], None]:
-    return lambda entry: entry["data"].update({name: value})
-
-
 def test_a_pass_that_the_shuffler_had_begun_and_ended_is_no_finding(
     state_dir: Path, written: Write
 ) -> None:
@@ -394,13 +368,6 @@ def test_cards_that_moved_before_the_cut_are_a_finding(state_dir: Path, written:
 
 
 # Events kept from a feed.
-
-
-def kept_log(tmp_path: Path, events: list[Event]) -> Path:
-    log = tmp_path / "events.jsonl"
-    state = b'{"schema":1,"machine":{},"head":"00"}'
-    log.write_bytes(b"\n".join([state, *map(msgspec.json.encode, events), b""]))
-    return log
 
 
 def test_events_of_a_feed_are_checked_without_the_journal(tmp_path: Path, written: Write) -> None:

@@ -11,7 +11,7 @@ from controller.journal.verify import verify
 from controller.rules.rulebooks import ProfileError, load_profile
 from controller.trials.inproc import trial
 from sim.mechanics.settings import Settings
-from tests.journal.test_verify import what
+from tests.journal.findings import what
 
 PROFILE = "international-000"
 EVENT = """\

@@ -18,7 +18,7 @@ from drivers.firmware import wire
 from drivers.link.frames import Begin, Feed
 
 if TYPE_CHECKING:
-    from tests.link.conftest import Rig
+    from tests.link.bad_line import Rig
 
     MakeRig = Callable[..., Rig]
     InVirtualTime = Callable[[Coroutine[object, object, None]], None]

@@ -20,7 +20,7 @@ from drivers.reader import Reader
 
 if TYPE_CHECKING:
     from drivers.firmware.board import Board as FirmwareCore
-    from tests.link.conftest import FirmwareBoard, Line, Pins
+    from tests.link.bad_line import FirmwareBoard, Line, Pins
 
     MakeLine = Callable[..., Line]
     MakePins = Callable[..., Pins]

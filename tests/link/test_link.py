@@ -26,7 +26,7 @@ from drivers.link.outbox import Outbox
 from sim.virtual import VirtualLoop
 
 if TYPE_CHECKING:
-    from tests.link.conftest import Rig
+    from tests.link.bad_line import Rig
 
     MakeRig = Callable[..., Rig]
 

@@ -15,7 +15,7 @@ from drivers.link.recording import RecordingPort, Tape
 from drivers.link.replay import Replayed, replay
 
 if TYPE_CHECKING:
-    from tests.link.conftest import Line, Rig
+    from tests.link.bad_line import Line, Rig
 
     MakeRig = Callable[..., Rig]
     InVirtualTime = Callable[[Coroutine[object, object, None]], None]

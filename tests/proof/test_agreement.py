@@ -11,7 +11,7 @@ from controller.trials.campaign.life import PROFILE
 from tests.proof.browser import Browser
 from tests.proof.lives import feed_of, log_of
 
-pytestmark = [pytest.mark.timeout(3000), pytest.mark.slow]  # a thousand deals are lived first
+pytestmark = pytest.mark.slow
 
 
 def test_both_say_the_same_of_every_attempt_and_every_reason(

@@ -13,7 +13,7 @@ from tests.proof.browser import Browser
 from tests.proof.changes import CHANGES, Rows, attempt_of, rechained
 from tests.proof.lives import feed_of, log_of
 
-pytestmark = [pytest.mark.timeout(3000), pytest.mark.slow]  # a thousand deals are lived first
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from controller.release import Manifest
 from controller.tomlfile import FileError
 from drivers.firmware.version import FIRMWARE_VERSION
 from sim.inproc import own_firmware_hash
-from tests.release.conftest import FILES
+from tests.release.small_program import FILES
 
 
 def manifest(serial: int, program: Path, version: str = "0.1.0") -> Manifest:

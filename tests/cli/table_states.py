@@ -1,0 +1,59 @@
+"""States of tables, as the feed has them."""
+
+from controller.machine.play import Play
+from controller.machine.public.state import About, public_state
+from controller.machine.state import TableState
+from controller.messages import (
+    Counters,
+    Machine,
+    Match,
+    Phase,
+    State,
+)
+
+MATCH = Match(
+    profile="international-000",
+    match="M1",
+    table_no="7",
+    game="guandan",
+    phase="play",
+    phase_en="play",
+    phase_zh="打牌中",
+    next_en="North leads",
+    next_zh="请北家出牌",
+    deal=2,
+    level="5",
+    levels={"NS": "5", "EW": "2"},
+)
+STATE = State(
+    table="T01",
+    boot="00" * 8,
+    seq=1,
+    time="2026-03-01T12:00:00.000Z",
+    simulated=False,
+    mode="play",
+    machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3, of_deal=1),
+    match=MATCH,
+    fairness=[],
+    head="00" * 32,
+    alerts=[],
+    calls=[],
+    counters=Counters(),
+)
+
+
+def state(name: str, phase: Phase = Phase.DEALING, fed: int = 54) -> State:
+    """Return the state of a simulated table in a phase of its machine."""
+    about = About(table=name, boot="00", simulated=True, profile="p", card_set="S1")
+    return public_state(
+        about,
+        TableState(),
+        Play(),
+        phase,
+        seq=1,
+        time="",
+        now_ms=0,
+        head=b"",
+        fed=fed,
+        counter=None,
+    )
