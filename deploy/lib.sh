@@ -7,6 +7,7 @@ VAR=/var/lib/dealtable
 CONSOLE_VAR=/var/lib/dealtable-console
 UNITS=/etc/systemd/system
 COMMAND=/usr/local/bin/dealtable
+MADE_FOLDERS=$PREFIX/made-folders # those of the system that install.sh had to make
 TABLE_UNITS=(dealtable-machine dealtable-gateway)
 ADAPTER_UNITS=(dealtable-barcode dealtable-modbus) # a technician enables them where there are such parts
 
@@ -47,7 +48,26 @@ put() { # file, where, mode: unless it is there already
         return
     fi
     did "$2"
+    act record_folders "$2"
     act install -D -m "$mode" -o root -g root "$1" "$2"
+}
+
+record_folders() { # file: write down the folders above it that are not there yet
+    local folder
+    folder=$(dirname "$1")
+    while [ ! -d "$folder" ]; do
+        mkdir -p "$(dirname "$MADE_FOLDERS")"
+        echo "$folder" >>"$MADE_FOLDERS"
+        folder=$(dirname "$folder")
+    done
+}
+
+made_folders_gone() { # those that install.sh made, where they are empty and no package has them by now
+    local folder
+    [ -f "$MADE_FOLDERS" ] || return 0
+    while read -r folder; do
+        dpkg -S "$folder" >/dev/null 2>&1 || gone_if_empty "$folder"
+    done < <(sort -ru "$MADE_FOLDERS")
 }
 
 gone() { # files and folders that shall not be there

@@ -49,10 +49,7 @@ for unit in "${ADAPTER_UNITS[@]}" "${TABLE_UNITS[@]}"; do gone "$UNITS/$unit@.se
 gone "$UNITS/dealtable-console.service" \
     /etc/sysusers.d/dealtable.conf /etc/sysusers.d/dealtable-console.conf \
     /etc/modules-load.d/dealtable.conf /etc/systemd/journald.conf.d/dealtable.conf
-# Debian brings some of these along, another release of it others.
-for place in /etc/systemd/journald.conf.d /etc/{sysusers,tmpfiles,modules-load,udev/rules}.d; do
-    dpkg -S "$place" >/dev/null 2>&1 || gone_if_empty "$place"
-done
+made_folders_gone
 gone /run/dealtable /run/dealtable-barcode /run/dealtable-modbus "$ETC" "$COMMAND" "$PREFIX" \
     "$VAR-barcode" "$VAR-modbus"
 for place in "$VAR" "$CONSOLE_VAR"; do

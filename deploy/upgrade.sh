@@ -145,7 +145,7 @@ if ! change_over "$name"; then
 fi
 for place in "$PREFIX"/*; do
     case ${place##*/} in
-        current | "$name" | "$before") ;;
+        current | "${MADE_FOLDERS##*/}" | "$name" | "$before") ;;
         *) gone "$place" ;;
     esac
 done

@@ -95,9 +95,30 @@ def test_an_upgrade_knows_a_deal_under_way_by_what_the_machine_says_of_itself() 
     assert ": dealing," in status
 
 
+def test_uninstall_removes_the_folders_that_install_made_and_no_others(tmp_path: Path) -> None:
+    """Folders that were empty before stay, and so do those in which somebody has put a file."""
+    for folder in ("etc/udev/rules.d", "etc/sysusers.d"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "new.conf").touch()
+    script = """
+        install() { mkdir -p "$(dirname "${@: -1}")" && cp "${@: -2:1}" "${@: -1}"; }
+        PREFIX=$root/opt/dealtable MADE_FOLDERS=$root/opt/dealtable/made-folders
+        files=("$root"/etc/{udev/rules.d,tmpfiles.d,systemd/journald.conf.d,modules-load.d}/new.conf)
+        for file in "${files[@]}"; do put "$root/new.conf" "$file"; done
+        touch "$root/etc/modules-load.d/theirs.conf"
+        gone "${files[@]}"
+        made_folders_gone
+    """
+    text = (DEPLOY / "lib.sh").read_text() + script
+    environment = os.environ | {"root": str(tmp_path)}
+    subprocess.run(["bash", "-euo", "pipefail", "-c", text], check=True, env=environment)
+    left = {str(path.relative_to(tmp_path)) for path in (tmp_path / "etc").rglob("*")}
+    kept = {"udev", "udev/rules.d", "sysusers.d", "modules-load.d", "modules-load.d/theirs.conf"}
+    assert left == {f"etc/{name}" for name in kept}
+
+
+@pytest.mark.system
 def test_on_a_computer_without_tables_there_is_nothing_to_uninstall_or_upgrade() -> None:
-    if os.geteuid() != 0 or Path("/opt/dealtable").exists() or Path("/etc/dealtable").exists():
-        pytest.skip("this computer has tables, or the test is not root")
     done = run("uninstall.sh", "--everything", "--dry-run")
     assert (done.returncode, done.stdout) == (0, "nothing to change: nothing of it is here\n")
     done = run("upgrade.sh", "--unsigned")
