@@ -160,7 +160,7 @@ def test_the_highest_serial_is_remembered_whatever_comes_later(
     assert sorted(os.listdir(tmp_path)) == sorted(["program", REMEMBERED])
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a file to another user")
+@pytest.mark.system  # only root gives a file to another user
 def test_root_leaves_the_memory_to_whom_the_folder_belongs(program: Path, tmp_path: Path) -> None:
     state_dir = tmp_path / "state"
     state_dir.mkdir(mode=0o700)

@@ -67,7 +67,7 @@ def test_what_is_not_known_to_be_left_behind_stays(tmp_path: Path) -> None:
     assert sorted(os.listdir(tmp_path)) == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder to another user")
+@pytest.mark.system  # only root gives a file to another user
 def test_the_folder_of_another_user_stays(tmp_path: Path) -> None:
     folder = tmp_path / "dt-theirs"
     folder.mkdir()

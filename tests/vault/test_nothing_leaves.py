@@ -1,13 +1,14 @@
 """Nothing that the vault holds leaves it by an accident: printed, copied, encoded, or kept."""
 
 import copy
-import gc
 import json
 import pickle
 import random
 import re
+import subprocess
+import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,16 +24,13 @@ from controller.cards import composition, face_text
 from controller.deal.attempt import new_attempt
 from controller.deal.ledger import Card, Ledger
 from controller.deal.sightings import Look, Verdict
-from controller.messages import Role
-from controller.trials.inproc import trial
 from controller.vault.exchange import DealtHands, hand
 from controller.vault.looks import Read
 from controller.vault.sealing import AttemptKey
 from controller.vault.vault import Vault
 from drivers import events as of_boards
-from sim.mechanics.settings import Settings
-from tests.machine.test_hands_kept import opening
 
+ROOT = Path(__file__).parents[2]
 SET = composition(2, True)
 FACES = [face for face, count in enumerate(SET) for _ in range(count)]
 PLACES = {index: index for index in range(1, 109)}
@@ -213,54 +211,9 @@ def test_which_face_it_was_is_no_part_of_it(events: list[Any], other: int) -> No
 
 
 @pytest.mark.slow
-@pytest.mark.virtual
-async def test_behind_a_deals_end_no_object_holds_its_hands_its_looks_or_its_key(
+def test_behind_a_deals_end_no_object_holds_its_hands_its_looks_or_its_key(
     runtime_dir: Path,
 ) -> None:
     """What the allocator keeps of freed objects is another matter: THREATS.md."""
-    before = reads()  # of other tests; held, so that no new one takes the place of one
-    async with trial(Settings(), runtime_dir, profile=opening("never")) as at:
-        await at.deal()
-        run = at.machine.table.run
-        assert run is not None
-        secrets = (run.book.vault.hands or b"", run.book._key.raw if run.book._key else b"")
-        sought = [bytes(255 - byte for byte in secret) for secret in secrets]
-        assert found(sought) == [True, True]
-        assert len(reads().keys() - before) >= 108
-        del run, secrets
-        await at.take_and_return()
-        await at.order(Role.REFEREE, "start_deal")
-        gc.collect()
-        assert found(sought) == [False, False]
-        assert reads().keys() - before == set()
-
-
-def found(sought: list[bytes]) -> list[bool]:
-    """Tell of each secret (turned over, so that it is not found here) whether an object has it."""
-    plain = set(_bytes())
-    return [
-        any(bytes(255 - byte for byte in one) in each for each in plain if len(each) < 1 << 20)
-        for one in sought
-    ]
-
-
-def _bytes() -> Iterator[bytes]:
-    for each in _objects():
-        if isinstance(each, bytes | bytearray):
-            yield bytes(each)
-
-
-def reads() -> dict[int, object]:
-    """Return all looks at cards there are, of the vault's form or of the driver's, by identity."""
-    return {id(each): each for each in _objects() if isinstance(each, Read | of_boards.Read)}
-
-
-def _objects() -> Iterator[object]:
-    """Yield all objects that the collector knows, and what they refer to, two steps on."""
-    for holder in gc.get_objects():
-        if str(type(holder).__module__).startswith(("_pytest", "hypothesis", "pluggy")):
-            continue
-        for each in gc.get_referents(holder):
-            yield each
-            if isinstance(each, msgspec.Struct) or not gc.is_tracked(each):
-                yield from gc.get_referents(each)
+    command = (sys.executable, "-m", "tests.vault.emptied_heap", str(runtime_dir))
+    subprocess.run(command, cwd=ROOT, check=True)
