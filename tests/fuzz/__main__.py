@@ -1,129 +1,139 @@
-"""`python -m tests.fuzz`: search for inputs that break something, play one again, keep the best.
+"""Fuzzing guided by coverage, with atheris: libFuzzer for Python. `.ci/fuzz` starts it.
 
-`.ci/fuzz` is the way in: it sees to the environment.
+Where FUZZ_TARGET names a target, this process is libFuzzer for it and takes libFuzzer's options:
+`FUZZ_TARGET=decoder .ci/fuzz FILE` runs an input again. libFuzzer starts itself so, too.
 """
 
+import importlib
+import os
+import random
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
+from tests.fuzz.jsonlines import changed, crossed
 from tests.fuzz.targets import CORPUS, HERE, TARGETS, Target, corpus, function
 
 ROOT = HERE.parent.parent
+FUZZ = ROOT / ".ci" / "fuzz"
 WORK = ROOT / ".fuzz"
-_PULSE = re.compile(r"#(\d+)\s+(\w+)\s+.*?cov: (\d+)(?: ft: (\d+))?.*?exec/s: (\d+)")
+INPUT_TIMEOUT_S = 25
+MAX_CHOSEN = 5
+"""So many chosen inputs of a target are kept, beside those whose names people gave."""
+_HASHED = re.compile(r"[0-9a-f]{16,40}")
 
 
-@click.group()
-def main() -> None:
-    """Fuzzing, guided by coverage."""
-
-
-@main.command()
+@click.command()
 @click.argument("names", nargs=-1, metavar="[TARGET…]")
 @click.option("--seconds", default=3600, show_default=True, help="For all of them together.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--work", type=click.Path(path_type=Path), default=WORK, show_default=True)
-@click.option("--keep/--no-keep", "keeps", default=True, help="Choose the corpus again at the end.")
-def explore(names: tuple[str, ...], seconds: int, seed: int, work: Path, keeps: bool) -> None:
-    """Search the targets one after the other, all of them by default. Exit 1: something broke."""
-    chosen = [_target(name) for name in names or TARGETS]
+@click.option("--keep/--no-keep", default=True, help="Choose the corpus again at the end.")
+def main(names: tuple[str, ...], seconds: int, seed: int, work: Path, keep: bool) -> None:
+    """Search the targets one after the other, all by default. Exit 1: something was found."""
+    unknown = set(names) - TARGETS.keys()
+    if unknown:
+        raise click.UsageError(f"no target is called {unknown.pop()}: {', '.join(TARGETS)}")
+    chosen = [TARGETS[name] for name in names or TARGETS]
     shares = sum(target.share for target in chosen)
-    work.mkdir(parents=True, exist_ok=True)
-    total = found = 0
-    for target in chosen:
-        part = max(5, round(seconds * target.share / shares))
-        ran, broke = _search(target, part, seed, work)
-        total, found = total + ran, found + broke
-    click.echo(f"{total} runs of {len(chosen)} targets in {seconds} s, {found} finds")
-    if keeps:
-        for target in chosen:
-            _choose(target, work)
-    sys.exit(1 if found else 0)
+    found = [
+        _search(one, max(5, round(seconds * one.share / shares)), seed, work) for one in chosen
+    ]
+    for target in chosen if keep else ():
+        _choose(target, work)
+    sys.exit(any(found))
 
 
-def _search(target: Target, seconds: int, seed: int, work: Path) -> tuple[int, int]:
-    """Run one target in a process of its own; return its runs, and how much it found."""
-    command = (sys.executable, "-m", "tests.fuzz", "one", target.name)
-    options = ("--seconds", str(seconds), "--seed", str(seed), "--work", str(work))
-    first = last = None
-    ran, finds = 0, []
-    shows = sys.stderr.isatty()
-    with subprocess.Popen([*command, *options], cwd=ROOT, stderr=subprocess.PIPE, text=True) as one:
-        assert one.stderr is not None
-        tail: list[str] = []
-        for line in one.stderr:
-            tail = [*tail[-20:], line]
-            if line.startswith("FOUND "):
-                finds.append(line)
-                click.echo(f"\r{target.name}: {line.strip()}", err=True)
-            pulse = _PULSE.match(line)
-            if pulse is None:
-                continue
-            ran, last = int(pulse[1]), f"{pulse[3]} edges, {pulse[4] or 0} features"
-            if pulse[2] == "INITED":
-                first = last
-            if shows:
-                click.echo(
-                    f"\r{target.name}: {ran} runs, {last}, {pulse[5]}/s   ", nl=False, err=True
-                )
-    said = f"{target.name}: {ran} runs in {seconds} s; {first} → {last}; {len(finds)} finds"
-    died = one.returncode != 0
-    if died:
-        said += f"; it died or hung ({one.returncode})\n{''.join(tail)}"
-    click.echo(("\r" if shows else "") + said)
-    if finds or died:
-        click.echo(f"  play one again: python -m tests.fuzz replay {work}/found/{target.name}/…")
-    return ran, len(finds) + died
+def _search(target: Target, seconds: int, seed: int, work: Path) -> bool:
+    """Search one target until its time ends or something is found; return whether it was."""
+    inputs, finds = work / "corpus" / target.name, work / "found" / target.name
+    for folder in (inputs, finds):
+        folder.mkdir(parents=True, exist_ok=True)
+    log = work / f"{target.name}.log"
+    with log.open("w") as said:
+        code = _libfuzzer(
+            target,
+            f"-max_total_time={seconds}",
+            f"-max_len={target.most}",
+            f"-timeout={INPUT_TIMEOUT_S}",
+            f"-seed={seed}",
+            f"-artifact_prefix={finds}/",
+            "-rss_limit_mb=2048",
+            "-len_control=0" if target.lines else "-len_control=50",
+            *_dictionary(target, work),
+            inputs,  # receives what covers more
+            CORPUS / target.name,
+            stderr=said,
+        )
+    text = log.read_text(errors="replace")
+    pulses = re.findall(r"#\d+\s.*cov: .*exec/s: \d+", text)
+    click.echo(f"{target.name}: {' '.join(pulses[-1:])}")
+    if code:
+        click.echo(f"{text[-3000:]}\nFOUND. FUZZ_TARGET={target.name} .ci/fuzz {finds}/…")
+    return code != 0
 
 
-@main.command()
-@click.argument("name")
-@click.option("--seconds", default=60)
-@click.option("--seed", default=1)
-@click.option("--work", type=click.Path(path_type=Path), default=WORK)
-def one(name: str, seconds: int, seed: int, work: Path) -> None:
-    """Search one target in this process."""
-    from tests.fuzz.explore import explore as search
-
-    search(_target(name), seconds, [CORPUS / name] if corpus(name) else [], work, seed)
-
-
-@main.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--target", "name", help="Else the name of the file's folder.")
-def replay(files: tuple[Path, ...], name: str | None) -> None:
-    """Run inputs once more, with whatever they raise."""
-    for file in files:
-        target = _target(name or file.resolve().parent.name)
-        function(target)(file.read_bytes())
-        click.echo(f"{file}: {target.name} holds")
-
-
-@main.command()
-@click.argument("names", nargs=-1, metavar="[TARGET…]")
-@click.option("--work", type=click.Path(path_type=Path), default=WORK)
-def keep(names: tuple[str, ...], work: Path) -> None:
-    """Choose again which inputs are kept in the corpus, out of it and of what was found."""
-    for name in names or TARGETS:
-        _choose(_target(name), work)
+def _dictionary(target: Target, work: Path) -> list[str]:
+    """Return the option that names the pieces of a target's inputs, where it has such."""
+    if not target.words:
+        return []
+    path = work / f"{target.name}.dict"
+    escaped = ["".join(f"\\x{byte:02x}" for byte in word.encode()) for word in target.words]
+    path.write_text("".join(f'"{word}"\n' for word in escaped))
+    return [f"-dict={path}"]
 
 
 def _choose(target: Target, work: Path) -> None:
-    from tests.fuzz.keep import keep as choose
+    """Choose again which inputs are kept: a few that cover all edges that any of them covers."""
+    before = corpus(target.name)
+    named = [path for path in before if not _HASHED.fullmatch(path.name)]
+    with tempfile.TemporaryDirectory(dir=work) as folder:
+        for path in named:
+            shutil.copy(path, folder)
+        merge = ("-set_cover_merge=1", "-use_counters=0", f"-max_len={target.most}")
+        _libfuzzer(target, *merge, folder, CORPUS / target.name, work / "corpus" / target.name)
+        chosen = [path for path in Path(folder).iterdir() if _HASHED.fullmatch(path.name)]
+        for path in set(before) - set(named):
+            path.unlink()
+        for path in sorted(chosen, key=lambda path: path.stat().st_size)[:MAX_CHOSEN]:
+            shutil.copy(path, CORPUS / target.name)
+    click.echo(f"{target.name}: {len(corpus(target.name))} inputs are kept")
 
-    files, size = choose(target, (work / "corpus" / target.name).glob("*"))
-    click.echo(f"{target.name}: {files} inputs kept, {size} bytes")
+
+def _libfuzzer(target: Target, *words: object, stderr: Any = subprocess.DEVNULL) -> int:
+    environment = os.environ | {"FUZZ_TARGET": target.name}
+    return subprocess.run([FUZZ, *map(str, words)], env=environment, stderr=stderr).returncode
 
 
-def _target(name: str) -> Target:
-    if name not in TARGETS:
-        raise click.UsageError(f"no target is called {name}: {', '.join(TARGETS)}")
-    return TARGETS[name]
+def _run_target(target: Target, words: Iterable[str]) -> None:
+    """Be libFuzzer for one target. libFuzzer itself ends the process."""
+    atheris: Any = importlib.import_module("atheris")
+    with atheris.instrument_imports(include=list(target.packages)):
+        run = function(target)
+    options = _by_lines(target) if target.lines else {}
+    atheris.Setup([str(FUZZ), *words], run, **options)
+    atheris.Fuzz()
+
+
+def _by_lines(target: Target) -> dict[str, Any]:
+    def mutate(data: bytes, most: int, seed: int) -> bytes:
+        return changed(bytes(data), random.Random(seed), min(most, target.most))
+
+    def cross(data: bytes, other: bytes, most: int, seed: int) -> bytes:
+        return crossed(bytes(data), bytes(other), random.Random(seed), min(most, target.most))
+
+    return {"custom_mutator": mutate, "custom_crossover": cross}
 
 
 if __name__ == "__main__":
-    main()
+    if "FUZZ_TARGET" in os.environ:
+        _run_target(TARGETS[os.environ["FUZZ_TARGET"]], sys.argv[1:])
+    else:
+        main()

@@ -1,14 +1,9 @@
 """What is broken on purpose is seen: each target can fail."""
 
-import re
 import struct
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from controller.client import endpoints
 from controller.journal.verify import one_attempt
 from controller.machine.acts import TableActs
 from drivers.firmware import codec, lock, wire
@@ -17,15 +12,12 @@ from drivers.firmware.feeding import Feeding
 from drivers.firmware.memory import EventMemory
 from drivers.link import frames, intake
 from drivers.link.intake import Intake, Taken
-from tests.fuzz import __main__ as fuzz
-from tests.fuzz import explore
-from tests.fuzz.keep import arcs_of
 from tests.fuzz.of_boards import dealer
 from tests.fuzz.of_journals import entries
 from tests.fuzz.of_link import link
 from tests.fuzz.of_orders import orders
 from tests.fuzz.of_wire import board_frames, decoder
-from tests.fuzz.targets import CORPUS, TARGETS, function
+from tests.fuzz.targets import CORPUS
 
 pytestmark = pytest.mark.slow
 
@@ -137,30 +129,3 @@ def test_an_order_without_an_answer_of_the_closed_set_is_seen(
     monkeypatch.setattr(TableActs, "_call", careless)
     with pytest.raises(answer or TimeoutError):
         orders(call)
-
-
-def test_a_find_is_kept_once_and_can_be_played_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    deep = b'{"x":' + b"[" * 2000
-    monkeypatch.setattr(endpoints, "RecursionError", MemoryError, raising=False)
-    target = TARGETS["endpoints"]
-    finds = explore.Finds(target, function(target), tmp_path)
-    finds.run(deep)
-    finds.run(deep + b"[")
-    finds.run(b"{}")
-    kept = [path for path in (tmp_path / "endpoints").iterdir() if path.suffix != ".why"]
-    assert len(kept) == 1
-    assert re.fullmatch(r"RecursionError-endpoints-\d+-[0-9a-f]{8}", kept[0].name)
-    assert str(kept[0]) in capfd.readouterr().err
-    again = CliRunner().invoke(fuzz.main, ["replay", str(kept[0])])
-    assert isinstance(again.exception, RecursionError)
-    monkeypatch.undo()
-    assert CliRunner().invoke(fuzz.main, ["replay", str(kept[0])]).exit_code == 0
-
-
-def test_an_input_that_runs_more_has_more_arcs() -> None:
-    run: Callable[[bytes], None] = function(TARGETS["decoder"])
-    nothing, frame = arcs_of(run, b""), arcs_of(run, bytes([9]) + codec.encode(b"abc"))
-    assert nothing < frame
-    assert all("/drivers/" in where for where, _, _ in frame)
