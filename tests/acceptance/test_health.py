@@ -35,14 +35,14 @@ def dealt(count: int, counts: Counts = ROLLERS, card_set: str = "S1") -> list[At
     return [Attempt(10 * number + 1, card_set, counts) for number in range(count)]
 
 
-@pytest.mark.parametrize("name", signs())
-def test_every_sign_has_a_part_a_count_and_limits_in_order(name: str) -> None:
-    sign = signs()[name]
-    assert sign.part == "set" or sign.part in parts()
-    assert sign.of in Counts.__struct_fields__
-    assert 0 < sign.soon < sign.now
-    assert (sign.per == "since") == (sign.since is not None)
-    assert all((sign.en, sign.zh, sign.do_en, sign.do_zh, sign.reason))
+def test_every_sign_has_a_part_a_count_and_limits_in_order(subtests: pytest.Subtests) -> None:
+    for name, sign in signs().items():
+        with subtests.test(name):
+            assert sign.part == "set" or sign.part in parts()
+            assert sign.of in Counts.__struct_fields__
+            assert 0 < sign.soon < sign.now
+            assert (sign.per == "since") == (sign.since is not None)
+            assert all((sign.en, sign.zh, sign.do_en, sign.do_zh, sign.reason))
 
 
 @pytest.mark.virtual

@@ -9,15 +9,21 @@ from controller.faults import catalogue
 from sim.mechanics.faults import fault_of
 
 
-@pytest.mark.parametrize("name", limits())
-def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(name: str) -> None:
-    limit = limits()[name]
-    assert set(limit.parts) <= set(parts())
-    assert limit.fault in catalogue()
-    for asked in (False, True):
-        bounds = limit.bounds(asked=asked)
-        assert bounds.warn <= bounds.fail if limit.sense == "most" else bounds.warn >= bounds.fail
-    assert all((limit.en, limit.zh, limit.do_en, limit.do_zh, limit.reason))
+def test_every_figure_has_known_parts_a_known_fault_and_limits_in_order(
+    subtests: pytest.Subtests,
+) -> None:
+    for name, limit in limits().items():
+        with subtests.test(name):
+            assert set(limit.parts) <= set(parts())
+            assert limit.fault in catalogue()
+            for asked in (False, True):
+                bounds = limit.bounds(asked=asked)
+                assert (
+                    bounds.warn <= bounds.fail
+                    if limit.sense == "most"
+                    else bounds.warn >= bounds.fail
+                )
+            assert all((limit.en, limit.zh, limit.do_en, limit.do_zh, limit.reason))
 
 
 def test_every_part_is_in_a_figure() -> None:

@@ -35,11 +35,12 @@ def test_the_help_imports_no_command_and_nothing_heavy() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_of_the_table_exists_and_has_its_help(name: str) -> None:
-    shown = run(name, "--help")
-    assert shown.exit_code == 0, shown.output
-    assert f"Usage: main {name}" in shown.stdout
+def test_every_command_of_the_table_exists_and_has_its_help(subtests: pytest.Subtests) -> None:
+    for name in COMMANDS:
+        with subtests.test(name):
+            shown = run(name, "--help")
+            assert shown.exit_code == 0, shown.output
+            assert f"Usage: main {name}" in shown.stdout
 
 
 def test_a_mistyped_command_is_told_the_likeliest() -> None:

@@ -32,23 +32,29 @@ def test_every_command_is_in_a_group_of_those_who_may_give_it() -> None:
     assert all(f"{title}:" in shown for title in GROUPS)
 
 
-@pytest.mark.parametrize("cmd", COMMANDS)
-def test_the_example_of_a_command_is_one_that_may_be_sent(cmd: str) -> None:
-    words = shlex.split(example(cmd))
-    assert words[:3] == ["dealtable", "send", cmd]
-    options = words.index("--as") if "--as" in words else words.index("--state-dir")
-    parse_args(cmd, parse_words(cmd, words[3:options]))
-    if COMMANDS[cmd].signed:
-        assert Role(words[options + 1]) in COMMANDS[cmd].roles
+def test_the_example_of_a_command_is_one_that_may_be_sent(subtests: pytest.Subtests) -> None:
+    for cmd in COMMANDS:
+        with subtests.test(cmd):
+            words = shlex.split(example(cmd))
+            assert words[:3] == ["dealtable", "send", cmd]
+            options = words.index("--as") if "--as" in words else words.index("--state-dir")
+            parse_args(cmd, parse_words(cmd, words[3:options]))
+            if COMMANDS[cmd].signed:
+                assert Role(words[options + 1]) in COMMANDS[cmd].roles
 
 
-@pytest.mark.parametrize("cmd", COMMANDS)
-def test_about_a_command_says_what_it_takes_and_who_may_give_it(cmd: str) -> None:
-    shown = run("--about", cmd)
-    assert shown.exit_code == 0
-    for said in (*COMMANDS[cmd].args.__struct_fields__, *COMMANDS[cmd].roles, COMMANDS[cmd].does):
-        assert said in shown.stdout
-    assert example(cmd) in shown.stdout
+def test_about_a_command_says_what_it_takes_and_who_may_give_it(subtests: pytest.Subtests) -> None:
+    for cmd in COMMANDS:
+        with subtests.test(cmd):
+            shown = run("--about", cmd)
+            assert shown.exit_code == 0
+            for said in (
+                *COMMANDS[cmd].args.__struct_fields__,
+                *COMMANDS[cmd].roles,
+                COMMANDS[cmd].does,
+            ):
+                assert said in shown.stdout
+            assert example(cmd) in shown.stdout
 
 
 def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:

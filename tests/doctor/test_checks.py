@@ -190,18 +190,14 @@ CASES: list[Case] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("facts", "check", "light", "words"),
-    [pytest.param(*case, id=f"{case[1]} {case[2]} {case[3]}") for case in CASES],
-)
-def test_what_is_wrong_is_said_with_the_next_action(
-    facts: Facts, check: str, light: Light, words: str
-) -> None:
-    assert all(one.light is GREEN for one in about(check, FACTS))
-    one = next(one for one in about(check, facts) if one.light is not GREEN)
-    assert one.light is light
-    assert words in one.text
-    assert one.do
+def test_what_is_wrong_is_said_with_the_next_action(subtests: pytest.Subtests) -> None:
+    for facts, check, light, words in CASES:
+        with subtests.test(f"{check} {light} {words}"):
+            assert all(one.light is GREEN for one in about(check, FACTS))
+            one = next(one for one in about(check, facts) if one.light is not GREEN)
+            assert one.light is light
+            assert words in one.text
+            assert one.do
 
 
 def test_every_check_has_been_seen_in_another_light_than_green() -> None:

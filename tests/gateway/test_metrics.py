@@ -166,11 +166,9 @@ def test_a_number_that_is_in_no_family_is_passed_over() -> None:
     assert b"dealtable_deals_total{" not in body
 
 
-@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
-def test_a_family_has_its_kind_s_name_and_a_help(family: object) -> None:
-    from controller.gateway.families import Family
-
-    assert isinstance(family, Family)
-    assert (family.kind == "counter") == family.name.endswith("_total")
-    assert family.help.endswith(".")
-    assert len({*family.labels, "table", "simulated"}) == len(family.labels) + 2
+def test_a_family_has_its_kind_s_name_and_a_help(subtests: pytest.Subtests) -> None:
+    for family in FAMILIES.values():
+        with subtests.test(family.name):
+            assert (family.kind == "counter") == family.name.endswith("_total")
+            assert family.help.endswith(".")
+            assert len({*family.labels, "table", "simulated"}) == len(family.labels) + 2

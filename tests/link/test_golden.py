@@ -20,8 +20,6 @@ FRAMES: list[Golden] = json.loads((Path(link.__file__).parent / "golden.json").r
 ]
 COMMANDS = {command.kind: command for command in frames.Command.__subclasses__()}
 
-golden_frames = pytest.mark.parametrize("golden", FRAMES, ids=[row["name"] for row in FRAMES])
-
 
 def value(number: int | str) -> int | bytes:
     return bytes.fromhex(number) if isinstance(number, str) else number
@@ -39,61 +37,67 @@ def layouts(golden: Golden) -> dict[str, str]:
     return {"header": header, "body": wire.BODIES[kind], "more": more}
 
 
-@golden_frames
-def test_fields_pack_into_the_payload_and_the_payload_into_the_frame(golden: Golden) -> None:
-    payload = b"".join(
-        struct.pack(layout, *(value(number) for _, number in golden[part]))
-        for part, layout in layouts(golden).items()
-    )
-    assert payload.hex() == golden["payload"]
-    assert codec.encode(payload).hex() == golden["frame"]
+def test_fields_pack_into_the_payload_and_the_payload_into_the_frame(
+    subtests: pytest.Subtests,
+) -> None:
+    for golden in FRAMES:
+        with subtests.test(golden["name"]):
+            payload = b"".join(
+                struct.pack(layout, *(value(number) for _, number in golden[part]))
+                for part, layout in layouts(golden).items()
+            )
+            assert payload.hex() == golden["payload"]
+            assert codec.encode(payload).hex() == golden["frame"]
 
 
-@golden_frames
-def test_the_frame_unpacks_into_the_payload_and_the_payload_into_fields(golden: Golden) -> None:
-    [payload] = codec.Decoder().feed(bytes.fromhex(golden["frame"]))
-    assert payload.hex() == golden["payload"]
-    at = 0
-    for part, layout in layouts(golden).items():
-        fields = struct.unpack_from(layout, payload, at)
-        assert list(fields) == [value(number) for _, number in golden[part]]
-        at += struct.calcsize(layout)
-    assert at == len(payload)
+def test_the_frame_unpacks_into_the_payload_and_the_payload_into_fields(
+    subtests: pytest.Subtests,
+) -> None:
+    for golden in FRAMES:
+        with subtests.test(golden["name"]):
+            [payload] = codec.Decoder().feed(bytes.fromhex(golden["frame"]))
+            assert payload.hex() == golden["payload"]
+            at = 0
+            for part, layout in layouts(golden).items():
+                fields = struct.unpack_from(layout, payload, at)
+                assert list(fields) == [value(number) for _, number in golden[part]]
+                at += struct.calcsize(layout)
+            assert at == len(payload)
 
 
-@pytest.mark.parametrize(
-    "golden", [row for row in FRAMES if row["from"] == "host"], ids=lambda row: str(row["name"])
-)
-def test_the_host_sends_it(golden: Golden) -> None:
-    header = [number for _, number in golden["header"]]
-    fields = [number for _, number in golden["body"]]
-    command = COMMANDS[header[0]](*fields) if header[0] in COMMANDS else None
-    kind, session, number, seen, kept = header
-    assert frames.encode(kind, session, number, seen, kept, command).hex() == golden["frame"]
-    if command is not None:
-        assert list(msgspec.structs.asdict(command)) == [name for name, _ in golden["body"]]
+def test_the_host_sends_it(subtests: pytest.Subtests) -> None:
+    for golden in [row for row in FRAMES if row["from"] == "host"]:
+        with subtests.test(golden["name"]):
+            header = [number for _, number in golden["header"]]
+            fields = [number for _, number in golden["body"]]
+            command = COMMANDS[header[0]](*fields) if header[0] in COMMANDS else None
+            kind, session, number, seen, kept = header
+            assert (
+                frames.encode(kind, session, number, seen, kept, command).hex() == golden["frame"]
+            )
+            if command is not None:
+                assert list(msgspec.structs.asdict(command)) == [name for name, _ in golden["body"]]
 
 
-@pytest.mark.parametrize(
-    "golden", [row for row in FRAMES if row["from"] == "board"], ids=lambda row: str(row["name"])
-)
-def test_the_host_understands_it(golden: Golden) -> None:
-    decoded = frames.decode(bytes.fromhex(golden["payload"]), "dealer")
-    assert decoded is not None
-    session, frame = decoded
-    assert session == dict(golden["header"])["session"]
-    if isinstance(frame, frames.Reply):
-        more = bytes.fromhex(golden["payload"])[wire.BOARD_HEADER_SIZE + 3 :]
-        assert [frame.number, frame.result, frame.body] == [
-            *(number for _, number in golden["body"]),
-            more,
-        ]
-    elif not isinstance(frame, Welcome):
-        fields = [*golden["body"], *golden["more"]]
-        known = list(msgspec.structs.astuple(frame))
-        assert (known[1:] if isinstance(frame, Event) else known) == [
-            number for _, number in fields
-        ]
+def test_the_host_understands_it(subtests: pytest.Subtests) -> None:
+    for golden in [row for row in FRAMES if row["from"] == "board"]:
+        with subtests.test(golden["name"]):
+            decoded = frames.decode(bytes.fromhex(golden["payload"]), "dealer")
+            assert decoded is not None
+            session, frame = decoded
+            assert session == dict(golden["header"])["session"]
+            if isinstance(frame, frames.Reply):
+                more = bytes.fromhex(golden["payload"])[wire.BOARD_HEADER_SIZE + 3 :]
+                assert [frame.number, frame.result, frame.body] == [
+                    *(number for _, number in golden["body"]),
+                    more,
+                ]
+            elif not isinstance(frame, Welcome):
+                fields = [*golden["body"], *golden["more"]]
+                known = list(msgspec.structs.astuple(frame))
+                assert (known[1:] if isinstance(frame, Event) else known) == [
+                    number for _, number in fields
+                ]
 
 
 def test_a_welcome_is_understood_field_by_field() -> None:

@@ -91,11 +91,11 @@ def test_nothing_goes_wrong_with_an_ideal_machine() -> None:
     assert (wear("ideal").rates, wear("ideal").together) == ((), ())
 
 
-@pytest.mark.parametrize("name", menu())
-def test_the_fields_that_a_fault_takes_exist(name: str) -> None:
-    entry = menu()[name]
-    assert set(entry.takes) <= FIELDS
-    assert set(entry.mild or ()) <= {*entry.takes, "repeat"}
+def test_the_fields_that_a_fault_takes_exist(subtests: pytest.Subtests) -> None:
+    for name, entry in menu().items():
+        with subtests.test(name):
+            assert set(entry.takes) <= FIELDS
+            assert set(entry.mild or ()) <= {*entry.takes, "repeat"}
 
 
 def _codes(name: str) -> set[str]:
@@ -105,10 +105,11 @@ def _codes(name: str) -> set[str]:
     return {code for field, codes in right.items() if field != "by" for code in codes}
 
 
-@pytest.mark.parametrize("name", menu())
-def test_a_fault_is_blamed_on_codes_that_the_machine_has(name: str) -> None:
-    known = {fault.name for fault in catalogue().values()}
-    assert _codes(name) <= known
+def test_a_fault_is_blamed_on_codes_that_the_machine_has(subtests: pytest.Subtests) -> None:
+    for name in menu():
+        with subtests.test(name):
+            known = {fault.name for fault in catalogue().values()}
+            assert _codes(name) <= known
 
 
 CHOICES = {

@@ -1,6 +1,7 @@
 """Nothing that the vault holds leaves it by an accident: printed, copied, encoded, or kept."""
 
 import copy
+import itertools
 import json
 import pickle
 import random
@@ -92,10 +93,10 @@ SHOWN: dict[str, Callable[[Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("how", SHOWN)
-@pytest.mark.parametrize("what", list(holders()))
-def test_nothing_of_it_is_printed(what: str, how: str) -> None:
-    assert in_clear(SHOWN[how](holders()[what])) == []
+def test_nothing_of_it_is_printed(subtests: pytest.Subtests) -> None:
+    for (what, holder), (how, show) in itertools.product(holders().items(), SHOWN.items()):
+        with subtests.test(f"{what} by {how}"):
+            assert in_clear(show(holder)) == []
 
 
 COPIED: dict[str, Callable[[Any], object]] = {
@@ -109,18 +110,19 @@ COPIED: dict[str, Callable[[Any], object]] = {
 }
 
 
-@pytest.mark.parametrize("how", COPIED)
-@pytest.mark.parametrize("what", ["vault", "look", "key"])
-def test_it_is_not_copied_and_the_refusal_tells_nothing(what: str, how: str) -> None:
-    with pytest.raises(TypeError) as refused:
-        COPIED[how](holders()[what])
-    assert in_clear(str(refused.value)) == []
-    if how == "copy":
-        return
-    with pytest.raises(TypeError) as refused:
-        COPIED[how]({"data": [holders()[what]]})
-    told = "".join(traceback.format_exception(refused.value))
-    assert in_clear(told) == []
+def test_it_is_not_copied_and_the_refusal_tells_nothing(subtests: pytest.Subtests) -> None:
+    held = holders()
+    for what, (how, copied) in itertools.product(("vault", "look", "key"), COPIED.items()):
+        with subtests.test(f"{what} by {how}"):
+            with pytest.raises(TypeError) as refused:
+                copied(held[what])
+            assert in_clear(str(refused.value)) == []
+            if how == "copy":
+                continue
+            with pytest.raises(TypeError) as refused:
+                copied({"data": [held[what]]})
+            told = "".join(traceback.format_exception(refused.value))
+            assert in_clear(told) == []
 
 
 def test_a_value_of_another_type_says_nothing_of_it_either() -> None:
