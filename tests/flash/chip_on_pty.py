@@ -13,6 +13,8 @@ from drivers.events import Board
 from drivers.flash import image as images
 from drivers.flash.flashing import Flasher
 from drivers.flash.image import Image
+from drivers.identity import Welcome
+from tests.waiting import wait_until
 
 ON_BOARD = Path(__file__).parent / "on_board"
 BAUD = 115_200
@@ -43,6 +45,12 @@ class OnPty:
 
     def flasher(self, image: Image, kind: Board = "dealer") -> Flasher:
         return Flasher(self.port, kind, image, _Shell(), self.teller, BAUD)
+
+    def welcome(self, kind: Board = "dealer") -> Welcome:
+        """Return what the board's firmware says it is, as soon as it answers."""
+        found = wait_until(self.flasher(OWN, kind).greet)
+        assert found is not None
+        return found
 
     def text(self, name: str) -> str:
         path = self.flash / name

@@ -14,8 +14,7 @@ MakeChip = Callable[..., OnPty]
 
 def test_a_board_of_ours_gets_the_new_firmware_and_loses_the_old_one(chip: MakeChip) -> None:
     board = chip()
-    welcome = board.flasher(OWN).greet(5)
-    assert welcome is not None
+    welcome = board.welcome()
     assert (welcome.hal, welcome.firmware_hash) == ("rp2", OWN.hash)
     found = board.flasher(NEWER).flash()
     assert (found.firmware, found.firmware_hash) == ("0.1.1", NEWER.hash)
@@ -60,7 +59,7 @@ def test_what_reads_back_otherwise_is_refused_and_the_old_one_runs_on(
     assert "\n" not in str(told.value)
     assert not (board.flash / "b").exists()
     assert board.text("main.py") == main
-    assert board.flasher(OWN).runs(board.flasher(OWN).greet(5))
+    assert board.flasher(OWN).runs(board.welcome())
 
 
 BROKEN = patched(NEWER, "hal_rp2.py", (b"import machine\n", b"import machine\n1 / 0\n"))
@@ -81,7 +80,7 @@ def test_a_firmware_that_does_not_answer_gives_way_to_the_old_one_by_itself(
     assert "\n" not in str(told.value)
     assert board.text("slot") == "a"
     assert board.names("a") == set(OWN.files)
-    assert board.flasher(OWN).runs(board.flasher(OWN).greet(5))
+    assert board.flasher(OWN).runs(board.welcome())
 
 
 @pytest.mark.parametrize("at_prompt", [False, True])
@@ -91,7 +90,7 @@ def test_a_board_of_the_other_kind_is_left_alone(chip: MakeChip, at_prompt: bool
         board.flasher(NEWER).flash()
     assert board.names("a") == set(OWN.files)
     assert board.names("b") == set()
-    assert board.flasher(OWN, "reader").runs(board.flasher(OWN, "reader").greet(5))
+    assert board.flasher(OWN, "reader").runs(board.welcome("reader"))
 
 
 def test_a_board_that_does_not_stand_still_keeps_its_chip(
@@ -104,4 +103,4 @@ def test_a_board_that_does_not_stand_still_keeps_its_chip(
     with pytest.raises(Unwilling, match=r"does not let go now \(BUSY\)"):
         board.flasher(NEWER, "reader").flash()
     assert board.names("b") == set()
-    assert board.flasher(OWN, "reader").greet(5) is not None
+    assert board.welcome("reader").kind == "reader"
