@@ -60,7 +60,8 @@ async def test_a_table_that_announces_itself_is_found_with_its_keys_and_gone_wit
     own = read_certificate(state_dir / "keys" / "table.key")
     async with finder() as console:
         async with open_gateway(announcing(config), wall) as endpoints:
-            found = await until(lambda: by_fingerprint(console).get(fingerprint(own)))
+            await until(lambda: fingerprint(own) in by_fingerprint(console))
+            found = by_fingerprint(console)[fingerprint(own)]
             assert found.table == "T01"
             assert found.key == own.curve == endpoints.server_key
             assert bytes.fromhex(found.verify) == own.verify
@@ -105,7 +106,7 @@ async def test_what_is_no_table_is_not_found(config: TableConfig, state_dir: Pat
     try:
         with structlog.testing.capture_logs() as lines:
             async with finder() as console, open_gateway(announcing(config), wall):
-                await until(lambda: by_fingerprint(console).get(fingerprint(own)))
+                await until(lambda: fingerprint(own) in by_fingerprint(console))
                 await until(lambda: [line for line in lines if "no table's" in line["event"]])
                 assert "T02" not in [one.table for one in console.found()]
     finally:

@@ -21,7 +21,7 @@ from controller.gateway.gateway import open_gateway
 from controller.gateway.rates import BURST, Rates
 from controller.gateway.requests import BadCommand, parse
 from controller.messages import Command, Reply
-from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code, identity
+from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, code, identity
 
 
 async def test_a_command_goes_to_the_machine_and_its_reply_comes_back(
@@ -125,33 +125,28 @@ async def test_who_waits_for_a_machine_that_goes_away_is_told(
 
 
 async def test_commands_go_through_again_when_the_machine_is_back(
-    machine: ScriptedMachine, connect: Connect
+    machine: ScriptedMachine, connect: Connect, make_state: MakeState
 ) -> None:
     client = connect("observer")
-    await client.ask("snapshot")
+    await client.hear()
     await machine.stop()
+    machine.state = make_state()
     await machine.start()
-    await machine.connected.wait()
+    assert (await client.hear()).body == msgspec.json.encode(machine.state)
 
-    reply = await client.ask("snapshot")
-    while not reply.ok:
-        reply = await client.ask("snapshot")
-
-    assert reply.result == {"did": "snapshot"}
+    assert (await client.ask("snapshot")).result == {"did": "snapshot"}
 
 
 async def test_a_machine_that_is_late_is_called_late(
     config: TableConfig, machine: ScriptedMachine
 ) -> None:
     machine.script = lambda message: []
-    async with open_gateway(config, wall, answer_s=0.05) as endpoints:
-        await machine.connected.wait()
-        async with Client(
-            endpoints, identity(config.table.state_dir, "referee"), lambda: "1"
-        ) as client:
-            reply = await client.ask("release")
-            while code(reply) == "MACHINE_AWAY":  # before its hello was read
-                reply = await client.ask("release")
+    async with (
+        open_gateway(config, wall, answer_s=0.05) as endpoints,
+        Client(endpoints, identity(config.table.state_dir, "referee"), lambda: "1") as client,
+    ):
+        await client.hear()  # the gateway has read what the machine says first
+        reply = await client.ask("release")
 
     assert code(reply) == "MACHINE_LATE"
 
