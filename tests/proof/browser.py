@@ -55,7 +55,7 @@ class Browser:
         said = [json.dumps(each, ensure_ascii=False) for each in (events, books)]
         promised = self._engine.eval(f"check({','.join(said)}).then(JSON.stringify)")
         assert isinstance(promised, JSPromise)
-        report: dict[str, Any] = json.loads(str(promised.get(timeout=50)))
+        report: dict[str, Any] = json.loads(str(promised.get()))
         return report
 
     def run(self, script: str) -> Any:
