@@ -14,7 +14,6 @@ from controller.rules.regulations_page import page
 from controller.rules.rulebooks import load_profile
 
 FOLDER = Path(next(iter(controller.deal.__path__)))
-VECTORS = FOLDER / "events.json"
 MODULES = ("hashes.mjs", "record.mjs", "rows.mjs", "rulebook.mjs", "verify.mjs")
 # What every browser has beside the language, and a bare engine has not.
 BROWSER = """

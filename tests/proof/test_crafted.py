@@ -16,7 +16,7 @@ from tests.proof.changes import Rows, rechained, step
 from tests.proof.lives import log_of
 from tests.proof.vectors import VECTORS
 
-pytestmark = [pytest.mark.timeout(900), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 DEEP: list[Any] = []
 for _ in range(200):
     DEEP = [DEEP]

@@ -11,7 +11,7 @@ from controller.journal.verify import verify
 from controller.journal.verify.logs import messages
 from tests.proof.vectors import VECTORS
 
-pytestmark = [pytest.mark.timeout(60), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 EVENTS: list[dict[str, Any]] = json.loads(VECTORS.read_text(encoding="utf-8"))["events"]
 STATE = {"machine": {"phase": "idle"}, "head": "00", "n": 1}
 

@@ -18,7 +18,7 @@ from tests.proof.changes import Rows, rechained
 from tests.proof.lives import log_of
 from tests.proof.vectors import VECTORS
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 
 def led() -> tuple[Rows, dict[str, Any], list[tuple[str, str]]]:
