@@ -10,8 +10,8 @@ from controller.trials.at_table import PATIENCE_S
 from controller.trials.foursome import Foursome, Pauses
 from controller.trials.inproc import Trial
 from tests.cheats.changed import Evening
+from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import A_MOMENT_S, all_press, ordered
-from tests.machine.test_deal_ahead import deal_one_played
 
 CUT = 40
 _SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))

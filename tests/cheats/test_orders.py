@@ -28,8 +28,8 @@ from tests.cheats.evenings import (
 )
 from tests.cheats.rows import SOMEBODY, Change, Rows, changed, of, order
 from tests.journal.scripted import ScriptedTable, write_journal
+from tests.machine.deals_ahead import deal_one_played
 from tests.machine.stages import all_press, ordered
-from tests.machine.test_deal_ahead import deal_one_played
 
 pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 STALE = "an old word was taken for a new one"

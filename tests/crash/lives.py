@@ -21,7 +21,6 @@ from controller.journal.fold import attempts
 from controller.journal.store import Store
 from controller.journal.verify import verify
 from controller.machine.play import Play, fold
-from controller.match.state import GuandanMatch
 from controller.messages import Command, Event, Reply, Role, State
 from controller.rules.profile import Profile
 from controller.trials.inproc import Trial, trial
@@ -190,13 +189,12 @@ class Scene:
             found.append((number, outcome, end.get("reasons", [])))
         return found
 
-    def match(self, profile: Profile) -> GuandanMatch:
-        """Return the match as the journal has it."""
+    def play(self, profile: Profile) -> Play:
+        """Return what was played, as the journal has it."""
         play = Play()
         for item in self.entries():
             play = fold(play, item.entry, profile)
-        assert isinstance(play.match, GuandanMatch)
-        return play.match
+        return play
 
     def commitments(self) -> list[str]:
         """Return every attempt's commitment, in order."""

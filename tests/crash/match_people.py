@@ -8,38 +8,39 @@ from controller.rules.seats import ALL
 from controller.trials.inproc import Trial
 from sim.mechanics.faults import parse_fault
 from tests.crash.lives import Scene, Script
-from tests.crash.people import CUT, GLANCE_S, PATIENCE_S
+from tests.crash.people import CUT, GLANCE_S
 from tests.match.people import meeting
 
-ORDERS = (["N", "W", "S"], ["W", "N", "E"])
+Orders = tuple[list[str], list[str]]
+ORDERS: Orders = (["N", "W", "S"], ["W", "N", "E"])
 """Who goes out in each deal: then N and S, W and E, in turn, are first and third."""
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 
 
-def a_match(faults_of_second: tuple[str, ...] = ()) -> Script:
+def a_match(faults_of_second: tuple[str, ...] = (), orders: Orders = ORDERS) -> Script:
     """Return what people do to play a match of two deals up to its signed sheet.
 
     `faults_of_second`: what the machine has in the second deal, in which tribute is paid.
+    `orders`: the order in which players go out, in each deal.
     """
     spoiled = False
 
     async def play(scene: Scene, at: Trial) -> None:
         nonlocal spoiled
         await scene.repeat(at)
-        async with asyncio.timeout(PATIENCE_S):
-            while not (at.states and at.states[-1].match.phase == MatchPhase.SIGNED):
-                if at.states:
-                    if at.states[-1].match.deal == 2 and not spoiled:
-                        spoiled = True
-                        for fault in faults_of_second:
-                            scene.sim.world.add_fault(parse_fault(fault))
-                    await _act(scene, at, at.states[-1])
-                await asyncio.sleep(GLANCE_S)
+        while not (at.states and at.states[-1].match.phase == MatchPhase.SIGNED):
+            if at.states:
+                if at.states[-1].match.deal == 2 and not spoiled:
+                    spoiled = True
+                    for fault in faults_of_second:
+                        scene.sim.world.add_fault(parse_fault(fault))
+                await _act(scene, at, at.states[-1], orders)
+            await asyncio.sleep(GLANCE_S)
 
     return play
 
 
-async def _act(scene: Scene, at: Trial, state: State) -> None:
+async def _act(scene: Scene, at: Trial, state: State, orders: Orders) -> None:
     match = state.match
     if match.match is None:
         said = meeting()
@@ -68,7 +69,7 @@ async def _act(scene: Scene, at: Trial, state: State) -> None:
         await _deal(scene, at, state)
     else:
         await _hands(scene, state)
-        await _at_the_table(scene, at, match)
+        await _at_the_table(scene, at, match, orders)
 
 
 async def _deal(scene: Scene, at: Trial, state: State) -> None:
@@ -103,7 +104,7 @@ async def _hands(scene: Scene, state: State) -> None:
         scene.sim.world.people.lay_down()
 
 
-async def _at_the_table(scene: Scene, at: Trial, match: Match) -> None:
+async def _at_the_table(scene: Scene, at: Trial, match: Match, orders: Orders) -> None:
     """Do what the match waits for."""
     deal = match.deal
     if match.phase == MatchPhase.SETUP:
@@ -127,7 +128,7 @@ async def _at_the_table(scene: Scene, at: Trial, match: Match) -> None:
                 await scene.order(at, what, Role.TABLE, "confirm", seat=back.giver)
     elif match.phase == MatchPhase.PLAY:
         assert deal is not None
-        order = ORDERS[(deal - 1) % len(ORDERS)]
+        order = orders[(deal - 1) % len(orders)]
         await scene.order(at, f"result {deal}", Role.REFEREE, "result", order=order)
     elif match.phase == MatchPhase.RESULT:
         for seat, side in (("N", "NS"), ("E", "EW")):

@@ -10,7 +10,6 @@ from controller.vault.exchange import hand
 from tests.crash.lives import Scene, Script
 
 GLANCE_S = 0.2
-PATIENCE_S = 600.0
 CUT = 40
 _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 
@@ -20,11 +19,10 @@ def practice(deals: int) -> Script:
 
     async def play(scene: Scene, at: Trial) -> None:
         await scene.repeat(at)
-        async with asyncio.timeout(PATIENCE_S):
-            while _played(at) < deals:
-                if at.states:
-                    await _act(scene, at, at.states[-1])
-                await asyncio.sleep(GLANCE_S)
+        while _played(at) < deals:
+            if at.states:
+                await _act(scene, at, at.states[-1])
+            await asyncio.sleep(GLANCE_S)
 
     return play
 

@@ -14,11 +14,11 @@ from controller.journal.store import Store
 from controller.messages import Phase, Role
 from controller.trials.inproc import Trial
 from controller.trials.mortal import MortalStore
+from tests.crash.deaths import AS_IT_GOES, ENTRIES, FAULTS
 from tests.crash.lives import Scene, Script
 from tests.crash.people import practice
-from tests.crash.test_kills import AS_IT_GOES, ENTRIES, FAULTS
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.virtual
 
 BRAKING_S = 0.6
 """A card that is on its way when the host falls silent still lands."""

@@ -13,9 +13,9 @@ from controller.journal.fold import attempts
 from controller.messages import Role
 from controller.roster import read_certificate
 from controller.trials.mortal import Death
+from tests.crash.deaths import FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice
-from tests.crash.test_kills import FAULTS
 
 pytestmark = pytest.mark.virtual
 

@@ -11,11 +11,11 @@ from controller.journal.verify import verify
 from controller.messages import Alert, Outcome
 from controller.trials.inproc import Trial
 from controller.trials.mortal import Death
+from tests.crash.deaths import AWAY_S, BEHIND_S, FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice
-from tests.crash.test_kills import AWAY_S, BEHIND_S, FAULTS
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(900), pytest.mark.slow]
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 
 ENTRIES = 102
 """How many entries two deals have: the first with a misdeal before it and a turned-up card."""

@@ -13,8 +13,7 @@ from controller.trials.inproc import Trial, trial
 from sim.mechanics.faults import parse_fault
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
-
-Tables = Callable[..., AbstractAsyncContextManager[Trial]]
+from tests.machine.tables import Tables
 
 
 @pytest.fixture

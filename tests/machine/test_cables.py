@@ -18,10 +18,10 @@ from drivers.link.port import Port
 from sim.contacts import BUTTONS, SWITCHES
 from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, InprocTable
 from sim.mechanics.settings import Settings
-from tests.machine.test_front import at_panel
+from tests.machine.panel_contacts import at_panel
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 
 LOOK_S = 5.0
 """So long nothing may move: three times as long as boards are looked for anew."""

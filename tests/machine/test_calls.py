@@ -6,8 +6,8 @@ import pytest
 
 from controller.messages import Phase, Role
 from controller.trials.inproc import Trial
-from tests.machine.conftest import Tables
 from tests.machine.stages import STAGES, all_press, ordered, refused
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
 REFEREE, TABLE = Role.REFEREE, Role.TABLE

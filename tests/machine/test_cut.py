@@ -23,27 +23,15 @@ from controller.trials import inproc
 from controller.trials.inproc import Trial, trial
 from drivers.link import frames
 from drivers.link.link import Link
-from drivers.panel import Lamps, Light, PanelPins
-from sim.contacts import Contacts
+from drivers.panel import Lamps, Light
 from sim.mechanics.settings import Settings
-from sim.pins import ContactsFactory
 from sim.virtual import VirtualLoop
+from tests.machine.opened_hands import dealt, opening, played
+from tests.machine.panel_contacts import at_panel
 from tests.machine.stages import opened as laid_out
 from tests.machine.stages import ordered, refused
-from tests.machine.test_hands_kept import dealt, opening, played
 
-Tables = Callable[..., Any]
 REASON = "the cutter left"
-
-
-async def at_panel(at: Trial) -> Contacts:
-    contacts = Contacts(at.sim.world)
-
-    async def factory() -> object:
-        return ContactsFactory(contacts)
-
-    await at.machine.front.open(PanelPins(), factory)
-    return contacts
 
 
 # The counter.

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from controller.config import CardSet
 from controller.journal.store import Store
 from controller.journal.verify import verify
 from controller.messages import Outcome, Phase, Role, State
@@ -17,29 +16,12 @@ from controller.trials.inproc import Trial
 from sim.inproc import InprocTable
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
+from tests.machine.deals_ahead import AHEAD, TWO_SETS, deal_one_played, result_confirmed
 from tests.machine.stages import all_press, opened, ordered, refused, started
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
-TWO_SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
-AHEAD = {"card_sets": TWO_SETS, "deal_ahead": True}
 SETTLED_S = 8.0
-
-
-async def deal_one_played(trial: Trial) -> None:
-    """Bring a match to its first deal's play: set S1 is out, S2 lies in the hopper."""
-    await opened(trial)
-    await started(trial)
-    await ordered(trial, Role.TABLE, "cut", n=40)
-    await trial.phase(Phase.HELD)
-    await asyncio.sleep(0.3)
-    await ordered(trial, Role.REFEREE, "release")
-    await trial.phase(Phase.RELEASED)
-    await trial.take_hands()
-    await trial.seen(lambda truth: truth.lift_down)
-    await trial.load("S2")
-    await asyncio.sleep(1)
-    await all_press(trial, "NWSE")
 
 
 async def _committed(trial: Trial) -> None:
@@ -80,14 +62,6 @@ async def redealt(trial: Trial) -> None:
 
 async def match_lost(trial: Trial) -> None:
     await ordered(trial, Role.CHIEF, "forfeit", side="EW", reason="they leave")
-
-
-async def result_confirmed(trial: Trial) -> None:
-    if trial.states[-1].match.led is False:
-        await all_press(trial, trial.states[-1].match.leader or "")
-    await ordered(trial, Role.REFEREE, "out", seat="N")
-    await ordered(trial, Role.REFEREE, "out", seat="S")
-    await ordered(trial, Role.REFEREE, "confirm")
 
 
 async def by_hand_next(trial: Trial) -> None:

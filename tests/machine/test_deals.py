@@ -1,7 +1,6 @@
 """Whole deals: real firmware, real link, real journal; only the time is virtual."""
 
 import asyncio
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -9,9 +8,9 @@ import pytest
 
 from controller.cards import face_text
 from controller.messages import Outcome, Phase, Role
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 
 
 def counts(trial: Any) -> list[int]:

@@ -1,8 +1,5 @@
 """The panel as players and attendants know it: buttons order and call, lamps tell."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from controller.machine.lamps import lamps
@@ -10,21 +7,10 @@ from controller.machine.play import Play
 from controller.machine.state import TableState
 from controller.messages import Phase, Role
 from drivers.panel import Lamps, Light, PanelLost, PanelPins
-from sim.contacts import Contacts
-from sim.pins import ContactsFactory
+from tests.machine.panel_contacts import at_panel
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
-
-
-async def at_panel(trial: Any) -> Contacts:
-    contacts = Contacts(trial.sim.world)
-
-    async def factory() -> object:
-        return ContactsFactory(contacts)
-
-    await trial.machine.front.open(PanelPins(), factory)
-    return contacts
 
 
 async def test_the_start_button_begins_a_deal(table: Tables) -> None:

@@ -1,15 +1,12 @@
 """A match that goes back behind the deal that is dealt: the deal before is forfeited meanwhile."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from controller.messages import Outcome, Phase, Role
 from tests.machine.stages import STAGES, cut, ordered
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 
 
 @pytest.mark.parametrize("stage", ["shuffling", "dealing", "held"])

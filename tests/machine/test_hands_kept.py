@@ -23,28 +23,21 @@ from controller.machine.play import Play
 from controller.machine.state import Played
 from controller.messages import Phase, Role
 from controller.roster import read_certificate
-from controller.rules.profile import Profile
 from controller.trials.inproc import Trial, trial
 from controller.trials.mortal import Death
 from sim.mechanics.settings import Settings
+from tests.crash.deaths import AWAY_S, BEHIND_S
 from tests.crash.lives import Scene
 from tests.crash.match_people import a_match
 from tests.crash.people import practice
-from tests.crash.test_kills import AWAY_S, BEHIND_S
-from tests.machine.stages import MATCH, PAIRS, all_press, opened, ordered
-from tests.machine.test_transfer import taking
-from tests.match.table import BIG_TWO, INTL, varied
+from tests.machine.opened_hands import A_WHILE_S, dealt, opening, played
+from tests.machine.stages import MATCH, PAIRS, opened, ordered
+from tests.machine.transferred_parts import taking
+from tests.match.table import BIG_TWO, varied
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
-A_WHILE_S = 3.0
+pytestmark = pytest.mark.virtual
 WHEN = ("deal_end", "match_end", "never")
 KILLS = 200
-
-
-def opening(when: str, deals: int = 2) -> Profile:
-    """A rulebook whose match has so many deals, and whose hands are opened then."""
-    rules = varied(INTL, ending={"method": "deals", "deals": deals})
-    return msgspec.structs.replace(rules, hands_opened=when)
 
 
 class Hall:
@@ -92,30 +85,6 @@ def told(at: Trial) -> list[tuple[str, int | None]]:
     """What the feed had of attempts' ends."""
     kinds = ("revealed", "record", "recalled", "sealed_to_chief")
     return [(event.kind, event.attempt) for event in at.events if event.kind in kinds]
-
-
-async def dealt(at: Trial) -> None:
-    """Have the deal that is due dealt, and its hands counted."""
-    at.lay_down()
-    if not at.sim.world.truth().hopper:
-        await at.load()
-    await at.phase(Phase.EMPTY)
-    await ordered(at, Role.REFEREE, "start_deal")
-    await at.phase(Phase.COMMITTED)
-    await ordered(at, Role.TABLE, "cut", n=40)
-    await at.until(lambda state: state.match.phase == "held")
-    await ordered(at, Role.REFEREE, "release")
-    await at.take_hands()
-    await all_press(at, "NWSE")
-
-
-async def played(at: Trial, order: str) -> None:
-    """Enter a deal's result, whatever was owed before, and confirm it."""
-    while at.states[-1].match.phase in ("tribute", "return"):
-        await all_press(at, at.states[-1].match.waiting_for[0])
-    await ordered(at, Role.REFEREE, "result", order=list(order))
-    await ordered(at, Role.REFEREE, "confirm")
-    await asyncio.sleep(A_WHILE_S)
 
 
 async def one_deal(at: Trial) -> None:

@@ -11,6 +11,7 @@ from controller.journal.verify import verify
 from controller.messages import Event, Seat, State
 from controller.rules.profile import Profile
 from controller.rules.rulebooks import load_profile
+from tests.machine.tables import Tables
 from tests.match.table import BIG_TWO, INTL, B, H, N, varied
 from tests.matches import acts
 from tests.matches.at_trial import AtTrial
@@ -20,7 +21,6 @@ from tests.matches.script import Deal, Script
 from tests.matches.watch import leaks, standstills
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 Play = Callable[..., Any]
 THROUGH_A = ("NS", "NS", "NS", "NS", "EW", "EW", "EW", "EW", "NS", "NS")
 """Both sides climb to A; both play theirs, and N and S pass it."""

@@ -12,7 +12,7 @@ from controller.journal.store import Store
 from controller.machine.metrics import Meter
 from controller.messages import Outcome, Phase, Role, State
 from controller.trials.inproc import Trial
-from tests.machine.conftest import Tables
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
 

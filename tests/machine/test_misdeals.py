@@ -1,8 +1,7 @@
 """What must never be released: each thing that can be wrong with cards, and what follows."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 from pytest_mock import MockerFixture
@@ -13,9 +12,9 @@ from controller.journal.store import Store
 from controller.machine.state import SHOWN_PROOFS, TableState, fold
 from controller.messages import Outcome, Phase, Role
 from sim.mechanics.faults import parse_fault
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 
 # Each fault of the cards: the reasons of its misdeal.
 REFUSED = [

@@ -17,13 +17,12 @@ from controller.machine.order.samples import ORDERS
 from controller.messages import Offer, Phase, Reply, Role, State
 from controller.trials.inproc import Trial
 from controller.vault import exchange
-from tests.machine.conftest import Tables
 from tests.machine.disturber import Args
 from tests.machine.stages import MATCH, PAIRS, STAGES, deal_two_due, opened, ordered, refused
-from tests.machine.test_walks import PROFILES
-from tests.machine.walk import Walk
+from tests.machine.tables import Tables
+from tests.machine.walk import PROFILES, Walk
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(3600)]
+pytestmark = pytest.mark.virtual
 
 WALKS = 100
 MADE_UP = re.compile(

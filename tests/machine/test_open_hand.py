@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,13 @@ from controller.vault.exchange import hand
 from controller.vault.sealing import unseal_with
 from sim.inproc import InprocTable
 from sim.mechanics.settings import Settings
+from tests.machine.deals_ahead import AHEAD, deal_one_played, result_confirmed
+from tests.machine.opened_hands import dealt
 from tests.machine.stages import STAGES, at, ordered, refused
-from tests.machine.test_deal_ahead import AHEAD, deal_one_played, result_confirmed
-from tests.machine.test_hands_kept import dealt
+from tests.machine.tables import Tables
 from tests.machine.troubles import Ground
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 WHY: dict[str, Any] = {"seat": "N", "reason": "a hidden card?"}
 SECOND, OTHER = (random.Random(name).randbytes(32) for name in ("second", "other"))
 """Keys of chiefs: another one under the same name, and another person's."""

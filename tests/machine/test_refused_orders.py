@@ -21,9 +21,9 @@ from controller.words import COMMANDS as CALLED
 from controller.words import meanwhile, people
 from tests.commands.examples import example
 from tests.machine.stages import ordered
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 SIGNED = [cmd for cmd, order in COMMANDS.items() if order.signed]
 LONGEST_LINE = 600
 MOMENTS = 1000

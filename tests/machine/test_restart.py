@@ -17,9 +17,9 @@ from controller.journal.verify import verify
 from controller.messages import Outcome, Phase, Role
 from sim.inproc import InprocTable
 from sim.mechanics.settings import Settings
+from tests.machine.tables import Tables
 
 pytestmark = pytest.mark.virtual
-Tables = Callable[..., Any]
 HALF_WAY_S = 0.7
 
 

@@ -25,6 +25,7 @@ from controller.trials.inproc import TABLE_SIGN, Trial, trial
 from sim.mechanics.settings import Settings
 from tests.machine.by_hand import drawn_by_hand, exchanged, match_at, played
 from tests.machine.stages import all_press, opened, ordered, refused
+from tests.machine.transferred_parts import taking
 from tests.match.differences import differences, plain
 from tests.match.table import INTL, timed
 
@@ -86,12 +87,6 @@ async def parts_of(at: Trial) -> list[dict[str, Any]]:
         assert more is not None
         parts.append(more)
     return parts
-
-
-def taking(part: dict[str, Any]) -> dict[str, Any]:
-    """What is said of a part to the other table, by who knows the first one's key."""
-    own = {name: part[name] for name in ("digest", "sig", "part", "parts", "text")}
-    return {**own, "verify": verify_key(TABLE_SIGN).hex()}
 
 
 async def moved(here: Trial, there: Trial, way_s: float = 0.0) -> Reply:

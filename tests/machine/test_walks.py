@@ -8,23 +8,12 @@ from pathlib import Path
 import pytest
 
 from controller.commands import COMMANDS
-from controller.rules.profile import Profile
 from tests.machine.disturber import SAID
-from tests.machine.walk import Walk
-from tests.match.table import BIG_TWO, INTL, B, H, N, from_level, timed, varied
+from tests.machine.walk import PROFILES, Walk
 
-pytestmark = [pytest.mark.virtual, pytest.mark.timeout(7200), pytest.mark.slow]
+pytestmark = [pytest.mark.virtual, pytest.mark.slow]
 
 WALKS = 150
-PROFILES: tuple[Callable[[], Profile], ...] = (
-    lambda: varied(INTL, ending={"method": "deals", "deals": 2}),
-    lambda: timed(INTL, time_s=900),
-    lambda: from_level("Q", INTL),
-    lambda: varied(H, ending={"method": "deals", "deals": 2}),
-    lambda: timed(N, time_s=600),
-    lambda: varied(B, ending={"method": "timed_deals", "deals": 2}),
-    lambda: varied(BIG_TWO),
-)
 
 
 def test_every_command_is_given_by_somebody() -> None:

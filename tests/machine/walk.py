@@ -7,7 +7,7 @@ import asyncio
 import gc
 import random
 from collections import Counter
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from sim.mechanics.truth import Truth
 from tests.crash.lives import SIGNERS, Scene
 from tests.machine.disturber import Disturber
 from tests.machine.sensible import Named, Sensible
+from tests.match.table import BIG_TWO, INTL, B, H, N, from_level, timed, varied
 from tests.matches.watch import leaks
 
 ANSWER_S = 200.0
@@ -44,6 +45,16 @@ TURNED_UP = frozenset({"TurnedUp", "HandsDealt", "Released"})
 """What happens in a match with a card that everybody sees."""
 SILENCE_S = 10.0
 """After so long without a state on the feed its daemon is dead."""
+PROFILES: tuple[Callable[[], Profile], ...] = (
+    lambda: varied(INTL, ending={"method": "deals", "deals": 2}),
+    lambda: timed(INTL, time_s=900),
+    lambda: from_level("Q", INTL),
+    lambda: varied(H, ending={"method": "deals", "deals": 2}),
+    lambda: timed(N, time_s=600),
+    lambda: varied(B, ending={"method": "timed_deals", "deals": 2}),
+    lambda: varied(BIG_TWO),
+)
+"""The rulebooks that are walked through. Each is loaded where it is used."""
 
 
 class BrokenWalk(AssertionError):

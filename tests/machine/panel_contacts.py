@@ -1,0 +1,17 @@
+"""The buttons and lamps of a table in process."""
+
+from controller.trials.inproc import Trial
+from drivers.panel import PanelPins
+from sim.contacts import Contacts
+from sim.pins import ContactsFactory
+
+
+async def at_panel(at: Trial) -> Contacts:
+    """Open the panel of a table, and return its contacts."""
+    contacts = Contacts(at.sim.world)
+
+    async def factory() -> object:
+        return ContactsFactory(contacts)
+
+    await at.machine.front.open(PanelPins(), factory)
+    return contacts

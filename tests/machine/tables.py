@@ -1,0 +1,9 @@
+"""The type of the fixture `table`, which makes tables in process."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+
+from controller.trials.inproc import Trial
+
+Tables = Callable[..., AbstractAsyncContextManager[Trial]]
+"""Faults of the menu, and options of `trial`: `async with table("missing_card") as at`."""
