@@ -97,13 +97,14 @@ def _alerts(state: object) -> set[str]:
     return {alert.name for alert in state.alerts}  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("full", [50, pytest.param(300, marks=pytest.mark.slow)])
 async def test_with_room_the_same_attempt_goes_on_wherever_the_disk_was_full(
-    scale: Callable[[int], int], tmp_path: Path, runtime_dir: Path
+    scale: Callable[[int], int], tmp_path: Path, runtime_dir: Path, full: int
 ) -> None:
-    times = scale(300)
+    times = scale(full)
     chance = random.Random("full")
     for number in range(times):
-        disk = Disk(2 + number * (ENTRIES - 3) // times)
+        disk = Disk(2 + (2 * number + 1) * (ENTRIES - 3) // (2 * times))
         scene = Scene.new(FAULTS, tmp_path / str(number), runtime_dir, seed=number)
         scene.store_type = disk.store()
 

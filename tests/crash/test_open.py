@@ -67,23 +67,17 @@ async def test_the_chief_opens_what_the_power_took_and_it_holds(dark: Path, chie
     assert "sequence" in opening(dark, number, chief).stdout
 
 
-async def test_another_chiefs_key_opens_nothing(dark: Path, tmp_path: Path) -> None:
+async def test_nobody_else_opens_it_and_nothing_else_is_opened(
+    dark: Path, chief: Path, tmp_path: Path
+) -> None:
     other = create_client(tmp_path / "other", "chief", Role.CHIEF).with_suffix(".key_secret")
     said = opening(dark, sealed(dark), other)
     assert said.exit_code == 2
     assert "another chief's key" in said.output
-
-
-async def test_a_referees_key_opens_nothing(dark: Path, tmp_path: Path) -> None:
     referee = create_client(tmp_path / "other", "referee", Role.REFEREE)
     said = opening(dark, sealed(dark), referee.with_suffix(".key_secret"))
     assert said.exit_code == 2
     assert "unsealing key" in said.output
-
-
-async def test_an_attempt_that_was_not_left_to_the_chief_stays_shut(
-    dark: Path, chief: Path
-) -> None:
     said = opening(dark, sealed(dark) + 1, chief)
     assert said.exit_code == 2
     assert "not left to the chief" in said.output

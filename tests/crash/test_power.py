@@ -15,7 +15,7 @@ from tests.crash.deaths import AWAY_S, BEHIND_S, FAULTS
 from tests.crash.lives import Scene
 from tests.crash.people import practice
 
-pytestmark = [pytest.mark.virtual, pytest.mark.slow]
+pytestmark = pytest.mark.virtual
 
 ENTRIES = 102
 """How many entries two deals have: the first with a misdeal before it and a turned-up card."""
@@ -50,6 +50,7 @@ def end_without_power(left: Progress, death: Death) -> tuple[Outcome, list[str]]
     return (Outcome.VOID, ["BOARD_RESET"]) if death.reset else (Outcome.OK, [])
 
 
+@pytest.mark.slow
 async def test_a_power_cut_costs_what_was_not_held_and_hides_nothing(
     scale: Callable[[int], int], tmp_path: Path, runtime_dir: Path
 ) -> None:
