@@ -6,7 +6,6 @@ import random
 from controller.config import CardSet
 from controller.messages import Outcome, Phase, Role, State
 from controller.rules.rulebooks import load_profile
-from controller.trials.at_table import PATIENCE_S
 from controller.trials.foursome import Foursome, Pauses
 from controller.trials.inproc import Trial
 from tests.cheats.changed import Evening
@@ -25,14 +24,13 @@ BRISK = Pauses(load=(2, 3), count=(2, 3), exchange=(1, 2), play=(3, 5), confirm=
 async def begun(at: Trial) -> int:
     """Do what the table asks for until it is cut; return the attempt."""
     await at.until(lambda state: True)
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            machine = at.states[-1].machine
-            if machine.phase is not Phase.COMMITTED:
-                await _looked_after(at)
-            elif (await at.order(Role.TABLE, "cut", n=CUT)).ok:
-                return machine.attempt or 0
-            await asyncio.sleep(A_MOMENT_S)
+    while True:
+        machine = at.states[-1].machine
+        if machine.phase is not Phase.COMMITTED:
+            await _looked_after(at)
+        elif (await at.order(Role.TABLE, "cut", n=CUT)).ok:
+            return machine.attempt or 0
+        await asyncio.sleep(A_MOMENT_S)
 
 
 async def _looked_after(at: Trial) -> None:

@@ -10,8 +10,6 @@ from controller.journal.wire_group import SHUFFLED, WireEvent, groups, pack
 from tests.cheats.changed import said
 from tests.journal.scripted import ScriptedTable, write_journal
 
-pytestmark = pytest.mark.slow
-
 HIDDEN = "a deal was dealt that nobody was told of"
 
 

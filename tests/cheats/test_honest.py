@@ -8,13 +8,17 @@ import pytest
 
 from sim.virtual import VirtualLoop
 from tests.cheats.changed import Evening, said, spend
-from tests.cheats.evenings import EVENINGS
+from tests.cheats.evenings import EVENINGS, THREE_DEALS
 from tests.proof.browser import Browser
 
-pytestmark = pytest.mark.slow
 
-
-@pytest.mark.parametrize("evening", EVENINGS, ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "evening",
+    [
+        pytest.param(each, id=each.name, marks=pytest.mark.slow if each is not THREE_DEALS else ())
+        for each in EVENINGS
+    ],
+)
 def test_an_honest_machine_gives_no_finding(
     evening: Evening, tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from controller.machine.order.match_orders import EVENTS
 from controller.messages import Role
 from controller.signing import sign_document
 from controller.trials.inproc import Trial
-from tests.cheats.changed import VICTIM, Evening, said, spend
+from tests.cheats.changed import VICTIM, Evening, said
 from tests.cheats.evenings import (
     A_LOOK_S,
     A_VOID_BETWEEN,
@@ -26,6 +26,7 @@ from tests.cheats.evenings import (
     THREE_DEALS,
     UNCUT_FIRST,
 )
+from tests.cheats.honest_sessions import HonestSessions
 from tests.cheats.rows import SOMEBODY, Change, Rows, changed, of, order
 from tests.journal.scripted import ScriptedTable, write_journal
 from tests.machine.deals_ahead import deal_one_played
@@ -167,9 +168,9 @@ LIES = (
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name)
 async def test_a_word_that_is_none_is_found(
-    lie: Lie, tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
+    lie: Lie, honest: HonestSessions, tmp_path: Path
 ) -> None:
-    left = await spend(lie.evening, {}, tmp_path, runtime_dir, monkeypatch)
+    left = await honest.spend(lie.evening)
     assert (said(left.journal()), said(left.feed())) == ("", "")
     journal, feed = changed(tmp_path, lie.change)
     assert journal.findings
@@ -178,10 +179,10 @@ async def test_a_word_that_is_none_is_found(
 
 
 async def test_a_word_for_what_is_right_is_no_finding(
-    tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
+    honest: HonestSessions, tmp_path: Path
 ) -> None:
     """The control: the same order, signed by somebody for the attempt that it ended."""
-    await spend(A_VOID_BETWEEN, {}, tmp_path, runtime_dir, monkeypatch)
+    await honest.spend(A_VOID_BETWEEN)
     journal, feed = changed(tmp_path, voided(of=_of_the_void(tmp_path)))
     assert (said(journal), said(feed)) == ("", "")
 

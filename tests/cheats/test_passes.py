@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from controller.journal.wire_group import SHUFFLED
-from tests.cheats.changed import VICTIM, said, spend
+from tests.cheats.changed import VICTIM, said
 from tests.cheats.evenings import THREE_DEALS
+from tests.cheats.honest_sessions import HonestSessions
 from tests.cheats.rows import Change, Rows, changed, of
 
 pytestmark = [pytest.mark.virtual, pytest.mark.slow]
@@ -63,11 +64,10 @@ async def test_passes_that_are_not_those_promised_are_found(
     change: Change,
     found: str,
     on_feed: str,
+    honest: HonestSessions,
     tmp_path: Path,
-    runtime_dir: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    await spend(THREE_DEALS, {}, tmp_path, runtime_dir, monkeypatch)
+    await honest.spend(THREE_DEALS)
     journal, feed = changed(tmp_path, change)
     assert found in said(journal)
     assert on_feed in said(feed)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from controller.messages import Phase, Role
-from controller.trials.at_table import PATIENCE_S
 from controller.trials.foursome import Foursome
 from controller.trials.inproc import Trial
 from tests.cheats import records
@@ -68,8 +67,7 @@ async def _look_and_void(at: Trial) -> None:
 async def _open_a_hand(at: Trial) -> None:
     """Ask for a hand until it may be seen."""
     await at.until(lambda state: state.machine.phase is Phase.RELEASED)
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            if (await at.order(Role.CHIEF, "open_hand", seat="N", reason="asked")).ok:
-                return
-            await asyncio.sleep(A_MOMENT_S)
+    while True:
+        if (await at.order(Role.CHIEF, "open_hand", seat="N", reason="asked")).ok:
+            return
+        await asyncio.sleep(A_MOMENT_S)

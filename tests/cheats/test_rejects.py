@@ -68,7 +68,6 @@ def of_the_feed(log: Path) -> Deals:
     return deals_of(numbered([list(one) for one in faces]), waiting, seats, verdicts)
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("parts", [{}, LYING], ids=["honest", "routing by face"])
 async def test_cards_of_the_tray_lie_where_luck_would_lay_them_or_the_lab_says_so(
     parts: Mapping[str, Any],

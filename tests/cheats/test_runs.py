@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.cheats.changed import VICTIM, Evening, said, spend
+from tests.cheats.changed import VICTIM, Evening, said
 from tests.cheats.evenings import A_VOID_BETWEEN, THREE_DEALS
+from tests.cheats.honest_sessions import HonestSessions
 from tests.cheats.rows import Change, Rows, changed, of
 
 pytestmark = [pytest.mark.virtual, pytest.mark.slow]
@@ -81,9 +82,9 @@ LIES = (
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: lie.name)
 async def test_a_run_that_was_none_is_found(
-    lie: Lie, tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
+    lie: Lie, honest: HonestSessions, tmp_path: Path
 ) -> None:
-    await spend(lie.evening, {}, tmp_path, runtime_dir, monkeypatch)
+    await honest.spend(lie.evening)
     journal, feed = changed(tmp_path, lie.change)
     assert lie.found in said(journal)
     assert journal.findings
@@ -91,9 +92,9 @@ async def test_a_run_that_was_none_is_found(
 
 
 async def test_pins_that_were_lost_before_a_run_was_opened_are_no_finding(
-    tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch
+    honest: HonestSessions, tmp_path: Path
 ) -> None:
-    await spend(THREE_DEALS, {}, tmp_path, runtime_dir, monkeypatch)
+    await honest.spend(THREE_DEALS)
 
     def pins_lost(rows: Rows) -> None:
         lost = {"code": 306, "name": "PANEL_LOST", "evidence": {"found": "no pins"}}
