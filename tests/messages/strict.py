@@ -38,8 +38,12 @@ def _camel(name: str) -> str:
 
 @cache
 def _validator(name: str) -> Draft202012Validator:
-    parts = closed(document()["$defs"])
-    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": parts})
+    return Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _parts()})
+
+
+@cache
+def _parts() -> Any:
+    return closed(document()["$defs"])
 
 
 def closed(schema: Any) -> Any:
