@@ -164,13 +164,13 @@ _BEFORE = {
 
 
 class Row(NamedTuple):
-    """One row of the page. `play` plays it. `first`: this is the first stage of its reason."""
+    """One row of the page. `play` plays it. `first`: this is the first stage of what happens."""
 
     reason: str
     how: str
     stage: str
     play: Callable[[Ground], Awaitable[Seen]]
-    first: bool = True
+    first: bool
 
 
 def rows_to_play() -> Iterator[Row]:
@@ -186,11 +186,13 @@ def rows_to_play() -> Iterator[Row]:
             played = partial(play, trouble=trouble, stage=stage)
             yield Row(trouble.reason, trouble.how, stage, played, first)
     for claim in CLAIMS:
-        for stage in ("held", *AFTER) if claim is CLAIMS[0] else LEAD_DUE:
-            yield Row(CLAIMED, claim.how, stage, partial(claimed, claim=claim, stage=stage))
+        for stage in (stages := ("held", *AFTER) if claim is CLAIMS[0] else LEAD_DUE):
+            played = partial(claimed, claim=claim, stage=stage)
+            yield Row(CLAIMED, claim.how, stage, played, stage == stages[0])
     for how in REDEALS:
-        for stage in AFTER if how == VOID else ("held", *AFTER):
-            yield Row("ORDERED", how, stage, partial(ordered_again, how=how, stage=stage))
+        for stage in (stages := AFTER if how == VOID else ("held", *AFTER)):
+            played = partial(ordered_again, how=how, stage=stage)
+            yield Row("ORDERED", how, stage, played, stage == stages[0])
 
 
 def page() -> str:

@@ -6,6 +6,7 @@ has tributes of West and East, and the machine deals it.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Protocol
 
 from controller.messages import Phase, Reply, Role, State
@@ -90,36 +91,21 @@ async def cut(trial: Trial) -> None:
     await ordered(trial, Role.TABLE, "cut", n=40)
 
 
-async def _due(trial: Trial) -> None:
-    await deal_two_due(trial)
-
-
-async def _committed(trial: Trial) -> None:
-    await deal_two_due(trial)
-    await started(trial)
-
-
 async def _shuffling(trial: Trial) -> None:
-    await _committed(trial)
     await cut(trial)
     await trial.phase(Phase.SHUFFLING)
 
 
 async def _dealing(trial: Trial) -> None:
-    await _committed(trial)
-    await cut(trial)
     await trial.until(lambda state: state.machine.fed >= 30)
 
 
 async def _held(trial: Trial) -> None:
-    await _committed(trial)
-    await cut(trial)
     await trial.phase(Phase.HELD)
     await asyncio.sleep(A_MOMENT_S)
 
 
 async def _count_check(trial: Trial) -> None:
-    await _held(trial)
     await ordered(trial, Role.REFEREE, "release")
     await trial.phase(Phase.RELEASED)
     await trial.take_hands()
@@ -127,25 +113,21 @@ async def _count_check(trial: Trial) -> None:
 
 
 async def _tribute(trial: Trial) -> None:
-    await _count_check(trial)
     await all_press(trial, "NWSE")
     assert at(trial) == "tribute"
 
 
 async def _return(trial: Trial) -> None:
-    await _tribute(trial)
     await all_press(trial, "WE")
     assert at(trial) == "return"
 
 
 async def _play(trial: Trial) -> None:
-    await _return(trial)
     await all_press(trial, "NS")
     assert at(trial) == "play"
 
 
 async def _led(trial: Trial) -> None:
-    await _play(trial)
     match = trial.states[-1].match
     assert match is not None
     assert match.leader is not None
@@ -153,15 +135,14 @@ async def _led(trial: Trial) -> None:
 
 
 async def _result(trial: Trial) -> None:
-    await _led(trial)
     await ordered(trial, Role.REFEREE, "out", seat="N")
     await ordered(trial, Role.REFEREE, "out", seat="S")
     assert at(trial) == "result"
 
 
-STAGES: dict[str, Callable[[Trial], Awaitable[None]]] = {
-    "due": _due,
-    "committed": _committed,
+STEPS: dict[str, Callable[[Trial], Awaitable[None]]] = {
+    "due": deal_two_due,
+    "committed": started,
     "shuffling": _shuffling,
     "dealing": _dealing,
     "held": _held,
@@ -172,6 +153,17 @@ STAGES: dict[str, Callable[[Trial], Awaitable[None]]] = {
     "play, after the first lead": _led,
     "result": _result,
 }
+"""The stages of the second deal, and the step from the one before to each."""
+
+
+async def _bring(stage: str, trial: Trial) -> None:
+    for name, step in STEPS.items():
+        await step(trial)
+        if name == stage:
+            return
+
+
+STAGES = {stage: partial(_bring, stage) for stage in STEPS}
 """How the second deal comes to each stage."""
 
 

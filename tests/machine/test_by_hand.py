@@ -46,7 +46,9 @@ def void(state: State) -> bool:
     return bool(state.fairness) and state.fairness[-1].reveal is not None
 
 
-@pytest.mark.parametrize("profile", GUANDAN)
+@pytest.mark.parametrize(
+    "profile", [GUANDAN[0], *(pytest.param(name, marks=pytest.mark.slow) for name in GUANDAN[1:])]
+)
 async def test_three_deals_by_hand_then_the_machine_again(
     table: Tables, tmp_path: Path, profile: str
 ) -> None:
@@ -105,8 +107,15 @@ async def test_an_attempt_under_way_is_void_with_its_record_open(
     assert verify(tmp_path).findings == []
 
 
-@pytest.mark.parametrize("board", ["dealer", "reader"])
-@pytest.mark.parametrize("stage", [opened, dealing, held])
+@pytest.mark.parametrize(
+    ("stage", "board"),
+    [
+        pytest.param(stage, board, marks=() if (stage, board) in core else pytest.mark.slow)
+        for core in [((dealing, "dealer"), (held, "reader"))]
+        for stage in (opened, dealing, held)
+        for board in ("dealer", "reader")
+    ],
+)
 async def test_a_deal_is_drawn_by_hand_while_a_board_is_gone_and_the_next_when_it_is_back(
     table: Tables, tmp_path: Path, stage: Callable[[Trial], Any], board: str
 ) -> None:

@@ -47,7 +47,10 @@ STAGES: dict[str, Callable[[Trial], Awaitable[None]]] = {
     "dealing": _dealing,
     "held": _held,
 }
-at_any_stage = pytest.mark.parametrize("stage", STAGES)
+SLOW = pytest.mark.slow
+at_any_stage = pytest.mark.parametrize(
+    "stage", [pytest.param(stage, marks=() if stage == "dealing" else SLOW) for stage in STAGES]
+)
 
 
 async def claimed_and_wrong(trial: Trial) -> None:
@@ -88,8 +91,14 @@ def outcome(state: State, attempt: int) -> tuple[Outcome | None, list[str]]:
     return proof.outcome, list(proof.reasons)
 
 
-@at_any_stage
-@pytest.mark.parametrize("what", VOIDS)
+@pytest.mark.parametrize(
+    ("what", "stage"),
+    [
+        pytest.param(what, stage, marks=() if (number + place) % 3 == 0 else SLOW)
+        for number, what in enumerate(VOIDS)
+        for place, stage in enumerate(STAGES)
+    ],
+)
 async def test_hands_dealt_ahead_that_are_needed_no_more_are_void_and_opened(
     table: Tables, tmp_path: Path, stage: str, what: str
 ) -> None:
@@ -107,8 +116,14 @@ async def test_hands_dealt_ahead_that_are_needed_no_more_are_void_and_opened(
     assert verify(tmp_path).findings == []
 
 
-@at_any_stage
-@pytest.mark.parametrize("what", ["a wrong count", "the chief's redeal"])
+@pytest.mark.parametrize(
+    ("what", "stage"),
+    [
+        pytest.param(what, stage, marks=() if stage == core else SLOW)
+        for what, core in (("a wrong count", "held"), ("the chief's redeal", "dealing"))
+        for stage in STAGES
+    ],
+)
 async def test_a_redeal_is_dealt_with_the_other_set_and_the_next_deal_ahead_of_it_with_the_first(
     table: Tables, stage: str, what: str
 ) -> None:

@@ -69,12 +69,13 @@ async def all_dealt(trial: Trial, number: int) -> None:
 # -- a table that is held -----------------------------------------------------
 
 
+@pytest.mark.parametrize("full", [50, pytest.param(400, marks=pytest.mark.slow)])
 async def test_a_hold_stops_the_cards_wherever_they_are_and_none_is_lost_by_it(
-    scale: Callable[[int], int], ground: Ground
+    scale: Callable[[int], int], ground: Ground, full: int
 ) -> None:
     chance = random.Random("holds")
     async with ground.table() as trial:
-        for number in range(1, scale(400) + 1):
+        for number in range(1, scale(full) + 1):
             await trial.phase(Phase.EMPTY)
             await asyncio.sleep(STANDING_S)
             await started(trial)

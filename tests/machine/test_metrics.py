@@ -50,26 +50,23 @@ async def test_a_deal_is_counted_card_by_card(table: Tables) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "name"),
+    ("fault", "names"),
     [
-        ("unreadable:at=5,times=5", ("tray_cards",)),
-        ("unreadable:at=5,times=5", ("misreads",)),
-        ("unreadable:at=5,times=5", ("reads", "unreadable")),
-        ("double_feed:at=30", ("double_feeds",)),
-        ("jam:at=9,place=landing", ("jams", "landing")),
-        ("stall:motor=gate", ("stalls", "gate")),
-        ("missing_card", ("redeals", "COUNT_SHORT")),
-        ("stall:motor=gate", ("voids", "STALL")),
-        ("stall:motor=gate", ("faults", "STALL")),
+        ("unreadable:at=5,times=5", [("tray_cards",), ("misreads",), ("reads", "unreadable")]),
+        ("double_feed:at=30", [("double_feeds",)]),
+        ("jam:at=9,place=landing", [("jams", "landing")]),
+        ("missing_card", [("redeals", "COUNT_SHORT")]),
+        ("stall:motor=gate", [("stalls", "gate"), ("voids", "STALL"), ("faults", "STALL")]),
     ],
 )
 async def test_what_went_wrong_is_counted_by_its_name(
-    table: Tables, fault: str, name: tuple[str, ...]
+    table: Tables, fault: str, names: list[tuple[str, ...]]
 ) -> None:
     async with table(fault) as trial:
         await trial.deal()
         await trial.until(lambda state: state.fairness[-1].outcome is not None)
-        assert values(meter_of(trial).read()).get(name, 0) >= 1
+        seen = values(meter_of(trial).read())
+        assert [name for name in names if seen.get(name, 0) < 1] == []
 
 
 async def test_an_attempt_counts_once_under_the_first_of_its_reasons(table: Tables) -> None:

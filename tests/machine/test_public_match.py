@@ -52,23 +52,6 @@ def accepts(match: Match, kind: type[events.Event], **said: Any) -> bool:
     return not any(isinstance(effect, Refused) for effect in step(match, event)[1])
 
 
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("name", profile_names())
-def test_every_state_of_a_match_goes_over_the_wire_and_back(
-    name: str, scale: Callable[[int], int]
-) -> None:
-    for seed in range(scale(500)):
-        for match in states(name, seed):
-            public = shown(match)
-            raw = msgspec.json.encode(public)
-            assert msgspec.json.decode(raw, type=Public) == public
-            assert public.next_en
-            assert public.next_zh
-            assert public.phase_zh
-            assert len(raw) < MOST_BYTES + 600 * len(public.rulings)
-            _check_cards(match, public)
-
-
 def _check_cards(match: Match, public: Public) -> None:
     """Nothing is named that the table has not seen."""
     if match.phase in BEFORE_RELEASE and not match.by_hand:
@@ -109,16 +92,25 @@ _PRESSES: dict[Phase, Callable[[Match, Any], bool]] = {
 """Whether a seat may do now what the phase waits for."""
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", profile_names())
-def test_who_is_waited_for_is_who_may_act(name: str, scale: Callable[[int], int]) -> None:
+def test_every_state_of_a_match_goes_over_the_wire_and_names_those_who_may_act(
+    name: str, scale: Callable[[int], int]
+) -> None:
     asked = set()
     for seed in range(scale(500)):
         for match in states(name, seed):
+            public = shown(match)
+            raw = msgspec.json.encode(public)
+            assert msgspec.json.decode(raw, type=Public) == public
+            assert public.next_en
+            assert public.next_zh
+            assert public.phase_zh
+            assert len(raw) < MOST_BYTES + 600 * len(public.rulings)
+            _check_cards(match, public)
             if match.phase in _PRESSES:
                 asked.add(match.phase)
                 may = [seat for seat in ALL if _PRESSES[match.phase](match, seat)]
-                assert shown(match).waiting_for == may, (match.phase, match.suspended)
+                assert public.waiting_for == may, (match.phase, match.suspended)
     assert asked >= {Phase.SETUP, Phase.CUT, Phase.HELD, Phase.RESULT, Phase.OVER}
 
 

@@ -68,7 +68,6 @@ def test_why_a_deal_ended_by_itself_is_said_in_words() -> None:
     assert void.notes[-1].zh == "第2副终止不计：更正前副成绩，其后作废"
 
 
-@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", profile_names())
 def test_every_match_has_a_sheet_that_fits_its_page(name: str, scale: Callable[[int], int]) -> None:
     for seed in range(scale(100)):

@@ -1,7 +1,5 @@
 """What a latched fault stops, and what it does not: the phase that people see."""
 
-import pytest
-
 from controller.faults import catalogue
 from controller.machine.alerts import alert
 from controller.machine.state import TableState
@@ -14,10 +12,10 @@ def shown(name: str, phase: Phase, board: str = "") -> Phase:
     return shown_phase(TableState(phase=phase, faults=up), boards_up=True)
 
 
-@pytest.mark.parametrize("name", sorted(STOPS_NOTHING))
-def test_what_only_calls_or_tells_somebody_stops_no_machine(name: str) -> None:
-    assert shown(name, Phase.DEALING) is Phase.DEALING
-    assert name in catalogue()
+def test_what_only_calls_or_tells_somebody_stops_no_machine() -> None:
+    stops = [name for name in STOPS_NOTHING if shown(name, Phase.DEALING) is not Phase.DEALING]
+    assert stops == []
+    assert set(STOPS_NOTHING) <= set(catalogue())
 
 
 def test_any_other_fault_stops_it_but_hands_that_are_safe_stay_so() -> None:

@@ -166,7 +166,13 @@ async def brought_to(at: Trial, stage: str) -> None:
         await ordered(at, REFEREE, "result", order=["N", "S"])
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize(
+    "stage",
+    [
+        pytest.param(stage, marks=() if stage in ("dealing", "tribute") else pytest.mark.slow)
+        for stage in STAGES
+    ],
+)
 async def test_a_match_goes_on_at_another_table_as_it_left(hall: Hall, stage: str) -> None:
     rules = timed(INTL)
     here, there = [await hall.table(name, profile=rules) for name in ("T01", "T02")]
