@@ -186,11 +186,13 @@ def rows_to_play() -> Iterator[Row]:
             played = partial(play, trouble=trouble, stage=stage)
             yield Row(trouble.reason, trouble.how, stage, played, first)
     for claim in CLAIMS:
-        for stage in (stages := ("held", *AFTER) if claim is CLAIMS[0] else LEAD_DUE):
+        stages: tuple[str, ...] = ("held", *AFTER) if claim is CLAIMS[0] else LEAD_DUE
+        for stage in stages:
             played = partial(claimed, claim=claim, stage=stage)
             yield Row(CLAIMED, claim.how, stage, played, stage == stages[0])
     for how in REDEALS:
-        for stage in (stages := AFTER if how == VOID else ("held", *AFTER)):
+        stages = AFTER if how == VOID else ("held", *AFTER)
+        for stage in stages:
             played = partial(ordered_again, how=how, stage=stage)
             yield Row("ORDERED", how, stage, played, stage == stages[0])
 
