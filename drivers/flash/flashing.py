@@ -17,7 +17,7 @@ from drivers.flash.errors import FellBack, FlashError, NoBoard, Unwilling, Wrong
 from drivers.flash.greeting import Greeting
 from drivers.flash.image import Image
 from drivers.flash.prompt import Progress, Prompt
-from drivers.flash.slots import Place, Slot
+from drivers.flash.slots import Slot
 from drivers.identity import Welcome
 from drivers.link.frames import Configure, Service
 
@@ -56,7 +56,7 @@ class Shell(Protocol):
         """Return a session's number that nobody used: 1 … 2³²−1."""
 
 
-def write(prompt: Prompt, image: Image, place: Place, progress: Progress) -> None:
+def write(prompt: Prompt, image: Image, place: Slot, progress: Progress) -> None:
     """Write the files of a firmware, over whatever lies in its place."""
     for folder in place.folders():
         prompt.make_folder(folder)
@@ -64,17 +64,9 @@ def write(prompt: Prompt, image: Image, place: Place, progress: Progress) -> Non
         prompt.write(place.path(name), image.files[name], progress)
 
 
-def differing(prompt: Prompt, image: Image, place: Place) -> list[str]:
+def differing(prompt: Prompt, image: Image, place: Slot) -> list[str]:
     """Return the names of the files that are not on the board as they should be."""
     return [name for name, digest in image.digests() if prompt.digest(place.path(name)) != digest]
-
-
-def forget(prompt: Prompt, image: Image, place: Place) -> None:
-    """Remove a firmware from its place."""
-    for name in sorted(image.files):
-        prompt.remove(place.path(name))
-    for folder in place.folders()[:1]:
-        prompt.remove_folder(folder)
 
 
 class Flasher:

@@ -5,7 +5,6 @@ mpremote is an extra (`pip install 'dealtable[pi]'`), imported when a port is op
 
 import contextlib
 import io
-import select
 import termios
 from collections.abc import Callable, Iterator
 from types import TracebackType
@@ -15,7 +14,8 @@ import serial
 
 from drivers.flash.errors import FlashError, NoBoard
 
-BURST_S = 0.002
+CHUNK_BYTES = 2048
+"""How much of a file one command carries."""
 ENTER_S = 5
 """How long a prompt may take to answer."""
 Progress = Callable[[int], None]
@@ -24,12 +24,8 @@ Progress = Callable[[int], None]
 class Prompt:
     """The raw prompt at `path`; a context. Raises NoBoard, or FlashError where the line fails."""
 
-    def __init__(
-        self, path: str, baud: int = 115_200, chunk: int = 2048, burst: int | None = None
-    ) -> None:
-        """`chunk`: bytes of a file that one command carries; `burst`: so many bytes are written
-        at once, and the next BURST_S later, for a board that loses what it has no room for."""
-        self.path, self._baud, self._chunk, self._burst = path, baud, chunk, burst
+    def __init__(self, path: str, baud: int = 115_200) -> None:
+        self.path, self._baud = path, baud
         self._transport: Any = None
 
     def __enter__(self) -> Self:
@@ -44,8 +40,6 @@ class Prompt:
         self._error = TransportError
         with self._talk(NoBoard):
             self._transport = SerialTransport(self.path, baudrate=self._baud, timeout=ENTER_S)
-            if self._burst is not None:
-                self._transport.serial = _Slowly(self._transport.serial, self._burst)
             self._transport.enter_raw_repl(soft_reset=False, timeout_overall=ENTER_S)
         return self
 
@@ -81,7 +75,7 @@ class Prompt:
         if not self.exists(path):
             return None
         with self._talk():
-            return bytes(self._transport.fs_readfile(path, chunk_size=self._chunk))
+            return bytes(self._transport.fs_readfile(path, chunk_size=CHUNK_BYTES))
 
     def write(self, path: str, content: bytes, progress: Progress = lambda _: None) -> None:
         """Write a file; `progress` gets how many bytes more are written."""
@@ -94,7 +88,7 @@ class Prompt:
 
         with self._talk():
             self._transport.fs_writefile(
-                path, content, chunk_size=self._chunk, progress_callback=told
+                path, content, chunk_size=CHUNK_BYTES, progress_callback=told
             )
 
     def replace(self, path: str, content: bytes) -> None:
@@ -107,7 +101,7 @@ class Prompt:
         if not self.exists(path):
             return None
         with self._talk():
-            return bytes(self._transport.fs_hashfile(path, "sha256", chunk_size=self._chunk))
+            return bytes(self._transport.fs_hashfile(path, "sha256", chunk_size=CHUNK_BYTES))
 
     def remove(self, path: str) -> None:
         """Remove a file, or an empty folder; nothing where it is not."""
@@ -148,20 +142,3 @@ class Prompt:
             if kind is NoBoard:
                 why = f"no MicroPython prompt answers ({why})"
             raise kind(f"port {self.path}: {why}") from error
-
-
-class _Slowly:
-    """A port that is written to in small pieces; everything else is the port's."""
-
-    def __init__(self, port: serial.Serial, burst: int) -> None:
-        self._port, self._burst = port, burst
-
-    def write(self, data: bytes) -> int:
-        for at in range(0, len(data), self._burst):
-            self._port.write(data[at : at + self._burst])
-            self._port.flush()
-            select.select((), (), (), BURST_S)
-        return len(data)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._port, name)

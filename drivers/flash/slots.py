@@ -1,18 +1,6 @@
 """Where a firmware's files lie on a chip: in one of two folders, beside the other one."""
 
-from typing import Protocol
-
 from drivers.flash.chip.main import SLOTS
-
-
-class Place(Protocol):
-    """A place for one firmware on a board."""
-
-    def path(self, name: str) -> str:
-        """Return where the file of that name lies."""
-
-    def folders(self) -> tuple[str, ...]:
-        """Return the folders that must be there, the outer ones first."""
 
 
 class Slot:
@@ -34,18 +22,3 @@ class Slot:
         """Return the other one."""
         first, second = SLOTS
         return Slot(second if self.name == first else first)
-
-
-class Flat:
-    """Names with a prefix, on a board whose file system has no folders."""
-
-    def __init__(self, prefix: str) -> None:
-        self._prefix = prefix
-
-    def path(self, name: str) -> str:
-        """Return where the file of that name lies."""
-        return f"{self._prefix}_{name}"
-
-    def folders(self) -> tuple[str, ...]:
-        """Return none."""
-        return ()
