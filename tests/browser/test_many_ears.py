@@ -22,8 +22,8 @@ from tests.browser.people import SOON_MS
 from tests.browser.said import Said
 from tests.browser.test_many_tabs import HIDES, LEFT_S, SEEN
 from tests.console.fake import PIN, Scripted, stamp
-from tests.console.until import until
 from tests.console.web import served, standing
+from tests.waiting import until
 
 pytestmark = ONE_LOOP
 

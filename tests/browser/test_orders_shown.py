@@ -17,7 +17,7 @@ from tests.browser.people import SOON_MS
 from tests.browser.said import Said
 from tests.browser.test_hall_pages import hall as hall
 from tests.console.fake import ScriptedLine
-from tests.console.until import until
+from tests.waiting import until
 
 pytestmark = ONE_LOOP
 

@@ -14,10 +14,10 @@ from tests.browser.halls import Hall
 from tests.browser.test_hall_pages import hall as hall
 from tests.browser.test_orders_shown import Answers
 from tests.browser.test_orders_shown import answers as answers
+from tests.console.carried_penalties import drawn, keep
+from tests.console.draw_files import FIRST, SECOND, a_file
 from tests.console.papers import a_sheet
-from tests.console.test_carried import drawn, keep
-from tests.console.test_draw_view import FIRST, SECOND, a_file
-from tests.console.test_hardware_view import behind
+from tests.console.states import behind
 from tests.match.table import Table
 
 pytestmark = ONE_LOOP

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.said import Said, read, spoken
-from tests.console.test_words import WORDS, taught
+from tests.console.word_files import WORDS, taught
 
 
 @pytest.mark.parametrize("path", WORDS, ids=lambda path: path.stem)

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, create_engine, text
+from sqlalchemy import Engine
 
 from controller.console.store.archive import open_engine
-from tests.console.postgres import Cluster, cluster
+from tests.console.postgres import Cluster, cluster, new_database
 
 NewStore = Callable[[], str]
 
@@ -40,12 +40,3 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
     engine = open_engine(f"sqlite:///{tmp_path / 'console.db'}")
     yield engine
     engine.dispose()
-
-
-def new_database(running: Cluster, name: str) -> str:
-    """Make an empty database in a cluster; return its URL."""
-    server = create_engine(running.url, isolation_level="AUTOCOMMIT")
-    with server.connect() as base:
-        base.execute(text(f"CREATE DATABASE {name}"))
-    server.dispose()
-    return running.url.replace("/postgres?", f"/{name}?")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from controller.cli.ending import with_parent
 
@@ -103,6 +104,15 @@ def cluster() -> Iterator[Cluster]:
             made.stop()
     finally:
         shutil.rmtree(folder)
+
+
+def new_database(running: Cluster, name: str) -> str:
+    """Make an empty database in a cluster; return its URL."""
+    server = create_engine(running.url, isolation_level="AUTOCOMMIT")
+    with server.connect() as base:
+        base.execute(text(f"CREATE DATABASE {name}"))
+    server.dispose()
+    return running.url.replace("/postgres?", f"/{name}?")
 
 
 def _ordinary_user() -> dict[str, int]:

@@ -9,6 +9,7 @@ import msgspec
 from controller.messages import State
 
 ROOT = Path(__file__).parents[2]
+FIRMWARE = {"version": "1.0.0", "hash": "ab" * 8}
 _EXAMPLE = re.compile(r"<!-- example: state -->\n```json\n(.*?)```", re.DOTALL)
 
 
@@ -35,3 +36,12 @@ def alert(name: str, since: str = "2027-01-01T00:00:10.000+00:00") -> dict[str, 
 def call(reason: str, since: str = "2027-01-01T00:00:10.000+00:00", **more: Any) -> dict[str, Any]:
     """Return a call as JSON has it."""
     return {"seat": None, "reason": reason, "since": since} | more
+
+
+def behind(dealer: str | None, reader: str | None, trigger: str | None) -> dict[str, Any]:
+    """Return boards with these HALs as a state has them; None for a board that is not there."""
+    boards = {"dealer": dealer, "reader": reader}
+    told: dict[str, Any] = {
+        name: None if hal is None else FIRMWARE | {"hal": hal} for name, hal in boards.items()
+    }
+    return told | {"trigger": trigger}

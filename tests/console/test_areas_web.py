@@ -21,8 +21,8 @@ from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
 from controller.messages import Command, Reply, Role
 from tests.console.fake import Scripted, ScriptedLine, now
-from tests.console.until import until
 from tests.console.web import logged_in, refused, standing
+from tests.waiting import until
 
 Sent = list[tuple[str, Command]]
 

@@ -1,40 +1,25 @@
 """The penalties that pairs carry into a match that is laid out: what was published of them."""
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from httpx import AsyncClient
 
 from controller.console.console import Console
-from controller.console.store.archive import Archive, Kept, open_engine
+from controller.console.store.archive import Archive, open_engine
 from controller.console.store.rulings import Rulings
 from controller.console.view.carried import MOST, carried
 from controller.match import events
-from controller.match.reducer import match_of
 from controller.match.transfer import shifted
 from controller.messages import Event, Role
 from controller.rules.penalties.records import Entry
-from tests.console.test_cases import brought, entries
-from tests.console.test_draw_routes import Lines, laid_out, sent
-from tests.console.test_draw_routes import at as at
-from tests.console.test_draw_routes import referee as referee
-from tests.console.test_draw_view import FIRST, SECOND, a_file
+from tests.console.carried_penalties import EAST_WEST, MINE, PAIRS, a_match, drawn, keep
+from tests.console.draw_desk import Lines, laid_out, sent
+from tests.console.draw_desk import at as at
+from tests.console.draw_desk import referee as referee
+from tests.console.draw_files import FIRST, SECOND, a_file
+from tests.console.match_entries import brought, entries
 from tests.console.web import refused
-from tests.match.people import meeting
-from tests.match.table import Table
-
-MINE = meeting()
-"""The match in which all of this was ruled."""
-PAIRS = {pair.id for pair in MINE.pairs.values()}
-_EAST_WEST = MINE.pairs["EW"].id
-
-
-def a_match(**changes: Any) -> Table:
-    """A match in its first deal."""
-    table = Table()
-    table.state = match_of(table.profile, msgspec.structs.replace(MINE, **changes))
-    return table.started().in_play()
 
 
 def at_time(told: list[Event], time: str) -> list[Event]:
@@ -50,8 +35,8 @@ def test_what_was_ruled_goes_along_and_what_was_overturned_or_left_open_does_not
     table.does(events.RulingRejected, id="R3", by="Chen", role=Role.CHIEF)
     found = carried([entries(table)], PAIRS)
     assert said(found) == [
-        (MINE.match_id, _EAST_WEST, "violation"),
-        (MINE.match_id, _EAST_WEST, "warning"),
+        (MINE.match_id, EAST_WEST, "violation"),
+        (MINE.match_id, EAST_WEST, "warning"),
     ]
     assert carried([entries(table)], {"another pair"}) == ()
 
@@ -84,12 +69,6 @@ def test_the_newest_go_along_where_there_are_more_than_an_order_has_room_for() -
     assert [entry.deal for entry in found] == list(range(5, MOST + 5))
 
 
-def keep(archive: Archive, table: str, told: list[Event]) -> None:
-    """Keep entries as a table published them, in their order."""
-    rows = [msgspec.structs.replace(event, table=table) for event in told]
-    archive.keep([Kept(event, msgspec.json.encode(event)) for event in rows])
-
-
 def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/console.db")
     archive = Archive(engine)
@@ -102,16 +81,6 @@ def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path)
     (found,) = Rulings(engine).of(MINE.event, PAIRS)
     assert [event.kind for event in found] == ["meeting", "match", "match"]
     assert carried([found], PAIRS) == carried([entries(mine)], PAIRS)
-
-
-def drawn() -> list[Event]:
-    """An earlier match of the pairs that the draw has, with a violation of its East-West pair."""
-    pairs = {
-        "NS": msgspec.structs.replace(MINE.pairs["NS"], id="101"),
-        "EW": msgspec.structs.replace(MINE.pairs["EW"], id="102"),
-    }
-    match = a_match(match_id="R1-M9", pairs=pairs)
-    return entries(match.ruled("EW", "violation"))
 
 
 async def test_a_draw_shows_and_sends_what_its_pairs_bring_along(

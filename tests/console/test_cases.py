@@ -1,6 +1,5 @@
 """The rulings of a match out of its public entries, as the match itself has them."""
 
-import itertools
 import random
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 from controller.console.view.case_words import case_views
 from controller.console.view.cases import docket
 from controller.console.view.counters import counters
-from controller.machine.order.match_desk import meeting_data
 from controller.machine.play import Play
 from controller.machine.public.match import public_match
 from controller.machine.public.ruling import told
@@ -19,36 +17,12 @@ from controller.match.desk import legal_proposals
 from controller.match.events import MatchEvent, data_of
 from controller.match.reducer import match_of, step
 from controller.match.state import GuandanMatch
-from controller.messages import Event, Match, Role
-from controller.rules.penalties.records import Entry, Incident
+from controller.messages import Match, Role
 from controller.rules.rulebooks import load_guandan
 from controller.words import Words
+from tests.console.match_entries import brought, entries, entry
 from tests.match.people import People, charge_of, meeting
 from tests.match.table import GUANDAN, INTL, N, Table
-
-_NUMBERS = itertools.count(1)
-
-
-def entry(kind: str, data: dict[str, Any]) -> Event:
-    return Event(
-        table="T01",
-        boot="b",
-        n=next(_NUMBERS),
-        time="2027-01-01T00:00:00.000+00:00",
-        simulated=True,
-        kind=kind,
-        deal=1,
-        attempt=1,
-        data=data,
-        prev="00" * 32,
-        head="00" * 32,
-    )
-
-
-def entries(table: Table, record: tuple[Entry, ...] = ()) -> list[Event]:
-    """What a table publishes of a match."""
-    laid_out = meeting_data(table.profile, table.state.meeting, record)
-    return [entry("meeting", dict(laid_out)), *(entry("match", data_of(e)) for e in table.happened)]
 
 
 def shown(table: Table) -> Match:
@@ -61,13 +35,6 @@ def shown(table: Table) -> Match:
         leader=None,
         turned_up=None,
     )
-
-
-def brought(table: Table, seat: Any = "E", **changes: Any) -> Entry:
-    charge = charge_of(table.state, seat, "disturbance")
-    said = {name: getattr(charge, name) for name in Incident.__struct_fields__}
-    fields: dict[str, Any] = said | {"match": "M0", "penalty": "warning", "article": "A15.3.1"}
-    return Entry(**fields | changes)
 
 
 @pytest.mark.parametrize("profile", GUANDAN)

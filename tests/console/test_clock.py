@@ -18,7 +18,7 @@ from controller.console.store.takes import KeptTakes
 from controller.console.takes import Takes
 from controller.messages import Role
 from tests.console.fake import QUICK, now
-from tests.console.test_hall import Tables, parts
+from tests.console.timed_tables import Tables, parts
 
 pytestmark = pytest.mark.virtual
 

@@ -1,7 +1,5 @@
 """A draw in a file: read as a spreadsheet writes it, or told what is wrong, line by line."""
 
-import csv
-import io
 from typing import Any
 
 import msgspec
@@ -11,22 +9,9 @@ from hypothesis import strategies as st
 
 from controller.console.view.draw import MOST_FAULTS, Draw, preview, read_draw
 from controller.console.view.draw_file import COLUMNS, MOST_BYTES, MOST_ROWS, example
+from tests.console.draw_files import FIRST, HEADS, SECOND, a_file, changed
 
 TABLES = ("T01", "T02", "T03", "T10", "左台")
-HEADS = [column.zh for column in COLUMNS.values()]
-FIRST = ["1", "1", "1", "积分编排", "101", "梅队", "李娜", "吴军", "102", "竹队", "徐敏", "何宇"]
-SECOND = ["2", "1", "2", "积分编排", "103", "松队", "孙山", "赵燕", "104", "兰队", "钱进", "周平"]
-
-
-def a_file(*rows: list[str], heads: list[str] | None = None, encoding: str = "utf-8-sig") -> bytes:
-    out = io.StringIO(newline="")
-    csv.writer(out).writerows([heads or HEADS[:12], *rows])
-    return out.getvalue().encode(encoding)
-
-
-def changed(row: list[str], **cells: str) -> list[str]:
-    keys = list(COLUMNS)
-    return [cells.get(key, cell) for key, cell in zip(keys, row, strict=False)]
 
 
 def read(*rows: list[str], **more: Any) -> Draw:

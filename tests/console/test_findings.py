@@ -20,8 +20,8 @@ from controller.console.view.chief import ChiefView
 from controller.heads import KeptHead
 from controller.release import Manifest, encode, signature
 from tests.console.fake import Scripted, an_event, now
-from tests.console.until import until
 from tests.console.web import listening, served, standing, visitor
+from tests.waiting import until
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The hall's parts: what time alone changes, who goes where, tables that come and go."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,45 +12,18 @@ import pytest
 from controller.console.config import TableLine
 from controller.console.hall import Hall, OfAll
 from controller.console.seen import Seen
-from controller.console.standing import SILENT_MS, Contact, Heard
+from controller.console.standing import SILENT_MS
 from controller.console.store.archive import open_engine
 from controller.console.store.takes import KeptTakes
 from controller.console.takes import Takes
 from controller.console.view.reasons import UNDEALT_MS
-from controller.console.view.waits import UNTAKEN_MS, since_epoch_ms
+from controller.console.view.waits import UNTAKEN_MS
 from controller.messages import Role
-from tests.console.fake import Scripted, now
-from tests.console.states import call, state
+from tests.console.fake import now
+from tests.console.states import call
+from tests.console.timed_tables import AT, Tables, clock_ms, parts
 
 pytestmark = pytest.mark.virtual
-
-AT = "2027-01-01T00:00:10.000+00:00"
-AT_MS = since_epoch_ms(AT)
-
-
-def clock_ms() -> int:
-    """The console's clock: the loop's, from the moment of the call on."""
-    return AT_MS + int(asyncio.get_running_loop().time() * 1000)
-
-
-class Tables(Scripted):
-    """Tables that are heard when a test says so."""
-
-    def __init__(self) -> None:
-        super().__init__(0)
-
-    def begin(self, table: str) -> None:
-        self._seen[table] = Seen(table=table, area="A", heard=Heard(contact_ms=clock_ms()))
-
-    def hear(self, table: str, **changes: Any) -> None:
-        said = state(table=table, **changes)
-        heard = Heard(
-            contact=Contact.OPEN, contact_ms=AT_MS, heard_ms=clock_ms(), news_ms=clock_ms()
-        )
-        seen = Seen(table=table, area="A", state=said, body=msgspec.json.encode(said), heard=heard)
-        self._seen[table] = seen
-        for told in self._changed[:]:
-            told(table)
 
 
 @pytest.fixture
@@ -78,12 +50,6 @@ async def hall(tables: Tables, takes: Takes) -> AsyncIterator[Hall]:
     hall.start()
     yield hall
     await hall.close()
-
-
-def parts(hall: Hall, role: Role = Role.REFEREE) -> dict[str, Any]:
-    """What a page of this role knows that comes now."""
-    _, found = hall.shown(role).since(0)
-    return {name: json.loads(body) for name, body in found.items() if body is not None}
 
 
 async def test_a_table_that_says_nothing_grows_silent_by_itself(hall: Hall, tables: Tables) -> None:

@@ -2,27 +2,17 @@
 
 import re
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import get_args, get_type_hints
 
 import msgspec
 import pytest
 
 from controller.console.view.hardware import Hardware, hardware
 from controller.messages import Boards, StandingBoard, Trigger
-from tests.console.states import state
+from tests.console.states import behind, state
 from tests.console.web import logged_in, standing
 
 HALS = get_args(get_type_hints(StandingBoard)["hal"])
-FIRMWARE = {"version": "1.0.0", "hash": "ab" * 8}
-
-
-def behind(dealer: str | None, reader: str | None, trigger: str | None) -> dict[str, Any]:
-    """Return boards as a state has them."""
-    boards = {"dealer": dealer, "reader": reader}
-    told: dict[str, Any] = {
-        name: None if hal is None else FIRMWARE | {"hal": hal} for name, hal in boards.items()
-    }
-    return told | {"trigger": trigger}
 
 
 def told(dealer: str | None, reader: str | None, trigger: str | None) -> Hardware:

@@ -12,8 +12,8 @@ from controller.console.console import Console
 from controller.console.lookers import MOST_BEFORE, MOST_BEHIND, MOST_PAGES, Lookers
 from controller.console.rings import KEPT_S, MOST_NEWS, Rings
 from controller.messages import Role
-from tests.console.until import until
 from tests.console.web import Events, listening, logged_in, served, standing, visitor
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 

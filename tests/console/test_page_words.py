@@ -9,7 +9,7 @@ import pytest
 
 from controller.words import REASONS
 from tests.console.modules import Page
-from tests.console.test_words import STATIC, WORDS, taught
+from tests.console.word_files import STATIC, WORDS, taught
 
 STOP = {
     "since_ms": 1_000_000,

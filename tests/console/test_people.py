@@ -30,8 +30,8 @@ from controller.console.people import (
 from controller.console.store.archive import open_engine
 from controller.console.store.tables import SESSIONS
 from controller.messages import Role
+from tests.console.fake import QUICK
 
-QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 LI = Person(name="Li Na", role=Role.REFEREE, language="zh")
 
 

@@ -22,9 +22,8 @@ from controller.console.store import writer
 from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Orders
 from controller.messages import Role
-from tests.console.conftest import new_database
 from tests.console.fake import PIN, Scripted
-from tests.console.postgres import Cluster
+from tests.console.postgres import Cluster, new_database
 from tests.console.web import listening, refused, served, standing, visitor
 
 AWAY = StoreStanding(away_since_ms=1_800_000_000_000, why="no such disk", waiting=7, refused=2)

@@ -20,8 +20,8 @@ from controller.console.shown import Shown, stream
 from controller.console.store.archive import StoreError
 from controller.messages import Event, Reply, Role, State
 from tests.console.fake import Scripted
-from tests.console.until import until
 from tests.console.web import Events, listening, served, standing, visitor
+from tests.waiting import until
 
 REF = Person(name="ref", role=Role.REFEREE)
 HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}

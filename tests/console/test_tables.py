@@ -20,11 +20,10 @@ from controller.console.store.archive import Archive, open_engine
 from controller.console.store.aside import Aside
 from controller.console.tables import Tables
 from controller.trials.feeds import SimFeed, Template
-from tests.console.conftest import new_database
 from tests.console.journal import Journal
-from tests.console.postgres import Cluster
+from tests.console.postgres import Cluster, new_database
 from tests.console.states import state
-from tests.console.until import until
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 

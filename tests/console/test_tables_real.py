@@ -23,7 +23,7 @@ from controller.messages import Role
 from controller.roster import KEYS, SIGN_FILE, Certificate, read_sign_file
 from tests.console.real_table import RealTable
 from tests.console.states import state
-from tests.console.until import until
+from tests.waiting import until
 
 Open = Callable[..., AbstractAsyncContextManager[Tables]]
 

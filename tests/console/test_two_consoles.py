@@ -7,21 +7,21 @@ from itertools import count
 import pytest
 from sqlalchemy import Engine, func, insert, select, text, update
 
-from controller.console.people import SESSION_MS, NotAllowed, People
+from controller.console.people import SESSION_MS, NotAllowed, People, Person
 from controller.console.store.archive import StoreError, open_engine
 from controller.console.store.aside import Aside
 from controller.console.store.orders import Given, Orders
 from controller.console.store.tables import ORDERS, PEOPLE, SESSIONS
 from controller.messages import Command, Role
-from tests.console.conftest import new_database
-from tests.console.postgres import Cluster
-from tests.console.test_people import LI, QUICK
-from tests.console.until import until
+from tests.console.fake import QUICK
+from tests.console.postgres import Cluster, new_database
+from tests.waiting import until
 
 pytestmark = pytest.mark.postgres
 
 _numbers = count(1)
 NOW_MS = 1_000_000
+LI = Person(name="Li Na", role=Role.REFEREE, language="zh")
 
 
 @pytest.fixture

@@ -1,21 +1,18 @@
 """The words of the console's pages: each is there in both languages, and none is left over."""
 
-import json
 import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from py_mini_racer import MiniRacer
 
 from controller.rules.seat_words import SIDES
 from controller.words import ROLES
+from tests.console.word_files import STATIC, WORDS, taught
 
 ROOT = Path(__file__).parents[2] / "controller" / "console"
-STATIC = ROOT / "static"
 PAGES = sorted((ROOT / "pages").glob("*.html"))
-WORDS = sorted((STATIC / "words").glob("*.mjs"))
 COMMON = STATIC / "words" / "common.mjs"
 
 _IMPORT = re.compile(r"""(?:from|import)\s*\(?\s*["'](\.[^"']+\.mjs)["']""")
@@ -26,16 +23,6 @@ _SCRIPT = re.compile(r"""<script[^>]*\bsrc="/static/([^"]+\.mjs)\"""")
 _DRESSED = re.compile(r"""data-say(?:-label|-hint)?="([^"]+)\"""")
 _CHINESE = re.compile(r"""(["'`])(?:(?!\1).)*[\u3000-\u9fff\uff00-\uffef](?:(?!\1).)*\1""")
 _COMMENT = re.compile(r"^\s*(?://|\*|/\*).*$", re.MULTILINE)
-
-
-@cache
-def taught(path: Path) -> dict[str, list[str]]:
-    """Return the words of a file as the browser has them: {key: [zh, en]}."""
-    script = path.read_text(encoding="utf-8").replace("export default", "const words =")
-    words: dict[str, list[str]] = json.loads(
-        str(MiniRacer().eval(f"{script};JSON.stringify(words)"))
-    )
-    return words
 
 
 @cache

@@ -14,7 +14,7 @@ from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreEr
 from controller.console.store.aside import Aside
 from controller.console.store.writer import Writer
 from tests.console.journal import Journal
-from tests.console.until import until
+from tests.waiting import until
 
 
 class Disk(Archive):

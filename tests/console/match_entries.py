@@ -1,0 +1,44 @@
+"""The public journal entries of a match."""
+
+import itertools
+from typing import Any
+
+from controller.machine.order.match_desk import meeting_data
+from controller.match.events import data_of
+from controller.messages import Event
+from controller.rules.penalties.records import Entry, Incident
+from tests.match.people import charge_of
+from tests.match.table import Table
+
+_NUMBERS = itertools.count(1)
+
+
+def entry(kind: str, data: dict[str, Any]) -> Event:
+    """Return one public entry of table T01."""
+    return Event(
+        table="T01",
+        boot="b",
+        n=next(_NUMBERS),
+        time="2027-01-01T00:00:00.000+00:00",
+        simulated=True,
+        kind=kind,
+        deal=1,
+        attempt=1,
+        data=data,
+        prev="00" * 32,
+        head="00" * 32,
+    )
+
+
+def entries(table: Table, record: tuple[Entry, ...] = ()) -> list[Event]:
+    """Return the entries that a table publishes for a match."""
+    laid_out = meeting_data(table.profile, table.state.meeting, record)
+    return [entry("meeting", dict(laid_out)), *(entry("match", data_of(e)) for e in table.happened)]
+
+
+def brought(table: Table, seat: Any = "E", **changes: Any) -> Entry:
+    """Return a penalty from an earlier match that a pair brings along."""
+    charge = charge_of(table.state, seat, "disturbance")
+    said = {name: getattr(charge, name) for name in Incident.__struct_fields__}
+    fields: dict[str, Any] = said | {"match": "M0", "penalty": "warning", "article": "A15.3.1"}
+    return Entry(**fields | changes)

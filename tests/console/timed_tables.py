@@ -1,0 +1,51 @@
+"""Tables of a hall in virtual time, which are heard when a test says so."""
+
+import asyncio
+import json
+from typing import Any
+
+import msgspec
+
+from controller.console.hall import Hall
+from controller.console.seen import Seen
+from controller.console.standing import Contact, Heard
+from controller.console.view.waits import since_epoch_ms
+from controller.messages import Role
+from tests.console.fake import Scripted
+from tests.console.states import state
+
+AT = "2027-01-01T00:00:10.000+00:00"
+AT_MS = since_epoch_ms(AT)
+
+
+def clock_ms() -> int:
+    """Return the time of the console's clock: AT, plus the time of the loop."""
+    return AT_MS + int(asyncio.get_running_loop().time() * 1000)
+
+
+class Tables(Scripted):
+    """Tables that are heard when a test says so."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def begin(self, table: str) -> None:
+        """Add a table of which nothing was heard."""
+        self._seen[table] = Seen(table=table, area="A", heard=Heard(contact_ms=clock_ms()))
+
+    def hear(self, table: str, **changes: Any) -> None:
+        """Publish a state of a table."""
+        said = state(table=table, **changes)
+        heard = Heard(
+            contact=Contact.OPEN, contact_ms=AT_MS, heard_ms=clock_ms(), news_ms=clock_ms()
+        )
+        seen = Seen(table=table, area="A", state=said, body=msgspec.json.encode(said), heard=heard)
+        self._seen[table] = seen
+        for told in self._changed[:]:
+            told(table)
+
+
+def parts(hall: Hall, role: Role = Role.REFEREE) -> dict[str, Any]:
+    """Return what a page of this role shows that is opened now."""
+    _, found = hall.shown(role).since(0)
+    return {name: json.loads(body) for name, body in found.items() if body is not None}
