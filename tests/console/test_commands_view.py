@@ -9,27 +9,28 @@ from controller.console.view.called_arguments import ARGUMENTS
 from controller.console.view.commands import Argument, commands
 from controller.messages import Role
 
-EVERY = sorted(COMMANDS)
-
 
 def argument(cmd: str, name: str) -> Argument:
     (found,) = [one for one in commands()[cmd].args if one.name == name]
     return found
 
 
-@pytest.mark.parametrize("cmd", EVERY)
-def test_every_command_has_its_roles_its_words_and_all_its_arguments(cmd: str) -> None:
-    view, order = commands()[cmd], COMMANDS[cmd]
-    assert set(view.roles) == order.roles
-    assert (view.signed, view.bound) == (order.signed, order.bound)
-    assert cmd in CALLED
-    assert any(char > "\u2fff" for char in view.does_zh)
-    assert not any(char > "\u2fff" for char in view.does_en + view.label_en)
-    fields = {field.encode_name: field for field in msgspec.structs.fields(order.args)}
-    assert {one.name for one in view.args} == fields.keys() <= ARGUMENTS.keys()
-    for one in view.args:
-        assert one.required == fields[one.name].required
-        assert (one.kind == "choice") == (one.choices is not None)
+def test_every_command_has_its_roles_its_words_and_all_its_arguments(
+    subtests: pytest.Subtests,
+) -> None:
+    for cmd in sorted(COMMANDS):
+        with subtests.test(cmd=cmd):
+            view, order = commands()[cmd], COMMANDS[cmd]
+            assert set(view.roles) == order.roles
+            assert (view.signed, view.bound) == (order.signed, order.bound)
+            assert cmd in CALLED
+            assert any(char > "\u2fff" for char in view.does_zh)
+            assert not any(char > "\u2fff" for char in view.does_en + view.label_en)
+            fields = {field.encode_name: field for field in msgspec.structs.fields(order.args)}
+            assert {one.name for one in view.args} == fields.keys() <= ARGUMENTS.keys()
+            for one in view.args:
+                assert one.required == fields[one.name].required
+                assert (one.kind == "choice") == (one.choices is not None)
 
 
 @pytest.mark.parametrize(

@@ -34,15 +34,27 @@ def test_what_is_likely_is_an_offence_and_its_phase_one_of_a_match(profile: str)
     assert "play" in found.likely  # what a phase without a list falls back to
 
 
+def first_step(profile: str, name: str) -> list[tuple[str, str | None]]:
+    """Return the first step of an offence as the desk shows it."""
+    return [(one.penalty, one.article) for one in offence(profile, name).steps[0]]
+
+
+def answered(table: Table, name: str) -> list[tuple[str, str | None]]:
+    """Return what a table proposes for an offence of North."""
+    said = charge_of(table.state, "N", name)
+    return [(one.penalty, one.article) for one in legal_proposals(table.match, said)]
+
+
 @pytest.mark.parametrize("profile", GUANDAN)
-@pytest.mark.parametrize("name", catalogue())
-def test_a_first_step_is_what_the_table_would_answer(profile: str, name: str) -> None:
+def test_a_first_step_is_what_the_table_would_answer(profile: str) -> None:
     """The desk may be read before it is asked: both say the same."""
     table = Table(profile).started().in_play()
-    said = charge_of(table.state, "N", name)
-    row = offence(profile, name)
-    first = [(one.penalty, one.article) for one in row.steps[0]]
-    assert first == [(one.penalty, one.article) for one in legal_proposals(table.match, said)]
+    wrong = {
+        name: (first_step(profile, name), answered(table, name))
+        for name in catalogue()
+        if first_step(profile, name) != answered(table, name)
+    }
+    assert wrong == {}
 
 
 def test_the_third_wrong_form_is_a_foul_of_the_chief() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,10 +37,14 @@ def test_english_counts_one_thing_as_one(n: int, said: str) -> None:
     assert words.says(f"page.say('chief.behind', {{ n: '{n}' }})") == said
 
 
-@pytest.mark.parametrize("path", WORDS, ids=lambda path: path.stem)
-def test_no_english_words_count_one_as_many(path: Path) -> None:
-    wrong = {key: pair for key, pair in taught(path).items() if _MANY.search(pair[1])}
-    assert not wrong.keys() - {"proof.sequence"}  # of 52 and of 108
+def test_no_english_words_count_one_as_many() -> None:
+    wrong = [
+        (path.stem, key, pair)
+        for path in WORDS
+        for key, pair in taught(path).items()
+        if _MANY.search(pair[1]) and key != "proof.sequence"  # of 52 and of 108
+    ]
+    assert wrong == []
 
 
 _MANY = re.compile(r"\{(?:n|m|s|all|rows|deals|attempts)\} (?:new )?[a-z]+s\b")

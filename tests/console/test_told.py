@@ -47,29 +47,32 @@ def test_every_public_kind_and_every_event_of_a_match_has_its_words() -> None:
     assert {data["event"] for data in MATCHES} == set(MATCH)
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: event.kind)
-def test_an_entry_is_one_line_of_each_language(event: Event) -> None:
-    line = told(event)
-    assert line.en != event.kind
-    assert line.zh != event.kind
-    _reads_well(line.en, line.zh)
+def test_an_entry_is_one_line_of_each_language(subtests: pytest.Subtests) -> None:
+    for event in EVENTS:
+        with subtests.test(kind=event.kind):
+            line = told(event)
+            assert line.en != event.kind
+            assert line.zh != event.kind
+            _reads_well(line.en, line.zh)
 
 
-@pytest.mark.parametrize("data", MATCHES, ids=lambda data: data["event"])
-def test_an_event_of_a_match_is_one_line_of_each_language(data: dict[str, Any]) -> None:
-    words = match_words(data, FIRST)
-    assert words.en != data["event"]
-    _reads_well(words.en, words.zh)
+def test_an_event_of_a_match_is_one_line_of_each_language(subtests: pytest.Subtests) -> None:
+    for data in MATCHES:
+        with subtests.test(event=data["event"]):
+            words = match_words(data, FIRST)
+            assert words.en != data["event"]
+            _reads_well(words.en, words.zh)
 
 
-@pytest.mark.parametrize("need", sorted(NEEDS))
-def test_what_a_referee_was_called_for_and_saw_to_is_told_in_both_languages(need: str) -> None:
-    seen = msgspec.structs.replace(
-        EVENTS[0], kind="acknowledged", data={"name": need, "by": "Lin (referee)", "board": ""}
-    )
-    line = told(seen)
-    assert line.en == f"seen to by Lin (referee): {NEEDS[need].en}"
-    assert line.zh == f"Lin（裁判员）已知悉：{NEEDS[need].zh}"
+def test_what_a_referee_was_called_for_and_saw_to_is_told_in_both_languages(
+    subtests: pytest.Subtests,
+) -> None:
+    for need, words in NEEDS.items():
+        data = {"name": need, "by": "Lin (referee)", "board": ""}
+        with subtests.test(need=need):
+            line = told(msgspec.structs.replace(EVENTS[0], kind="acknowledged", data=data))
+            assert line.en == f"seen to by Lin (referee): {words.en}"
+            assert line.zh == f"Lin（裁判员）已知悉：{words.zh}"
 
 
 @pytest.mark.parametrize("kind", ["transferred", "taken_over"])

@@ -106,39 +106,44 @@ def said(path: Path) -> Said:
     return found
 
 
+def every_word() -> list[tuple[Path, str, list[str]]]:
+    """Return every word of every file: the file, the key and the pair of languages."""
+    return [(path, key, pair) for path in WORDS for key, pair in taught(path).items()]
+
+
 def modules() -> list[Path]:
     """Return every module but the words themselves."""
     return sorted(path for path in (STATIC / "js").rglob("*.mjs"))
 
 
-@pytest.mark.parametrize("path", WORDS, ids=lambda path: path.stem)
-def test_every_word_is_there_in_both_languages(path: Path) -> None:
-    wrong = {
-        key: pair
-        for key, pair in taught(path).items()
+def test_every_word_is_there_in_both_languages() -> None:
+    wrong = [
+        (path.stem, key, pair)
+        for path, key, pair in every_word()
         if len(pair) != 2 or not all(isinstance(one, str) and one.strip() for one in pair)
-    }
-    assert not wrong
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", WORDS, ids=lambda path: path.stem)
-def test_both_languages_say_the_same_values(path: Path) -> None:
+def test_both_languages_say_the_same_values() -> None:
     """A number that only one language shows is missing in the other."""
-    wrong = {
-        key: pair
-        for key, pair in taught(path).items()
+    wrong = [
+        (path.stem, key, pair)
+        for path, key, pair in every_word()
         if set(re.findall(r"\{(\w+)\}", pair[0])) != set(re.findall(r"\{(\w+)\}", pair[1]))
-    }
-    assert not wrong
+    ]
+    assert wrong == []
 
 
-@pytest.mark.parametrize("path", WORDS, ids=lambda path: path.stem)
-def test_the_chinese_is_chinese_and_the_english_is_not(path: Path) -> None:
+def test_the_chinese_is_chinese_and_the_english_is_not() -> None:
     han = re.compile(r"[一-鿿]")
     # The name of the other language stands in that language.
-    said = {key: pair[1].replace("中文", "") for key, pair in taught(path).items()}
-    mixed = {key: en for key, en in said.items() if han.search(en)}
-    assert not mixed
+    mixed = [
+        (path.stem, key, pair)
+        for path, key, pair in every_word()
+        if han.search(pair[1].replace("中文", ""))
+    ]
+    assert mixed == []
 
 
 def test_no_key_has_two_meanings() -> None:
@@ -149,15 +154,20 @@ def test_no_key_has_two_meanings() -> None:
             assert other[1] == pair, f"{key} in {path.name} and {other[0].name}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_knows_every_word_that_it_says(page: Path) -> None:
-    entries = [STATIC / name for name in _SCRIPT.findall(source(page))]
-    files = set().union(*(closure(entry) for entry in entries)) if entries else set()
-    known = {key for path in files & {one.resolve() for one in WORDS} for key in taught(path)}
-    asked = said(page).keys.union(*(said(path).keys for path in files))
-    assert sorted(asked - known) == []
-    woven = set().union(*(said(path).woven for path in files))
-    assert sorted(one for one in woven if not any(key.startswith(one) for key in known)) == []
+def test_a_page_knows_every_word_that_it_says(subtests: pytest.Subtests) -> None:
+    for page in PAGES:
+        with subtests.test(page=page.stem):
+            entries = [STATIC / name for name in _SCRIPT.findall(source(page))]
+            files = set().union(*(closure(entry) for entry in entries)) if entries else set()
+            known = {
+                key for path in files & {one.resolve() for one in WORDS} for key in taught(path)
+            }
+            asked = said(page).keys.union(*(said(path).keys for path in files))
+            assert sorted(asked - known) == []
+            woven = set().union(*(said(path).woven for path in files))
+            assert (
+                sorted(one for one in woven if not any(key.startswith(one) for key in known)) == []
+            )
 
 
 def test_no_word_is_left_over() -> None:
@@ -173,11 +183,14 @@ def test_no_word_is_left_over() -> None:
     assert sorted(left) == []
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.stem)
-def test_keys_are_said_where_they_can_be_read(path: Path) -> None:
+def test_keys_are_said_where_they_can_be_read() -> None:
     """A key that is only made while the page runs could be missing and nobody would know."""
-    if path.name != "words.mjs":
-        assert said(path).blind == []
+    blind = [
+        (path.stem, said(path).blind)
+        for path in modules()
+        if said(path).blind and path.name != "words.mjs"
+    ]
+    assert blind == []
 
 
 def test_roles_and_sides_are_called_in_chinese_as_everywhere_else() -> None:
@@ -188,8 +201,12 @@ def test_roles_and_sides_are_called_in_chinese_as_everywhere_else() -> None:
         }
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.stem)
-def test_what_a_module_says_itself_is_of_both_languages(path: Path) -> None:
+def test_what_a_module_says_itself_is_of_both_languages() -> None:
     """A Chinese comma between English words: such a text asks for the language, or is a word."""
-    lines = [line.strip() for line in source(path).splitlines() if "language" not in line]
-    assert [line for line in lines if _CHINESE.search(line)] == []
+    wrong = [
+        (path.stem, line.strip())
+        for path in modules()
+        for line in source(path).splitlines()
+        if "language" not in line and _CHINESE.search(line)
+    ]
+    assert wrong == []
