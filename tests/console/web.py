@@ -1,4 +1,8 @@
-"""A browser without a screen, at a console over scripted tables."""
+"""A browser without a screen, at a console over scripted tables.
+
+`logged_in` reaches the console's application in process: no socket, so virtual time is possible.
+`served` and `visitor` go over a real connection.
+"""
 
 import asyncio
 import json
@@ -7,8 +11,8 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import httpx
-from httpx import ASGITransport, AsyncClient, Response
+from httpx import AsyncBaseTransport, AsyncByteStream, AsyncClient, Request, Response
+from starlette.types import ASGIApp, Message
 
 from controller.console.app import make_app
 from controller.console.console import Console
@@ -32,11 +36,92 @@ async def standing(folder: Path, count: int = 12) -> AsyncIterator[tuple[Console
         console.engine.dispose()
 
 
+class InProcess(AsyncBaseTransport):
+    """A transport that runs an application in process and streams its answers.
+
+    httpx has one, too, but it returns an answer at its end only: a stream of events has none.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def handle_async_request(self, request: Request) -> Response:
+        """Return an answer as soon as it begins."""
+        exchange = _Exchange(request)
+        running = asyncio.ensure_future(exchange.run(self._app))
+        begun = await exchange.begun(running)
+        return Response(begun["status"], headers=begun["headers"], stream=_Body(exchange, running))
+
+
+class _Exchange:
+    """One request to an application, and what it sends back."""
+
+    def __init__(self, request: Request) -> None:
+        assert isinstance(request.stream, AsyncByteStream)
+        self._request, self._pieces = request, aiter(request.stream)
+        self._sent_all, self.left = False, asyncio.Event()
+        self.answers = asyncio.Queue[Message]()
+
+    async def run(self, app: ASGIApp) -> None:
+        """Run the application for this request."""
+        url = self._request.url
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": self._request.method,
+            "scheme": url.scheme,
+            "path": url.path,
+            "raw_path": url.raw_path.split(b"?")[0],
+            "query_string": url.query,
+            "headers": [(name.lower(), value) for name, value in self._request.headers.raw],
+            "server": (url.host, url.port),
+            "client": ("127.0.0.1", 123),
+            "root_path": "",
+        }
+        await app(scope, self._receive, self.answers.put)
+
+    async def begun(self, running: asyncio.Future[None]) -> Message:
+        """Return the beginning of the answer. Raises what the application raised before it."""
+        first = asyncio.ensure_future(self.answers.get())
+        either: set[asyncio.Future[Any]] = {first, running}
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not first.done():
+            first.cancel()
+            running.result()
+            raise AssertionError("the application answered nothing")
+        return first.result()
+
+    async def _receive(self) -> Message:
+        if self._sent_all:
+            await self.left.wait()
+            return {"type": "http.disconnect"}
+        piece = await anext(self._pieces, None)
+        self._sent_all = piece is None
+        return {"type": "http.request", "body": piece or b"", "more_body": piece is not None}
+
+
+class _Body(AsyncByteStream):
+    """The body of an answer; at its close the application sees that the browser has left."""
+
+    def __init__(self, exchange: _Exchange, running: asyncio.Future[None]) -> None:
+        self._exchange, self._running = exchange, running
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            message = await self._exchange.answers.get()
+            yield message.get("body", b"")
+            if not message.get("more_body"):
+                return
+
+    async def aclose(self) -> None:
+        self._exchange.left.set()
+        await self._running
+
+
 def browser(console: Console) -> AsyncClient:
     """Return a browser that sends what the console's own pages send."""
-    return AsyncClient(
-        transport=ASGITransport(app=make_app(console)), base_url=BASE, headers={HEADER: "1"}
-    )
+    return AsyncClient(transport=InProcess(make_app(console)), base_url=BASE, headers={HEADER: "1"})
 
 
 @asynccontextmanager
@@ -125,9 +210,8 @@ async def listening(client: AsyncClient, path: str) -> AsyncIterator[Events]:
 
 @asynccontextmanager
 async def visitor(url: str, name: str, pin: str = PIN) -> AsyncIterator[AsyncClient]:
-    """Give a logged-in browser at a console that serves."""
-    patience = httpx.Timeout(30)
-    async with AsyncClient(base_url=url, headers={HEADER: "1"}, timeout=patience) as client:
+    """Give a logged-in browser, over a real connection, at a console that serves."""
+    async with AsyncClient(base_url=url, headers={HEADER: "1"}, timeout=None) as client:
         answer = await client.post("/api/login", json={"name": name, "pin": pin})
         assert answer.status_code == 200
         yield client
