@@ -1,7 +1,8 @@
 """Databases for the console's store: SQLite in a file, PostgreSQL in a cluster of our own."""
 
 import itertools
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,14 @@ from sqlalchemy import Engine
 from controller.console.store.archive import open_engine
 from tests.console.postgres import Cluster, cluster, new_database
 
-NewStore = Callable[[], str]
+MEMORY = Path("/dev/shm")
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Return a fresh folder in memory. A database there waits for no disk."""
+    with tempfile.TemporaryDirectory(prefix="console-", dir=MEMORY) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture(scope="session")

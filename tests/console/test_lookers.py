@@ -7,15 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from controller.console import one_table
 from controller.console.console import Console
 from controller.console.lookers import MOST_BEFORE, MOST_BEHIND, MOST_PAGES, Lookers
+from controller.console.one_table import LINGER_S
 from controller.console.rings import KEPT_S, MOST_NEWS, Rings
 from controller.messages import Role
-from tests.console.web import Events, listening, logged_in, served, standing, visitor
-from tests.waiting import until
+from tests.console.web import Events, listening, logged_in, standing
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.virtual
 
 BROWSERS_SIX = 6
 
@@ -62,7 +61,7 @@ def test_another_browser_has_lines_of_its_own() -> None:
 async def test_a_page_whose_turn_is_over_takes_up_where_it_was_and_says_something_each_time(
     console: Console,
 ) -> None:
-    async with served(console) as url, visitor(url, "ref") as client:
+    async with logged_in(console, "ref") as client:
         path = "/stream/hall?behind"
         async with listening(client, path) as first:
             kind, _ = await first.next()
@@ -81,24 +80,22 @@ async def test_a_page_whose_turn_is_over_takes_up_where_it_was_and_says_somethin
 
 
 async def test_forty_pages_of_one_session_leave_no_line_and_no_page_behind(
-    console: Console, monkeypatch: pytest.MonkeyPatch
+    console: Console,
 ) -> None:
-    monkeypatch.setattr(one_table, "LINGER_S", 0.05)
-    async with served(console) as url, visitor(url, "ref") as client:
+    async with logged_in(console, "ref") as client:
         async with AsyncExitStack() as stack:
             streams = [
                 await stack.enter_async_context(listening(client, f"/stream/table/T{n % 3 + 1:02}"))
                 for n in range(40)
             ]
-            async with asyncio.timeout(60):
-                for events in streams:  # each had its turn, however short
-                    assert (await events.next())[0] == "all"
-                for events in streams[:-MOST_BEFORE]:
-                    await events.end()
+            for events in streams:  # each had its turn, however short
+                assert (await events.next())[0] == "all"
+            for events in streams[:-MOST_BEFORE]:
+                await events.end()
             assert console.lookers.open == MOST_BEFORE
             await streams[-1].until("beat")
-        async with asyncio.timeout(60):
-            await until(lambda: not (console.lookers.open or console.pages.open))
+        await asyncio.sleep(LINGER_S + 0.1)
+        assert console.lookers.open == console.pages.open == 0
 
 
 def test_of_a_browsers_pages_the_first_that_learns_of_something_sounds() -> None:
