@@ -18,6 +18,7 @@ from controller.client.monitored import LineState
 from controller.client.sockets import DEAD_AFTER_MS, HEARTBEAT_MS
 from controller.console.lines.feed import Feed
 from controller.trials.feeds import SimFeed, example_state
+from tests.waiting import until
 
 MANY, SIZE = 6_000, 12_000
 """More than a queue and the buffers of its connection hold."""
@@ -78,10 +79,11 @@ async def main(which: str) -> None:
 
 
 async def _until_heard(sim: SimFeed, heard: list[bytes], times: int) -> None:
-    async with asyncio.timeout(20):
-        while sum(topic.startswith(b"state/") for topic in heard) < times:
-            sim.say("now")
-            await asyncio.sleep(0.05)
+    def is_heard() -> bool:
+        sim.say("now")
+        return sum(topic.startswith(b"state/") for topic in heard) >= times
+
+    await until(is_heard)
 
 
 def _odd(table: str) -> None:

@@ -13,15 +13,16 @@ from controller.cli.console import manifest_of
 from controller.cli.release_files import SUFFIX, make_keys, read_key
 from controller.cli.wall import wall_ms
 from controller.console.config import Own
-from controller.console.findings import Findings
+from controller.console.findings import LOOK_S, Findings
 from controller.console.seen import Result
 from controller.console.store.archive import Archive, Batch, Kept, StoreError, open_engine
 from controller.console.view.chief import ChiefView
 from controller.heads import KeptHead
 from controller.release import Manifest, encode, signature
 from tests.console.fake import Scripted, an_event, now
-from tests.console.web import listening, served, standing, visitor
-from tests.waiting import until
+from tests.console.web import listening, logged_in, standing
+
+pytestmark = pytest.mark.virtual
 
 
 @pytest.fixture
@@ -135,7 +136,7 @@ async def test_a_hand_that_was_opened_before_the_console_began_is_in_the_archive
     )
     hall = Hall(archive)
     hall.findings.start()
-    await until(hall.opened)
+    await asyncio.sleep(LOOK_S)
     assert hall.opened() == [("T01", 2)]
     hall.hears(3, "opened_hand", boot="boot0001", seat="S")
     assert hall.seats() == ["N"]
@@ -154,7 +155,8 @@ async def test_heads_that_contradict_each_other_are_read_from_the_archive(
     archive.write([Batch(heads=(head("a"),)), Batch(heads=(head("b"),))])
     hall = Hall(archive)
     hall.findings.start()
-    await until(lambda: any(one.kind == "two_pasts" for one in hall.view().integrity))
+    await asyncio.sleep(LOOK_S)
+    assert "two_pasts" in {one.kind for one in hall.view().integrity}
     await hall.findings.close()
 
 
@@ -200,7 +202,7 @@ async def test_while_the_database_is_away_the_rest_is_noted(archive: Archive) ->
     tables = Scripted()
     findings = Findings(tables, archive, lambda table: None, away)
     findings.start()
-    await asyncio.sleep(0.01)
+    await asyncio.sleep(LOOK_S)
     tables.tell("T01", "opened_hand", seat="N", by="Chen")
     view = findings.view([tables.seen("T01")], wall_ms())
     assert [one.kind for one in view.integrity] == ["hand_opened"]
@@ -210,8 +212,7 @@ async def test_while_the_database_is_away_the_rest_is_noted(archive: Archive) ->
 async def test_the_chiefs_page_is_told_what_was_noted(tmp_path: Path) -> None:
     async with (
         standing(tmp_path) as (console, tables),
-        served(console) as url,
-        visitor(url, "chief") as client,
+        logged_in(console, "chief") as client,
         listening(client, "/stream/hall") as events,
     ):
         await client.post("/api/tables/T02/take", json={})

@@ -14,13 +14,13 @@ from sqlalchemy import Engine
 from controller.console import findings as noted
 from controller.console.carrying import Step, _check_signed, _count, _Stopped
 from controller.console.desk import Desk
-from controller.console.findings import Findings
-from controller.console.hall import MOST_BYTES, Hall
-from controller.console.keeping import SheetKeeper
+from controller.console.findings import LOOK_S, Findings
+from controller.console.hall import MOST_BYTES, TICK_S, Hall
+from controller.console.keeping import RETRY_S, SheetKeeper
 from controller.console.lines import intake, taken
 from controller.console.lines.intake import Intake
 from controller.console.lines.taken import NotTaken, fit_head, taken_event, taken_state
-from controller.console.one_table import TablePages
+from controller.console.one_table import OFFERS_S, TablePages
 from controller.console.people import Person
 from controller.console.seen import Seen
 from controller.console.shown import BEAT_S, Shown, stream
@@ -43,6 +43,8 @@ from tests.console.fake import Scripted, an_event, now
 from tests.console.journal import Journal
 from tests.console.papers import TABLE, a_sheet, played, shown_as
 from tests.console.states import call, state
+
+pytestmark = pytest.mark.virtual
 
 LI = Person(name="Li Na", role=Role.REFEREE)
 HOLD = Wish(id="area-0001-T01", cmd="hold", args={"reason": "smoke"})
@@ -167,16 +169,15 @@ def test_a_moment_that_is_none_is_not_taken(stamp: str) -> None:
 
 
 async def test_an_archive_that_is_not_understood_ends_no_looking(
-    engine: Engine, tables: Scripted, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, tables: Scripted
 ) -> None:
     archive = Archive(engine)
     opened = an_event("T01", 1, "opened_hand", {"seat": "N", "by": "Chen"})
     bad = msgspec.structs.replace(opened, time="x")
     archive.keep([Kept(bad, msgspec.json.encode(bad))])
-    monkeypatch.setattr(noted, "LOOK_S", 0.01)
     found = Findings(tables, archive, lambda table: None, now)
     found.start()
-    await asyncio.sleep(0.1)
+    await asyncio.sleep(3 * LOOK_S)
     assert found._looking is not None
     assert not found._looking.done()
     await found.close()
@@ -221,7 +222,7 @@ async def test_one_that_no_page_can_show_spoils_nothing_of_the_others(
     much = msgspec.structs.replace(said.match, event="<b>" * MOST_BYTES)
     tables.say("T01", msgspec.structs.replace(said, match=much))
     hall.start()
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(TICK_S)
     _, shown = hall.shown(Role.REFEREE).since(0)
     await hall.close()
     assert json.loads(shown["areas"] or b"[]") == [f"T{n:02}" for n in range(2, 12)]
@@ -244,7 +245,6 @@ def _calls(tables: Scripted) -> list[Any]:
     return list(_state(tables, "T02").calls)
 
 
-@pytest.mark.virtual
 async def test_where_changes_never_end_it_is_still_asked_who_may_look() -> None:
     shown, loop = Shown(), asyncio.get_running_loop()
     may, beats = True, 0
@@ -286,7 +286,7 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
     pages.start()
     told = 0
     async with pages.looking("T01", Role.REFEREE) as (shown, _):
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(OFFERS_S)
         before, put = read, shown.put
 
         def counted(name: str, value: object) -> bool:
@@ -297,7 +297,7 @@ async def test_a_thousand_events_at_once_are_told_once_and_read_once(
         monkeypatch.setattr(shown, "put", counted)
         for number in range(1000):
             tables.tell("T01", "command", id=f"order-{number:06}", cmd="hold")
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(OFFERS_S)
     await pages.close()
     assert read - before <= 2
     assert told == 1
@@ -359,7 +359,7 @@ async def test_a_sheet_of_another_table_is_not_kept_as_that_ones(
     keeper = SheetKeeper(tables, desk, sheets, now)
     keeper.start()
     tables.say(TABLE, shown_as(a_sheet(played())))
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(3 * RETRY_S)
     await keeper.close()
     assert [sent.cmd for sent in wire.sent].count("sheet") >= 1
     assert sheets.of("M1") == []

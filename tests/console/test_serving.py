@@ -1,4 +1,4 @@
-"""A console that serves over real connections: its streams, its end, its port."""
+"""A console that serves over real connections: its streams, its end, its port, its database."""
 
 import asyncio
 from pathlib import Path
@@ -6,9 +6,19 @@ from typing import Any
 
 import msgspec
 import pytest
+from nacl.utils import random as entropy
 
+from controller.cli.wall import wall_ms
 from controller.config import ConfigError
-from controller.console.serving import ConsoleFailed, serve
+from controller.console.config import ConsoleConfig, Own
+from controller.console.lines.intake import Intake
+from controller.console.people import Person
+from controller.console.serving import ConsoleFailed, opened, serve
+from controller.console.store.archive import Kept
+from controller.messages import Role
+from tests.console.fake import PIN
+from tests.console.journal import Journal
+from tests.console.postgres import Cluster, new_database
 from tests.console.web import listening, served, standing, visitor
 from tests.waiting import until
 
@@ -77,3 +87,55 @@ async def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="choose another port") as raised:
             await serve(console, asyncio.Event(), lambda url: None)
     assert "\n" not in str(raised.value)
+
+
+async def test_a_console_whose_writing_fails_by_a_fault_of_its_own_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'console.db'}"
+    own = Own(name="Hall", listen="127.0.0.1:0", keys=tmp_path / "keys", store=url)
+    async with opened(ConsoleConfig(own, ()), None, now_ms=wall_ms, entropy=entropy) as console:
+        up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
+        await up
+        monkeypatch.setattr(Intake, "written", lambda *_: 1 // 0)
+        event = Journal().happens()
+        tables: Any = console.tables
+        tables._writer.keep([Kept(event, msgspec.json.encode(event))])
+        with pytest.raises(ConsoleFailed) as failed:
+            await serving
+        assert isinstance(failed.value.__cause__, ZeroDivisionError)
+        assert console.tables.store_standing.away_since_ms is not None
+        await console.past(lambda: None)  # nobody waits for it
+
+
+async def test_a_quiet_hall_whose_database_goes_away_says_so_and_its_pages_go_on(
+    tmp_path: Path, postgres: Cluster
+) -> None:
+    """The whole console over a PostgreSQL that is stopped under it, and no table says a word."""
+    own = Own(
+        name="Hall",
+        listen="127.0.0.1:0",
+        keys=tmp_path / "keys",
+        store=new_database(postgres, "quiet"),
+    )
+    config = ConsoleConfig(own, ())
+    async with opened(config, None, now_ms=wall_ms, entropy=entropy) as console:
+        code = await console.sessions.invite(Person(name="chief", role=Role.CHIEF))
+        await console.sessions.accept(code, PIN)
+        async with (
+            served(console) as url,
+            visitor(url, "chief") as client,
+            listening(client, "/stream/hall") as events,
+        ):
+            assert (await events.until("all")).get("store") is None
+            postgres.stop()
+            try:
+                said = await events.part("store")
+                assert said["since_ms"] <= console.now_ms()
+                for _ in range(4):  # longer than anybody is known without being asked for
+                    await events.until("beat")
+                assert (await client.get("/api/me")).json()["name"] == "chief"
+            finally:
+                postgres.start()
+            await events.part("store", lambda store: store is None)

@@ -12,6 +12,7 @@ import httpx
 import msgspec
 import pytest
 from click import ClickException
+from tests.gateway.multicast import needs_multicast
 from zeroconf import BadTypeInNameException
 
 from controller.cli.console_keys import key_name, make_keys
@@ -31,6 +32,7 @@ from controller.roster import Roster, fingerprint, read_certificate
 from tests.console.fake import PIN, Scripted, fake
 from tests.console.real_table import RealTable
 from tests.gateway.multicast import needs_multicast
+from tests.waiting import until
 
 HOST: Final = "127.0.0.1"
 
@@ -440,7 +442,7 @@ class _Network:
 
     def __init__(self) -> None:
         self.left = 0
-        self.may = asyncio.Event()
+        self.may, self.has_left = asyncio.Event(), asyncio.Event()
 
     async def async_cancel(self) -> None:
         raise BadTypeInNameException
@@ -448,6 +450,7 @@ class _Network:
     async def async_close(self) -> None:
         await self.may.wait()
         self.left += 1
+        self.has_left.set()
         raise BadTypeInNameException
 
 
@@ -458,7 +461,9 @@ async def test_listening_that_does_not_end_well_ends_and_is_waited_for_each_time
         finder._stop()
     closing = asyncio.ensure_future(finder.close())
     networks[1].may.set()
-    await asyncio.sleep(0.05)
+    await networks[1].has_left.wait()
+    for _ in range(20):  # all that can go on without the other one does
+        await asyncio.sleep(0)
     assert not closing.done()
     networks[0].may.set()
     await closing
@@ -493,7 +498,7 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
             finder = Finder([HOST])
             console.keepers.append(finder)
             try:
-                await _set_up(console, table, keys)
+                await _set_up(console, table, keys, finder)
             finally:
                 await finder.close()
     finally:
@@ -502,39 +507,38 @@ async def test_a_table_is_found_compared_taken_up_admits_the_console_and_is_hear
     assert again.id == "T01"
 
 
-async def _set_up(console: Console, table: RealTable, keys: Path) -> None:
+async def _set_up(console: Console, table: RealTable, keys: Path, finder: Finder) -> None:
     tech = Person(name="tech", role=Role.TECHNICIAN)
     code = await console.sessions.invite(tech)
     await console.sessions.accept(code, PIN)
     own = read_certificate(table.folder / "keys" / "table.key")
     async with browser(console) as client:
-        found: list[dict[str, Any]] = []
-        async with asyncio.timeout(10):
-            while not found:
-                await asyncio.sleep(0.1)
-                found = (await client.get("/api/setup/found")).json()["found"]
-        (one,) = found
+        await until(finder.found)
+        (one,) = (await client.get("/api/setup/found")).json()["found"]
         wish = {"handle": one["handle"], "said": fingerprint(own)[-4:], "area": "A"}
         answer = await client.post("/api/setup/tables", json=wish)
         assert answer.status_code == 200, answer.text
 
-        await _stands(client, Standing.KEY_REFUSED, table)
+        await _stands(console, client, Standing.KEY_REFUSED, table)
         admit(table.folder, keys / "observer.key")
-        await _stands(client, Standing.LIVE, table)
+        await _stands(console, client, Standing.LIVE, table)
     state = console.tables.seen("T01").state
     assert state is not None
     assert state.table == "T01"
 
 
-async def _stands(client: httpx.AsyncClient, wanted: Standing, table: RealTable) -> None:
-    """Return when the one table is said to stand so; it says its state meanwhile."""
-    async with asyncio.timeout(20):
-        while True:
-            (told,) = (await client.get("/api/setup")).json()["tables"]
-            if told["standing"] == wanted:
-                return
-            table.say()
-            await asyncio.sleep(0.1)
+async def _stands(
+    console: Console, client: httpx.AsyncClient, wanted: Standing, table: RealTable
+) -> None:
+    """Return once the one table is shown to stand so; it publishes its state meanwhile."""
+
+    def stands() -> bool:
+        table.say()
+        return console.tables.seen("T01").standing(console.now_ms())[0] is wanted
+
+    await until(stands)
+    (told,) = (await client.get("/api/setup")).json()["tables"]
+    assert told["standing"] == wanted
 
 
 def _entropy(size: int) -> bytes:

@@ -31,8 +31,10 @@ from tests.console.papers import (
 )
 from tests.console.web import browser, logged_in, refused
 from tests.match.table import Table
+from tests.waiting import until
 
-TRIES = 200
+pytestmark = pytest.mark.virtual
+
 SIGNERS = ("NS", "EW", "referee")
 
 
@@ -60,12 +62,8 @@ def sign(tables: Signing, *signers: str) -> None:
 async def kept(console: Console, fits: Callable[[list[KeptSheet]], object]) -> list[KeptSheet]:
     """Wait until what is kept of the match fits."""
     store = Sheets(console.engine, console.now_ms)
-    for _ in range(TRIES):
-        found = store.of("M1")
-        if fits(found):
-            return found
-        await asyncio.sleep(0.01)
-    raise AssertionError([(one.sheet.version, one.signed) for one in found])
+    await until(lambda: fits(store.of("M1")))
+    return store.of("M1")
 
 
 def signed_by(signer: str) -> Callable[[list[KeptSheet]], bool]:
@@ -139,7 +137,7 @@ async def test_a_match_that_ends_is_kept_and_each_signature_after_it(
 
 async def test_a_match_that_is_played_is_not_asked_for(tmp_path: Path) -> None:
     async with standing_with(tmp_path, Table().started()) as (console, _):
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(3 * RETRY_S)
         assert Sheets(console.engine, console.now_ms).of("M1") == []
 
 
@@ -157,7 +155,6 @@ class Line(SigningLine):
         return await super().send(command)
 
 
-@pytest.mark.virtual
 async def test_a_table_that_does_not_answer_is_asked_again(tmp_path: Path) -> None:
     tables = Signing(played())
     engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
@@ -185,7 +182,6 @@ async def test_a_table_that_does_not_answer_is_asked_again(tmp_path: Path) -> No
     engine.dispose()
 
 
-@pytest.mark.virtual
 @pytest.mark.parametrize("code", ["MACHINE_AWAY", "MACHINE_LATE", "TOO_MANY"])
 async def test_a_gateway_without_its_machine_does_not_say_that_the_match_is_gone(
     tmp_path: Path, code: str
@@ -212,7 +208,6 @@ async def test_a_gateway_without_its_machine_does_not_say_that_the_match_is_gone
     engine.dispose()
 
 
-@pytest.mark.virtual
 async def test_a_fault_with_one_sheet_ends_the_keeping_of_none(tmp_path: Path) -> None:
     tables = Signing(played())
     engine = open_engine(f"sqlite:///{tmp_path / 'x.db'}")
@@ -233,7 +228,6 @@ async def test_a_fault_with_one_sheet_ends_the_keeping_of_none(tmp_path: Path) -
     engine.dispose()
 
 
-@pytest.mark.virtual
 async def test_a_match_that_followed_is_not_kept_in_the_place_of_the_one_that_was_over(
     tmp_path: Path,
 ) -> None:
@@ -318,7 +312,8 @@ async def test_a_match_whose_name_has_a_slash_has_a_sheet(
     Sheets(console.engine, console.now_ms).keep(sheet)
     async with logged_in(console, "ref") as client:
         assert (await client.get("/api/sheets/cup%2F1")).json()["sheet"]["match"] == "cup/1"
-        assert (await client.get("/sheets/cup%2F1")).status_code == 200
+    async with browser(console) as stranger:  # the page itself comes from a file, in real time
+        assert (await stranger.get("/sheets/cup%2F1")).status_code == 303
 
 
 async def test_a_sheet_comes_as_a_file_in_the_language_of_who_asks(

@@ -6,34 +6,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nacl.utils import random as entropy
 
-from controller.cli.wall import wall_ms
 from controller.console import leaving
-from controller.console.config import ConsoleConfig, Own
 from controller.console.console import Console
 from controller.console.leaving import AGAIN_S
-from controller.console.lines.intake import Intake
 from controller.console.people import Person
 from controller.console.seen import Result, StoreStanding
-from controller.console.serving import ConsoleFailed, opened, serve
 from controller.console.sessions import LATE_S, TRUSTED_MS, Sessions
-from controller.console.store import writer
 from controller.console.store.archive import Archive, StoreError
 from controller.console.store.orders import Orders
 from controller.messages import Role
-from tests.console.fake import PIN, Scripted
-from tests.console.postgres import Cluster, new_database
-from tests.console.web import listening, refused, served, standing, visitor
+from tests.console.fake import Scripted
+from tests.console.web import listening, logged_in, refused, standing
 
 AWAY = StoreStanding(away_since_ms=1_800_000_000_000, why="no such disk", waiting=7, refused=2)
 
 
+pytestmark = pytest.mark.virtual
+
+Hall = tuple[Console, Scripted]
+
+
 @pytest.fixture
-async def hall(tmp_path: Path) -> AsyncIterator[tuple[Console, Scripted, str]]:
-    """A console that serves, its tables, and where."""
-    async with standing(tmp_path) as (console, tables), served(console) as url:
-        yield console, tables, url
+async def hall(tmp_path: Path) -> AsyncIterator[Hall]:
+    """A console, and its tables."""
+    async with standing(tmp_path) as both:
+        yield both
 
 
 def away(*_: object, **__: object) -> Any:
@@ -45,11 +43,9 @@ async def away_now(call: Callable[[], Result], /) -> Result:
 
 
 @pytest.mark.parametrize("name", ["chief", "tech", "ref"])
-async def test_whoever_orders_is_told_since_when_and_that_it_is_back(
-    hall: tuple[Console, Scripted, str], name: str
-) -> None:
-    _, tables, url = hall
-    async with visitor(url, name) as client, listening(client, "/stream/hall") as events:
+async def test_whoever_orders_is_told_since_when_and_that_it_is_back(hall: Hall, name: str) -> None:
+    console, tables = hall
+    async with logged_in(console, name) as client, listening(client, "/stream/hall") as events:
         first = await events.until("all")
         assert first.get("store") is None
         tables.store = AWAY
@@ -59,19 +55,19 @@ async def test_whoever_orders_is_told_since_when_and_that_it_is_back(
         await events.part("store", lambda store: store is None)
 
 
-async def test_who_only_looks_on_is_not_told(hall: tuple[Console, Scripted, str]) -> None:
-    _, tables, url = hall
+async def test_who_only_looks_on_is_not_told(hall: Hall) -> None:
+    console, tables = hall
     tables.store = AWAY
-    async with visitor(url, "obs") as client, listening(client, "/stream/hall") as events:
+    async with logged_in(console, "obs") as client, listening(client, "/stream/hall") as events:
         assert "store" not in await events.until("all")
 
 
 async def test_what_could_not_be_written_down_was_not_sent_and_is_shown_so(
-    hall: tuple[Console, Scripted, str], monkeypatch: pytest.MonkeyPatch
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, _, url = hall
+    console, _ = hall
     monkeypatch.setattr(Orders, "write", away)
-    async with visitor(url, "ref") as client:
+    async with logged_in(console, "ref") as client:
         said = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
         answer = await client.post("/api/tables/T01/do", json=said)
     assert refused(answer)[0] == 503
@@ -80,10 +76,10 @@ async def test_what_could_not_be_written_down_was_not_sent_and_is_shown_so(
 
 @pytest.mark.parametrize("path", ["/", "/wall", "/chief", "/api/me"])
 async def test_whoever_is_not_known_yet_is_told_that_the_database_cannot_be_used(
-    hall: tuple[Console, Scripted, str], path: str
+    hall: Hall, path: str
 ) -> None:
-    console, _, url = hall
-    async with visitor(url, "chief") as client:
+    console, _ = hall
+    async with logged_in(console, "chief") as client:
         console.sessions._forget()
         console.sessions._run = away_now
         answer = await client.get(path)
@@ -91,10 +87,10 @@ async def test_whoever_is_not_known_yet_is_told_that_the_database_cannot_be_used
 
 
 async def test_a_table_page_reads_again_what_could_not_be_read(
-    hall: tuple[Console, Scripted, str], monkeypatch: pytest.MonkeyPatch
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, _, url = hall
-    async with visitor(url, "ref") as client:
+    console, _ = hall
+    async with logged_in(console, "ref") as client:
         with monkeypatch.context() as patch:
             for where, call in ((Orders, "last"), (Archive, "newest")):
                 patch.setattr(where, call, away)
@@ -104,56 +100,6 @@ async def test_a_table_page_reads_again_what_could_not_be_read(
                 patch.undo()
                 await events.part("told")
                 assert await events.part("orders", lambda orders: orders == []) == []
-
-
-async def test_a_quiet_hall_whose_database_goes_away_says_so_and_its_pages_go_on(
-    tmp_path: Path, postgres: Cluster
-) -> None:
-    """The whole console over a PostgreSQL that is stopped under it, and no table says a word."""
-    own = Own(
-        name="Hall",
-        listen="127.0.0.1:0",
-        keys=tmp_path / "keys",
-        store=new_database(postgres, "quiet"),
-    )
-    config = ConsoleConfig(own, ())
-    async with opened(config, None, now_ms=wall_ms, entropy=entropy) as console:
-        code = await console.sessions.invite(Person(name="chief", role=Role.CHIEF))
-        await console.sessions.accept(code, PIN)
-        async with (
-            served(console) as url,
-            visitor(url, "chief") as client,
-            listening(client, "/stream/hall") as events,
-        ):
-            assert (await events.until("all")).get("store") is None
-            postgres.stop()
-            try:
-                said = await events.part("store")
-                assert said["since_ms"] <= console.now_ms()
-                for _ in range(4):  # longer than anybody is known without being asked for
-                    await events.until("beat")
-                assert (await client.get("/api/me")).json()["name"] == "chief"
-            finally:
-                postgres.start()
-            await events.part("store", lambda store: store is None)
-
-
-async def test_a_console_whose_writing_fails_by_a_fault_of_its_own_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = f"sqlite:///{tmp_path / 'console.db'}"
-    own = Own(name="Hall", listen="127.0.0.1:0", keys=tmp_path / "keys", store=url)
-    monkeypatch.setattr(writer, "LOOK_S", 0.01)
-    async with opened(ConsoleConfig(own, ()), None, now_ms=wall_ms, entropy=entropy) as console:
-        up: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        serving = asyncio.ensure_future(serve(console, asyncio.Event(), up.set_result))
-        await up
-        monkeypatch.setattr(Intake, "written", lambda *_: 1 // 0)
-        with pytest.raises(ConsoleFailed) as failed:
-            await serving
-        assert isinstance(failed.value.__cause__, ZeroDivisionError)
-        assert console.tables.store_standing.away_since_ms is not None
-        await asyncio.wait_for(console.past(lambda: None), 5)  # nobody waits for it
 
 
 # Who is logged in stays so.
@@ -208,7 +154,6 @@ def sessions(slow: Slow, known: Known) -> Sessions:
     return Sessions(people, slow, lambda: int(asyncio.get_running_loop().time() * 1000))
 
 
-@pytest.mark.virtual
 async def test_who_is_known_looks_on_while_the_database_is_away_or_hangs(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
@@ -227,7 +172,6 @@ async def test_who_is_known_looks_on_while_the_database_is_away_or_hangs(
         await sessions.whose("hers")
 
 
-@pytest.mark.virtual
 async def test_who_was_let_go_is_out_as_soon_as_the_database_says_so(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
@@ -239,7 +183,6 @@ async def test_who_was_let_go_is_out_as_soon_as_the_database_says_so(
     assert await sessions.whose("his") is None
 
 
-@pytest.mark.virtual
 @pytest.mark.parametrize("is_known", [True, False], ids=["was asked for before", "was not"])
 async def test_who_logs_out_while_the_database_is_away_is_out_here_at_once_and_later_there(
     sessions: Sessions, slow: Slow, known: Known, is_known: bool
@@ -262,7 +205,6 @@ async def test_who_logs_out_while_the_database_is_away_is_out_here_at_once_and_l
     await sessions.close()
 
 
-@pytest.mark.virtual
 async def test_who_logs_out_of_a_database_that_hangs_does_not_wait_for_it(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
@@ -275,7 +217,6 @@ async def test_who_logs_out_of_a_database_that_hangs_does_not_wait_for_it(
     await sessions.close()
 
 
-@pytest.mark.virtual
 async def test_who_logged_out_is_out_in_a_database_that_is_back_when_the_console_ends(
     sessions: Sessions, slow: Slow, known: Known
 ) -> None:
@@ -287,7 +228,6 @@ async def test_who_logged_out_is_out_in_a_database_that_is_back_when_the_console
     assert known.person is None
 
 
-@pytest.mark.virtual
 async def test_tokens_that_somebody_makes_up_meanwhile_fill_no_more_than_a_room(
     slow: Slow, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -299,10 +239,10 @@ async def test_tokens_that_somebody_makes_up_meanwhile_fill_no_more_than_a_room(
 
 
 async def test_a_browser_loses_its_cookie_although_the_database_is_away(
-    hall: tuple[Console, Scripted, str], monkeypatch: pytest.MonkeyPatch
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    console, _, url = hall
-    async with visitor(url, "chief") as client:
+    console, _ = hall
+    async with logged_in(console, "chief") as client:
         console.sessions._forget()
         for run in (console.sessions, console.sessions._leaving):
             monkeypatch.setattr(run, "_run", away_now)

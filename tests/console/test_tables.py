@@ -80,11 +80,16 @@ async def feeds() -> AsyncIterator[Feeds]:
     made: list[Sim] = []
     tasks: list[asyncio.Task[None]] = []
 
-    async def talk() -> None:
-        while True:
+    loop = asyncio.get_running_loop()
+    due_s = loop.time()
+
+    def talk() -> None:
+        """Let all say their state, five times a second."""
+        nonlocal due_s
+        if loop.time() >= due_s:
+            due_s = loop.time() + 0.2
             for sim in made:
                 sim.say()
-            await asyncio.sleep(0.2)
 
     def make(count: int) -> list[Sim]:
         new = [Sim(context, f"T{number:03}") for number in range(len(made), len(made) + count)]
@@ -92,7 +97,7 @@ async def feeds() -> AsyncIterator[Feeds]:
         tasks.extend(asyncio.create_task(sim.feed.answer()) for sim in new)
         return new
 
-    tasks.append(asyncio.create_task(talk()))
+    tasks.append(asyncio.create_task(until(talk)))
     yield make
     for task in tasks:
         task.cancel()
@@ -116,7 +121,6 @@ async def all_kept(tables: Tables, sims: list[Sim], before: Sequence[tuple[int, 
     for sim in sims:
         while await kept(tables, sim) != sorted([*before, *truth(sim)]):
             await until(lambda: not tables.behind)
-            await asyncio.sleep(0.02)
 
 
 async def live(tables: Tables) -> None:

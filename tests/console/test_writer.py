@@ -1,20 +1,19 @@
 """What was heard is written in groups and in order, and waits while the database is away."""
 
 import asyncio
-import threading  # noqa: TID251 - the writer thread is held up here
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
-from sqlalchemy.exc import OperationalError
 
 from controller.console.running import Running
-from controller.console.store import writer as writing
+from controller.console.seen import Result
 from controller.console.store.archive import Archive, Batch, Kept, Mark, StoreError, Written
-from controller.console.store.aside import Aside
-from controller.console.store.writer import Writer
+from controller.console.store.writer import LOOK_S, RETRY_S, Writer
 from tests.console.journal import Journal
 from tests.waiting import until
+
+pytestmark = pytest.mark.virtual
 
 
 class Disk(Archive):
@@ -27,7 +26,14 @@ class Disk(Archive):
         self.groups: list[list[int]] = []
         self.asked = 0
         self.away = self.held = False
-        self._may = threading.Semaphore(0)
+        self._may = asyncio.Semaphore(0)
+
+    async def run(self, call: Callable[[], Result], /) -> Result:
+        """Run a call, as the thread of a store does, once it may."""
+        self.asked += 1
+        if self.held:
+            await self._may.acquire()
+        return call()
 
     def go_on(self) -> None:
         """Let a group be written that is held up, or the next one."""
@@ -39,9 +45,6 @@ class Disk(Archive):
         self.go_on()
 
     def write(self, batches: Sequence[Batch]) -> Written:
-        self.asked += 1
-        if self.held:
-            self._may.acquire()
         if self.away:
             raise StoreError("no such disk")
         self.groups.append([one.event.n for batch in batches for one in batch.kept])
@@ -54,26 +57,18 @@ def events(count: int) -> list[Kept]:
 
 
 @pytest.fixture
-async def aside() -> AsyncIterator[Aside]:
-    """A thread of the store."""
-    made = Aside("test")
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def disk() -> Disk:
     """An archive that can go away."""
     return Disk()
 
 
 @pytest.fixture
-async def make(aside: Aside, disk: Disk) -> AsyncIterator[Callable[..., Writer]]:
-    """Makes writers that do not wait long."""
+async def make(disk: Disk) -> AsyncIterator[Callable[..., Writer]]:
+    """Makes writers."""
     made: list[Writer] = []
 
     def make(**more: Any) -> Writer:
-        made.append(Writer(disk, aside.run, lambda: 77, retry_s=0.01, **more))
+        made.append(Writer(disk, disk.run, lambda: 77, **more))
         return made[-1]
 
     yield make
@@ -190,46 +185,16 @@ async def test_who_closes_it_has_all_written_and_waits_for_no_database_that_is_a
     assert left.cancelled()
 
 
-async def test_calls_aside_run_in_their_order_and_what_they_raise_is_raised(aside: Aside) -> None:
-    seen: list[int] = []
-    await asyncio.gather(*(aside.run(lambda n=n: seen.append(n)) for n in range(20)))  # type: ignore[misc]  # the usual way to bind
-    assert seen == list(range(20))
-    with pytest.raises(ZeroDivisionError):
-        await aside.run(lambda: 1 // 0)
-
-    def fails() -> None:
-        raise OperationalError("select", {}, Exception("the server went\nand more"))
-
-    with pytest.raises(StoreError, match=r"^the server went$"):
-        await aside.run(fails)
-
-
-async def test_who_stops_waiting_stops_no_call(aside: Aside) -> None:
-    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
-
-    def call() -> None:
-        begun.set()
-        go_on.wait()
-        over.set()
-
-    waiting = asyncio.ensure_future(aside.run(call))
-    await asyncio.sleep(0)
-    await until(begun.is_set)
-    waiting.cancel()
-    go_on.set()
-    await aside.run(lambda: None)
-    assert over.is_set()
-
-
 async def test_in_a_quiet_hall_it_is_found_out_that_the_database_is_away_and_that_it_is_back(
-    make: Callable[..., Writer], disk: Disk, monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., Writer], disk: Disk
 ) -> None:
-    monkeypatch.setattr(writing, "LOOK_S", 0.01)
     writer = make()
     disk.away = True
-    await until(lambda: writer.away)
+    await asyncio.sleep(LOOK_S + 0.1)
+    assert writer.away
     disk.away = False
-    await until(lambda: not writer.away)
+    await asyncio.sleep(RETRY_S + LOOK_S)
+    assert not writer.away
 
 
 async def test_whatever_fails_in_writing_loses_nothing_and_is_said(
@@ -309,9 +274,13 @@ async def test_the_console_ends_where_writing_ends_by_a_fault_and_not_where_the_
     assert isinstance(running.failure, ZeroDivisionError)
 
 
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
 async def test_what_is_ended_on_purpose_is_no_failure_of_the_console() -> None:
     running = Running()
-    ended = running.begin(asyncio.sleep(60))
+    ended = running.begin(never())
     over = running.begin(asyncio.sleep(0))
     ended.cancel()
     await asyncio.gather(ended, over, return_exceptions=True)
