@@ -24,6 +24,8 @@ from tests.console.fake import Scripted, ScriptedLine, now
 from tests.console.web import logged_in, refused, standing
 from tests.waiting import until
 
+pytestmark = pytest.mark.virtual
+
 Sent = list[tuple[str, Command]]
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import msgspec
+import pytest
 from httpx import AsyncClient
 
 from controller.console.console import Console
@@ -20,6 +21,8 @@ from tests.console.draw_desk import referee as referee
 from tests.console.draw_files import FIRST, SECOND, a_file
 from tests.console.match_entries import brought, entries
 from tests.console.web import refused
+
+pytestmark = pytest.mark.virtual
 
 
 def at_time(told: list[Event], time: str) -> list[Event]:

@@ -13,6 +13,8 @@ from tests.console.draw_files import FIRST, SECOND, a_file, changed
 from tests.console.states import state
 from tests.console.web import browser, logged_in, refused
 
+pytestmark = pytest.mark.virtual
+
 
 async def test_looking_at_a_draw_sends_nothing(
     at: tuple[Console, Lines], referee: AsyncClient

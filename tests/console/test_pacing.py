@@ -14,7 +14,7 @@ from controller.messages import Command, Reply
 from tests.console.fake import ScriptedLine
 from tests.console.web import logged_in, refused, standing
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.virtual
 
 FLOOD = 200
 

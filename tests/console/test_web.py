@@ -1,11 +1,13 @@
 """Who is let in by the web, what he may, and what another site may not."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import pytest_asyncio
 from httpx import AsyncClient
 from starlette.routing import Route
 
@@ -18,6 +20,8 @@ from controller.messages import Role
 from tests.console.fake import PIN
 from tests.console.web import browser, logged_in, refused, standing
 
+ONE_LOOP = pytest.mark.asyncio(loop_scope="module")
+"""For tests over the console `unchanged`."""
 HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
 
 
@@ -25,6 +29,13 @@ HOLD = {"id": "order-0001", "cmd": "hold", "args": {"reason": "smoke"}}
 async def console(tmp_path: Path) -> AsyncIterator[Console]:
     """A console over scripted tables."""
     async with standing(tmp_path) as (console, _):
+        yield console
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def unchanged(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Console]:
+    """A console for tests that change nothing at it."""
+    async with standing(tmp_path_factory.mktemp("web")) as (console, _):
         yield console
 
 
@@ -112,10 +123,10 @@ async def test_the_verifier_comes_from_where_it_lies_and_nothing_else_there_does
 
 
 @pytest.mark.parametrize("path", ["/api/nothing", "/nothing", "/static/nothing.css"])
-async def test_what_is_not_there_is_said_in_both_languages(
-    stranger: AsyncClient, path: str
-) -> None:
-    assert refused(await stranger.get(path)) == (404, "there is no such page")
+@ONE_LOOP
+async def test_what_is_not_there_is_said_in_both_languages(unchanged: Console, path: str) -> None:
+    async with browser(unchanged) as stranger:
+        assert refused(await stranger.get(path)) == (404, "there is no such page")
 
 
 def paths() -> list[tuple[str, str]]:
@@ -136,22 +147,24 @@ def paths() -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize(("method", "path"), paths())
-async def test_nothing_is_told_to_who_is_not_logged_in(
-    stranger: AsyncClient, method: str, path: str
-) -> None:
-    for name in ("id", "area", "act", "match", "attempt", "table", "profile"):
-        path = path.replace("{" + name + "}", "T01")
-    assert refused(await stranger.request(method, path))[0] == 401
+async def test_nothing_is_told_to_who_is_not_logged_in(stranger: AsyncClient) -> None:
+    told = []
+    for method, path in paths():
+        asked = re.sub(r"{(id|area|act|match|attempt|table|profile)}", "T01", path)
+        if refused(await stranger.request(method, asked))[0] != 401:
+            told.append((method, path))
+    assert told == []
 
 
 @pytest.mark.parametrize("path", ["/", "/wall", "/chief", "/table/T01", "/setup"])
+@ONE_LOOP
 async def test_who_is_not_logged_in_is_sent_to_log_in_and_back(
-    stranger: AsyncClient, path: str
+    unchanged: Console, path: str
 ) -> None:
-    answer = await stranger.get(path)
-    assert answer.status_code == 303
-    assert answer.headers["location"] == f"/login?next={path}"
+    async with browser(unchanged) as stranger:
+        answer = await stranger.get(path)
+        assert answer.status_code == 303
+        assert answer.headers["location"] == f"/login?next={path}"
 
 
 @pytest.mark.parametrize(
@@ -172,10 +185,11 @@ async def test_who_is_not_logged_in_is_sent_to_log_in_and_back(
         ("t01", "POST", "/api/tables/T01/do", HOLD),
     ],
 )
+@ONE_LOOP
 async def test_what_a_role_may_not_is_refused(
-    console: Console, name: str, method: str, path: str, body: Any
+    unchanged: Console, name: str, method: str, path: str, body: Any
 ) -> None:
-    async with logged_in(console, name) as client:
+    async with logged_in(unchanged, name) as client:
         assert refused(await client.request(method, path, json=body))[0] == 403
 
 
@@ -186,6 +200,7 @@ async def test_a_refusal_of_a_role_is_in_the_words_of_a_hall(console: Console) -
     assert said["zh"] == "“观摩”无此权限，限：“裁判长”、“技术员”"
 
 
+@pytest.mark.virtual
 async def test_an_order_is_answered_as_the_table_answers(console: Console) -> None:
     async with logged_in(console, "ref") as client:
         said = await client.post("/api/tables/T01/do", json=HOLD)
@@ -196,6 +211,7 @@ async def test_an_order_is_answered_as_the_table_answers(console: Console) -> No
         assert refused(other)[0] == 409
 
 
+@pytest.mark.virtual
 async def test_an_order_without_an_answer_is_unknown(console: Console) -> None:
     async with logged_in(console, "ref") as client:
         wish = HOLD | {"cmd": "stop_deal"}
@@ -206,8 +222,11 @@ async def test_an_order_without_an_answer_is_unknown(console: Console) -> None:
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"[]", b'{"id": "x"}', b'{"id": "order-0001", "cmd": "hold", "sig": "1"}']
 )
-async def test_what_is_not_understood_is_refused_in_one_line(console: Console, body: bytes) -> None:
-    async with logged_in(console, "ref") as client:
+@ONE_LOOP
+async def test_what_is_not_understood_is_refused_in_one_line(
+    unchanged: Console, body: bytes
+) -> None:
+    async with logged_in(unchanged, "ref") as client:
         status, said = refused(await client.post("/api/tables/T01/do", content=body))
         assert status == 400
         assert "\n" not in said
@@ -219,6 +238,7 @@ async def test_a_body_without_end_is_cut_off(console: Console) -> None:
         assert refused(answer)[0] == 413
 
 
+@pytest.mark.virtual
 async def test_two_who_go_to_a_table_do_not_both_think_so(console: Console) -> None:
     async with logged_in(console, "ref") as one, logged_in(console, "ref2") as two:
         assert (await one.post("/api/tables/T02/take", json={"over": None})).status_code == 200
@@ -296,10 +316,11 @@ async def test_who_is_invited_chooses_a_pin_and_is_in(
         {"name": "X", "role": "king"},
     ],
 )
+@ONE_LOOP
 async def test_an_invitation_that_is_none_is_refused(
-    console: Console, said: dict[str, str]
+    unchanged: Console, said: dict[str, str]
 ) -> None:
-    async with logged_in(console, "chief") as chief:
+    async with logged_in(unchanged, "chief") as chief:
         assert refused(await chief.post("/api/people", json=said))[0] == 400
 
 
