@@ -12,7 +12,6 @@ import httpx
 import msgspec
 import pytest
 from click import ClickException
-from tests.gateway.multicast import needs_multicast
 from zeroconf import BadTypeInNameException
 
 from controller.cli.console_keys import key_name, make_keys
