@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 MEMORY = Path("/dev/shm")
+ROOT_VARIABLE = "DEALTABLE_RUNTIME_ROOT"
+"""Names a folder that is used in place of MEMORY. Its path must be short: sockets lie below it."""
 PREFIX = "dt-"
 OWNER = "owner"
 """A file in each: locked as long as its owner lives, however that one ends."""
@@ -16,11 +18,12 @@ OWNER = "owner"
 
 @contextmanager
 def memory_folder(root: Path | None = None) -> Iterator[Path]:
-    """Give a fresh folder with a short name in memory, or in `root`, removed at the end.
+    """Give a fresh folder with a short name below `root`, and remove it at the end.
 
-    Before that, folders are removed whose owners were killed.
+    Without `root` it lies below the folder that ROOT_VARIABLE names, or else below MEMORY. Before
+    that, folders below the same root are removed whose owners were killed.
     """
-    root = root or MEMORY
+    root = root or Path(os.environ.get(ROOT_VARIABLE) or MEMORY)
     sweep(root)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=root))
     lock = None
