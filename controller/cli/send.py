@@ -16,7 +16,7 @@ from controller.cli import LineError
 from controller.cli.about import about, list_of_commands
 from controller.cli.plain import plain, plain_json
 from controller.cli.reach import client_in, command_ids, endpoints_in
-from controller.client.client import Client, NoAnswer
+from controller.client.client import ANSWER_S, Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.commands import COMMANDS, Order
 from controller.faults import Language
@@ -61,6 +61,14 @@ Examples:
 )
 @click.option("--person", metavar="NAME", help="Who gives it, where several people have the key.")
 @click.option(
+    "--answer-s",
+    type=click.FloatRange(min=0, min_open=True, max=3600),
+    metavar="SECONDS",
+    default=ANSWER_S,
+    show_default=True,
+    help="How long to wait for an answer.",
+)
+@click.option(
     "--about", "asked", metavar="CMD", help="Say what a command takes and who may give it."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the reply as the table sent it.")
@@ -79,6 +87,7 @@ def command(
     deal: int | None,
     attempt: int | None,
     person: str | None,
+    answer_s: float,
     asked: str | None,
     as_json: bool,
     language: Language,
@@ -107,7 +116,9 @@ def command(
 
     async def ask() -> Reply:
         async with Client(endpoints, identity, command_ids) as client:
-            return await ask_about_present(client, asked_for, values, deal, attempt, person=person)
+            return await ask_about_present(
+                client, asked_for, values, deal, attempt, person=person, answer_s=answer_s
+            )
 
     try:
         reply = asyncio.run(ask())
@@ -128,15 +139,17 @@ async def ask_about_present(
     attempt: int | None = None,
     *,
     person: str | None = None,
+    answer_s: float = ANSWER_S,
 ) -> Reply:
     """Ask `cmd` about the given deal and attempt, or where None about the present ones.
 
     Present are those of the machine for what it does, of the match for what that decides.
-    Returns the table's reply, or that of the snapshot when it was refused. Raises NoAnswer.
+    Returns the table's reply, or that of the snapshot when it was refused. Each of the two is
+    waited for up to `answer_s`. Raises NoAnswer.
     """
     bound = _order(cmd).bound
     if bound != "none" and (deal is None or attempt is None):
-        snapshot = await client.ask("snapshot")
+        snapshot = await client.ask("snapshot", answer_s=answer_s)
         if not snapshot.ok or snapshot.result is None:
             return snapshot
         try:
@@ -145,7 +158,7 @@ async def ask_about_present(
             raise NoAnswer(f"its snapshot does not say at which deal its {bound} is") from None
         deal = present.deal if deal is None else deal
         attempt = present.attempt if attempt is None else attempt
-    return await client.ask(cmd, args, deal=deal, attempt=attempt, person=person)
+    return await client.ask(cmd, args, deal=deal, attempt=attempt, person=person, answer_s=answer_s)
 
 
 def check_person(person: str | None) -> None:
