@@ -10,7 +10,7 @@ from tests.gateway.loopback_gateway import (
     state_dir,
     stranger,
 )
-from tests.processes.conftest import boards, dealtable, mark, people, start, table
+from tests.processes.tables import boards, dealtable, mark, people, start, table
 
 __all__ = [
     "boards",

@@ -16,7 +16,7 @@ from tests.browser.people import People
 from tests.browser.said import Said, spoken
 from tests.browser.watched import Watched
 from tests.console.fake import QUICK
-from tests.processes.conftest import mark as mark
+from tests.processes.tables import mark as mark
 
 SCREENS = Path(__file__).parents[2] / ".screens"
 """Where the pictures of the last run lie."""

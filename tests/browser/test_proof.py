@@ -16,7 +16,7 @@ from tests.browser.test_sheet import SHORT, script
 from tests.match.table import INTL
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
-from tests.processes.test_matches import SPEED, event_file
+from tests.processes.short_matches import SPEED, event_file
 
 pytestmark = ONE_LOOP
 

@@ -18,7 +18,7 @@ from tests.match.table import INTL
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
 from tests.matches.script import Deal, Script
-from tests.processes.test_matches import SPEED, event_file
+from tests.processes.short_matches import SPEED, event_file
 
 pytestmark = ONE_LOOP
 

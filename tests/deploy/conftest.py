@@ -1,6 +1,6 @@
 """Real processes of a table under the limits that its units set."""
 
-from tests.isolation.conftest import (
+from tests.isolation.tables import (
     apart_boards,
     as_root,
     gateway_user,

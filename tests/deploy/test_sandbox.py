@@ -24,11 +24,9 @@ from controller.users import User
 from tests.deploy import confined
 from tests.deploy.confined import Directives, Limits, allowed, directives
 from tests.deploy.unit_files import ROOT, UNITS
-from tests.isolation.apart import ApartTable
-from tests.isolation.conftest import House
+from tests.isolation.apart import ApartTable, House
 from tests.isolation.looking import status
 from tests.processes.people import People
-from tests.processes.program import PATIENCE_S
 
 pytestmark = [pytest.mark.usefixtures("as_root"), pytest.mark.system]
 MACHINE, GATEWAY = "dealtable-machine@.service", "dealtable-gateway@.service"
@@ -103,8 +101,7 @@ class Confined:
             )
             said = asyncio.ensure_future(asyncio.get_running_loop().sock_recv(heard, 4096))
             ended = asyncio.ensure_future(process.wait())
-            async with asyncio.timeout(PATIENCE_S):
-                await asyncio.wait((said, ended), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((said, ended), return_when=asyncio.FIRST_COMPLETED)
             ended.cancel()
             if not said.done():
                 said.cancel()

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from controller.config import TableConfig, load_table
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallError, RunningTable
 from controller.users import User, user_named
-from tests.processes.program import PATIENCE_S, Program
+from tests.processes.program import Program
 
 ROOT = Path(__file__).parents[2]
 PROBE = Path(__file__).with_name("probe.py")
@@ -137,6 +138,10 @@ async def start_as(user: User, *words: object, **options: Any) -> Program:
     )
 
 
+StartAs = Callable[..., Awaitable[Program]]
+"""Starts `dealtable` as a user, with words."""
+
+
 async def probe(
     user: User,
     *,
@@ -152,8 +157,7 @@ async def probe(
         **becoming(user),
     )
     asked = {"paths": list(paths), "pids": list(pids), "sockets": list(sockets)}
-    async with asyncio.timeout(PATIENCE_S):
-        out, _ = await process.communicate(json.dumps(asked).encode())
+    out, _ = await process.communicate(json.dumps(asked).encode())
     assert process.returncode == 0
     return {deed: set(targets) for deed, targets in json.loads(out).items()}
 
@@ -164,6 +168,14 @@ def forget(table: RunningTable) -> None:
 
 
 # Where checkout or interpreter are closed to other users, such as below /root.
+
+
+@dataclass(frozen=True)
+class House:
+    """An interpreter that every user can run, and where it finds the packages, if not by itself."""
+
+    python: str
+    packages: Path | None
 
 
 def can_run(user: User, python: str, packages: Path | None) -> bool:

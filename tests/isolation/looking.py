@@ -3,15 +3,15 @@
 A process that is hidden, as the machine is, tells it to root alone.
 """
 
-import asyncio
 import os
 import re
 import stat
-from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
-from tests.processes.processes import LOOK_S, children
+from tests.processes.processes import part
+from tests.waiting import until
 
 PROC = Path("/proc")
 UNIX = "unix"
@@ -23,21 +23,9 @@ _COLUMNS = dict.fromkeys(
 _SOCKET = re.compile(r"socket:\[(\d+)\]")
 
 
-def part(daemon: int, name: str) -> int:
-    """Return the process of a part of a table's daemon."""
-    (pid,) = [pid for words, pid in children(daemon).items() if f"run {name}" in words]
-    return pid
-
-
-async def gone(pids: Iterable[int], limit_s: float) -> bool:
-    """Wait until none of the processes lives; tell whether that came to be within the limit."""
-    left = set(pids)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(limit_s):
-            while left:
-                left = {pid for pid in left if (PROC / str(pid)).exists()}
-                await asyncio.sleep(LOOK_S)
-    return not left
+async def gone(pids: Iterable[int]) -> None:
+    """Wait until none of the processes lives."""
+    await until(lambda: not any((PROC / str(pid)).exists() for pid in pids))
 
 
 def mode(path: str | Path) -> int:
@@ -129,28 +117,10 @@ class Watch:
         self.found |= set(self._look(pid))
         self.looks[pid] = self.looks.get(pid, 0) + 1
 
-    async def keep_looking(self) -> None:
-        """Look until cancelled; the part may be away meanwhile."""
-        while True:
-            with suppress(OSError, ValueError):
-                self.look()
-            await asyncio.sleep(LOOK_S)
-
-
-@asynccontextmanager
-async def watching(
-    look: Callable[[int], Iterable[str]], daemon: int, name: str
-) -> AsyncIterator[Watch]:
-    """Look at a part of a daemon for the block."""
-    watch = Watch(look, daemon, name)
-    task = asyncio.ensure_future(watch.keep_looking())
-    try:
-        yield watch
-        watch.look()
-    finally:
-        task.cancel()
-        await asyncio.wait([task])
-    assert task.cancelled(), task.exception()
+    def look_if_there(self) -> None:
+        """Look once, unless the part is away, or goes away meanwhile."""
+        with suppress(OSError, ValueError):
+            self.look()
 
 
 def _sockets(pid: int) -> set[str]:

@@ -13,8 +13,9 @@ from controller.cli.hardening import KILL
 from controller.trials.hall import RunningTable
 from controller.users import User
 from tests.isolation.apart import ApartTable, probe
-from tests.isolation.looking import PROC, part, status
+from tests.isolation.looking import PROC, status
 from tests.processes.people import People
+from tests.processes.processes import part
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +59,7 @@ async def test_another_process_of_the_same_user_sees_a_machines_inside_only_as_r
 async def test_a_process_of_the_machines_user_sees_nothing_of_its_inside_beside_two_users(
     two_users: ApartTable, sitting: People, machine_user: User
 ) -> None:
-    await sitting.mid_deal()
+    await sitting.deal_to_card()
     assert two_users.daemon is not None
     machine = part(two_users.daemon.pid, "machine")
     got = await probe(machine_user, pids=[machine])

@@ -20,10 +20,10 @@ from controller.cli.hardening import KILL, close_the_network
 from controller.config import load_table
 from controller.messages import Phase, Role
 from controller.trials.hall import RunningTable
-from tests.isolation.looking import libraries, listening, network_sockets, part, watching
-from tests.processes.conftest import Start
+from tests.isolation.looking import Watch, libraries, listening, network_sockets
 from tests.processes.people import People, held_after_all
-from tests.processes.program import Program
+from tests.processes.processes import part
+from tests.processes.program import Program, Start
 from tests.processes.units import Units
 
 pytestmark = pytest.mark.slow
@@ -93,24 +93,24 @@ async def test_a_machine_has_no_network_socket_at_any_moment_of_deals_faults_and
         with pytest.raises(PermissionError):
             network_sockets(first)
         return
-    async with watching(network_sockets, table.daemon.pid, "machine") as watch:
+    watch = Watch(network_sockets, table.daemon.pid, "machine")
+    watch.look()
+    async with People(table, watch.look_if_there) as people:
+        before = await people.deal_to_card()
         watch.look()
-        async with People(table) as people:
-            before = await people.mid_deal()
-            watch.look()
-            os.kill(first, signal.SIGKILL)
-            await held_after_all(people, before)
-            watch.look()
-            again = part(table.daemon.pid, "machine")
-            await people.order(Role.REFEREE, "release")
-            await people.until(lambda state: state.machine.phase is Phase.RELEASED)
-            watch.look()
-        async with People(table) as people:
-            await table.control.do("take_hands")
-            await table.control.do("load")
-            await people.until(lambda state: state.machine.phase is not Phase.RELEASED)
-            await lose_the_boards(table, people)
-            watch.look()
+        os.kill(first, signal.SIGKILL)
+        await held_after_all(people, before)
+        watch.look()
+        again = part(table.daemon.pid, "machine")
+        await people.order(Role.REFEREE, "release")
+        await people.until(lambda state: state.machine.phase is Phase.RELEASED)
+        watch.look()
+    async with People(table, watch.look_if_there) as people:
+        await table.control.do("take_hands")
+        await table.control.do("load")
+        await people.until(lambda state: state.machine.phase is not Phase.RELEASED)
+        await lose_the_boards(table, people)
+        watch.look()
     assert set(watch.looks) == {first, again}
     assert all(looks > 1 for looks in watch.looks.values())
     assert watch.found == set()
@@ -153,7 +153,7 @@ async def test_a_machine_that_dies_of_a_network_socket_lives_through_deal_fault_
     await units.start_machine()
     await units.start_gateway()
     async with People(boards) as people:
-        before = await people.mid_deal()
+        before = await people.deal_to_card()
         await units.kill(units.machine)
         await units.start_machine()
         await held_after_all(people, before)

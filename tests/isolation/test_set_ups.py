@@ -33,10 +33,9 @@ from controller.roster import (
     read_certificate,
 )
 from controller.users import READ, WRITE, User, UserError, changeable, may, user_named
-from tests.isolation.apart import GATEWAY, MACHINE, configuration
-from tests.isolation.conftest import StartAs
+from tests.isolation.apart import GATEWAY, MACHINE, StartAs, configuration
 from tests.isolation.looking import mode
-from tests.processes.conftest import Dealtable
+from tests.processes.program import Dealtable
 
 pytestmark = pytest.mark.system
 

@@ -12,12 +12,11 @@ from controller.journal.store import STORE_NAME
 from controller.messages import Outcome
 from controller.roster import CLIENTS, KEYS, SIGN_FILE
 from controller.users import User, user_named
-from tests.isolation.apart import GATEWAY, MACHINE, ApartTable, forget, probe
-from tests.isolation.conftest import StartAs
-from tests.isolation.looking import files, gone, holds, mode, part, status, watching
-from tests.processes.conftest import SPEED, Dealtable
-from tests.processes.people import PATIENCE_S, People, another_gateway, held_after_all
-from tests.processes.program import Program
+from tests.isolation.apart import GATEWAY, MACHINE, ApartTable, StartAs, forget, probe
+from tests.isolation.looking import Watch, files, gone, holds, mode, status
+from tests.processes.people import FAST, People, another_gateway, held_after_all
+from tests.processes.processes import part
+from tests.processes.program import Dealtable, Program
 
 pytestmark = pytest.mark.system
 
@@ -58,7 +57,7 @@ async def test_the_gateways_user_can_read_and_change_nothing_of_the_machine_in_m
     gateway_user: User,
     sees_all: bool,
 ) -> None:
-    await sitting.mid_deal()
+    await sitting.deal_to_card()
     assert two_users.daemon is not None
     machine = part(two_users.daemon.pid, "machine")
     paths, pids = two_users.paths(), [two_users.daemon.pid, machine]
@@ -102,21 +101,20 @@ async def test_the_gateway_has_no_file_of_the_machine_open_and_no_attempt_key_in
     if not sees_all:
         pytest.skip("only root looks into another user's process; a container needs SYS_PTRACE")
     assert two_users.daemon is not None
-    async with watching(files, two_users.daemon.pid, "gateway") as watch:
-        await sitting.mid_deal()
-        watch.look()
-        (key,) = (two_users.folder / "run").glob("attempt-*.key")
-        raw = key.read_bytes()
-        words = {raw, raw.hex().encode(), base64.b64encode(raw)}
-        assert holds(part(two_users.daemon.pid, "gateway"), words) == set()
-        assert holds(part(two_users.daemon.pid, "machine"), words) >= {raw}
-        await two_users.control.do("speed", value=SPEED)
-        await sitting.held()
+    watch = Watch(files, two_users.daemon.pid, "gateway")
+    sitting.on_news = watch.look
+    await sitting.deal_to_card()
+    (key,) = (two_users.folder / "run").glob("attempt-*.key")
+    raw = key.read_bytes()
+    words = {raw, raw.hex().encode(), base64.b64encode(raw)}
+    assert holds(part(two_users.daemon.pid, "gateway"), words) == set()
+    assert holds(part(two_users.daemon.pid, "machine"), words) >= {raw}
+    await two_users.control.do("speed", value=FAST)
+    await sitting.held()
     machines = tuple(str(two_users.folder / name) for name in ("state", "run/", "run.gateway"))
     assert {name for name in watch.found if name.startswith(machines)} == set()
-    async with watching(files, two_users.daemon.pid, "machine") as other:
-        other.look()
-    assert str(two_users.state_dir / STORE_NAME) in other.found
+    machine = part(two_users.daemon.pid, "machine")
+    assert str(two_users.state_dir / STORE_NAME) in files(machine)
 
 
 async def test_parts_that_are_killed_come_again_as_their_own_users_and_the_deal_goes_on(
@@ -125,7 +123,7 @@ async def test_parts_that_are_killed_come_again_as_their_own_users_and_the_deal_
     assert two_users.daemon is not None
     before = {name: part(two_users.daemon.pid, name) for name in ("machine", "gateway")}
     async with People(two_users) as people:
-        state = await people.mid_deal()
+        state = await people.deal_to_card()
         forget(two_users)
         os.kill(before["gateway"], signal.SIGKILL)
         await another_gateway(two_users)
@@ -148,7 +146,7 @@ async def test_a_daemon_of_two_users_that_is_killed_is_killed_whole(two_users: A
     parts = [part(two_users.daemon.pid, name) for name in ("machine", "gateway")]
     two_users.daemon.kill()
     await two_users.daemon.wait()
-    assert await gone(parts, PATIENCE_S)
+    await gone(parts)
 
 
 async def test_only_the_gateways_user_comes_in_at_the_machines_socket(
@@ -239,9 +237,8 @@ print("ready", flush=True)
 while True:
     line, _ = door.accept()
     line.sendall(json.dumps({"to": "hello", "table": "T01", "simulated": True}).encode() + b"\\n")
-    line.settimeout(5)
     try:
-        line.recv(1)
+        line.recv(1)  # until the gateway hangs up
     except OSError:
         pass
 """

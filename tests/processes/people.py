@@ -1,29 +1,32 @@
 """The people at a running table: one listens, a referee and a player give orders."""
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Self
 
 import msgspec
 
 from controller.client.client import Client
-from controller.client.endpoints import NoEndpoints, read_endpoints
+from controller.client.endpoints import NoEndpoints
 from controller.messages import Event, Outcome, Phase, Reply, Role, State
 from controller.trials.hall import RunningTable
-from tests.processes.processes import LOOK_S
+from tests.waiting import until
 
-PATIENCE_S = 30.0
 CUT = 40
 SLOW = 1.0
 FAST = 20.0
 
 
 class People:
-    """Whoever sits at `table`, for the block. `states` and `events` are what the feed told."""
+    """Whoever sits at `table`, for the block. `states` and `events` are what the feed told.
 
-    def __init__(self, table: RunningTable) -> None:
+    `on_news` is called for each message of the feed.
+    """
+
+    def __init__(self, table: RunningTable, on_news: Callable[[], object] = lambda: None) -> None:
         self.table = table
+        self.on_news = on_news
         self.states: list[State] = []
         self.events: list[Event] = []
         self._stack = AsyncExitStack()
@@ -40,19 +43,15 @@ class People:
 
     async def until(self, fits: Callable[[State], bool]) -> State:
         """Return the newest state if it fits, or the next one that does."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not self.states or not fits(self.states[-1]):
-                await self._hear()
+        while not self.states or not fits(self.states[-1]):
+            await self._hear()
         return self.states[-1]
 
-    async def event(self, kind: str, attempt: int) -> Event:
-        """Return the event of a kind, as soon as the feed has told it."""
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                for event in self.events:
-                    if (event.kind, event.attempt) == (kind, attempt):
-                        return event
-                await self._hear()
+    async def event(self, fits: Callable[[Event], bool]) -> Event:
+        """Return the first event that fits, as soon as it has come."""
+        while not any(map(fits, self.events)):
+            await self._hear()
+        return next(filter(fits, self.events))
 
     async def order(self, role: Role, cmd: str, /, **args: object) -> Reply:
         """Give an order about the deal that the newest state tells of."""
@@ -63,23 +62,39 @@ class People:
 
     async def deal(self, far: Callable[[State], bool]) -> State:
         """Have a deal started and cut; return the first state that is so far."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not (self.states and far(self.states[-1])):
-                told = len(self.states)
-                while len(self.states) == told:
-                    await self._hear()
-                if self.states[-1].machine.phase is Phase.EMPTY:
-                    await self.order(Role.REFEREE, "start_deal")
-                elif self.states[-1].machine.phase is Phase.COMMITTED:
-                    await self.order(Role.TABLE, "cut", n=CUT)
+        while not (self.states and far(self.states[-1])):
+            told = len(self.states)
+            while len(self.states) == told:
+                await self._hear()
+            if self.states[-1].machine.phase is Phase.EMPTY:
+                await self.order(Role.REFEREE, "start_deal")
+            elif self.states[-1].machine.phase is Phase.COMMITTED:
+                await self.order(Role.TABLE, "cut", n=CUT)
         return self.states[-1]
 
-    async def mid_deal(self) -> State:
-        """Deal until cards are on their way, and from there slowly."""
-        state = await self.deal(lambda s: s.machine.phase is Phase.DEALING and s.machine.fed >= 20)
-        await self.table.control.do("speed", value=SLOW)
-        assert (await self.table.control.do("truth"))["arrived"] < 108
-        return state
+    async def deal_to_card(self, card: int = 20) -> State:
+        """Deal until `card` is in the reader's window, and from there slowly."""
+        async with self.slower_from_card(card):
+            await self.deal(lambda state: state.machine.phase is Phase.DEALING)
+        return await self.until(lambda state: state.machine.fed >= card)
+
+    @asynccontextmanager
+    async def slower_from_card(self, card: int) -> AsyncIterator[None]:
+        """Make the simulator slow down at `card` of the deal that begins in the block.
+
+        It does so by itself, however late this process is. The block ends at that card.
+        """
+        slow_down = {"card": card, "do": "speed", "with": {"value": SLOW}}
+        script = {"do": "script", "with": {"steps": [slow_down]}}
+        reader, writer = await asyncio.open_unix_connection(self.table.control.path)
+        try:
+            writer.write(msgspec.json.encode(script) + b"\n")
+            await self.table.control.do("info")  # answered behind the script: it is in force
+            yield
+            answer = msgspec.json.decode(await reader.readline())
+            assert answer["ok"], answer
+        finally:
+            writer.close()
 
     async def held(self) -> State:
         """Deal until the hands are held."""
@@ -95,18 +110,20 @@ class People:
             self.states.append(msgspec.json.decode(heard.body, type=State))
         else:
             self.events.append(msgspec.json.decode(heard.body, type=Event))
+        self.on_news()
+
+
+def is_open(table: RunningTable) -> bool:
+    """Return whether a gateway has written where it listens."""
+    try:
+        return bool(table.endpoints)
+    except NoEndpoints:
+        return False
 
 
 async def another_gateway(table: RunningTable) -> None:
     """Wait until a gateway says where it listens."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            try:
-                read_endpoints(table.state_dir)
-            except NoEndpoints:
-                await asyncio.sleep(LOOK_S)
-            else:
-                return
+    await until(lambda: is_open(table))
 
 
 async def held_after_all(people: People, before: State) -> State:

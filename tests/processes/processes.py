@@ -1,22 +1,30 @@
-"""Which processes live, as /proc tells it."""
+"""Which processes live, as /proc shows it to every user."""
 
-import asyncio
 import os
+import re
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
+from controller.trials.hall import RunningTable
+from tests.waiting import until
+
 PROC = Path("/proc")
-LOOK_S = 0.02
 
 
 def marked(mark: str) -> dict[int, str]:
-    """Return the living processes that inherited `NAME=VALUE`, with their command lines."""
-    word = mark.encode()
+    """Return the living processes of a test by their ids, with their command lines.
+
+    `mark` is `NAME=FOLDER`. A process is the test's if it inherited that variable, or if its
+    command line names a path in FOLDER. The machine process hides its environment from its own
+    user, so an ordinary user finds it by its command line.
+    """
+    variable = mark.encode()
+    below = re.compile(re.escape(mark.partition("=")[2]) + r"(/|\0|$)")
     return {
-        pid: _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace").strip()
+        pid: line.replace("\0", " ").strip()
         for pid in _pids()
-        if word in _read(pid, "environ").split(b"\0")
+        if (line := _read(pid, "cmdline").decode(errors="replace"))
+        if below.search(line) or variable in _read(pid, "environ").split(b"\0")
     }
 
 
@@ -30,15 +38,21 @@ def children(parent: int) -> dict[str, int]:
     return found
 
 
-async def left_over(mark: str, limit_s: float) -> dict[int, str]:
-    """Wait until no marked process lives; return those that still do at the limit."""
-    left = marked(mark)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(limit_s):
-            while left:
-                await asyncio.sleep(LOOK_S)
-                left = marked(mark)
-    return left
+def part(daemon: int, name: str) -> int:
+    """Return the process of a part of a table's daemon: `machine` or `gateway`."""
+    (pid,) = [pid for words, pid in children(daemon).items() if f"run {name}" in words]
+    return pid
+
+
+def part_of(table: RunningTable, name: str) -> int:
+    """Return the process of a part of the daemon that runs at `table`."""
+    assert table.daemon is not None
+    return part(table.daemon.pid, name)
+
+
+async def no_process_is_left(mark: str) -> None:
+    """Wait until no process of a test lives."""
+    await until(lambda: not marked(mark))
 
 
 def _pids() -> Iterator[int]:
@@ -46,7 +60,7 @@ def _pids() -> Iterator[int]:
 
 
 def _read(pid: int, name: str) -> bytes:
-    """Return a file of a process; nothing for one that has gone, or is not ours."""
+    """Return a file of a process, or nothing if it has gone or this user may not read it."""
     try:
         return (PROC / str(pid) / name).read_bytes()
     except OSError:

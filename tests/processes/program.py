@@ -4,12 +4,11 @@ import asyncio
 import signal
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 DEALTABLE = (sys.executable, "-m", "controller.cli")
-PATIENCE_S = 30.0
 LONGEST_LINE = 1 << 22
 
 
@@ -49,22 +48,20 @@ class Program:
     async def line(self, fits: Callable[[str], bool] | str) -> str:
         """Wait for a line, on stdout or stderr, that holds some text or fits otherwise."""
         found = fits if callable(fits) else lambda line: fits in line
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                self._news.clear()
-                for line in (*self.said, *self.complained):
-                    if found(line):
-                        return line
-                assert not self._ended(), f"it ended without that line: {self.complained}"
-                await self._news.wait()
+        while True:
+            self._news.clear()
+            for line in (*self.said, *self.complained):
+                if found(line):
+                    return line
+            assert not self._ended(), f"it ended without that line: {self.complained}"
+            await self._news.wait()
 
     async def end(self, number: signal.Signals | None = None) -> Done:
         """Wait for its end, after a signal where one is given."""
         if number is not None and self.process.returncode is None:
             self.process.send_signal(number)
-        async with asyncio.timeout(PATIENCE_S):
-            await asyncio.gather(*self._reading)
-            code = await self.process.wait()
+        await asyncio.gather(*self._reading)
+        code = await self.process.wait()
         return Done(code, "".join(self.said), "".join(self.complained))
 
     async def close(self) -> None:
@@ -84,3 +81,9 @@ class Program:
 
     def _ended(self) -> bool:
         return all(task.done() for task in self._reading)
+
+
+Start = Callable[..., Awaitable[Program]]
+"""Starts `dealtable` with words."""
+Dealtable = Callable[..., Awaitable[Done]]
+"""Runs `dealtable` with words to its end."""

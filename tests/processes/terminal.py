@@ -5,10 +5,8 @@ import os
 import pty
 from collections.abc import Callable
 
-from tests.processes.processes import LOOK_S
-from tests.processes.program import DEALTABLE, PATIENCE_S
-
-LEAVE_S = 15.0
+from tests.processes.program import DEALTABLE
+from tests.waiting import until
 
 
 class Terminal:
@@ -43,15 +41,12 @@ class Terminal:
 
     async def until(self, there: Callable[[], bool]) -> None:
         """Wait while the program runs."""
-        async with asyncio.timeout(PATIENCE_S):
-            while not there():
-                assert self.program.returncode is None, self.screen.decode()
-                await asyncio.sleep(LOOK_S)
+        await until(lambda: there() or self.program.returncode is not None)
+        assert there(), self.screen.decode()
 
     async def end(self) -> int:
         """Wait for the program's end; return its status."""
-        async with asyncio.timeout(LEAVE_S):
-            return await self.program.wait()
+        return await self.program.wait()
 
     def type(self, keys: bytes) -> None:
         """Press keys."""

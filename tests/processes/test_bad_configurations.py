@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes.conftest import Dealtable
+from tests.processes.program import Dealtable
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "table.toml"
 

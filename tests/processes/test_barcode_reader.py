@@ -12,9 +12,8 @@ import pytest
 import tests.adapters.peer as peer
 from controller.messages import Outcome
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Start
 from tests.processes.people import People
-from tests.processes.program import Program
+from tests.processes.program import Program, Start
 
 pytestmark = pytest.mark.slow
 
@@ -30,8 +29,7 @@ async def engine(boards: RunningTable, tmp_path: Path) -> AsyncIterator[Path]:
         *(sys.executable, peer.__file__, control, str(link)), stdout=asyncio.subprocess.PIPE
     )
     assert process.stdout is not None
-    async with asyncio.timeout(30):
-        assert await process.stdout.readline() == b"ready\n"
+    assert await process.stdout.readline() == b"ready\n"
     yield link
     process.kill()
     await process.wait()
@@ -77,7 +75,6 @@ def point_at(table: RunningTable, port: Path) -> None:
     )
 
 
-@pytest.mark.timeout(120)  # five programs, and 108 pictures
 async def test_a_table_deals_through_a_barcode_engine_and_its_adapter_shows_no_card(
     boards: RunningTable, engine: Path, tmp_path: Path, start: Start
 ) -> None:

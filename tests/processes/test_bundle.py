@@ -12,8 +12,8 @@ from controller.config import load_table
 from controller.journal.verify.sources import read
 from controller.roster import CLIENTS, KEYS
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable
 from tests.processes.people import People
+from tests.processes.program import Dealtable
 
 pytestmark = pytest.mark.slow
 

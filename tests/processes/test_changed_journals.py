@@ -13,9 +13,9 @@ from click.testing import CliRunner
 
 from controller.cli import main
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable, Demo, Start
+from tests.processes.demo import Demo
 from tests.processes.people import People
-from tests.processes.program import Done
+from tests.processes.program import Dealtable, Done, Start
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +56,6 @@ def verified(journal: Path) -> Done:
     return Done(ran.exit_code, ran.stdout, ran.stderr)
 
 
-@pytest.mark.timeout(900)  # all of them, with --scale 1
 @pytest.mark.parametrize("column", ["n", "body", "head"])
 async def test_one_changed_byte_of_any_row_is_found_and_its_place_is_said(
     demo: Demo,

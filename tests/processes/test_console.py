@@ -1,10 +1,9 @@
 """A real console over a real table: orders act once, whatever happens to either of them."""
 
-import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +16,11 @@ from controller.trials.hall import HallPlan, RunningTable, simulator
 from controller.trials.hall_console import RunningConsole, console
 from tests.console.fake import QUICK
 from tests.console.web import Events, listening, visitor
-from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import FAST
 from tests.processes.ports import free_ports
-from tests.processes.processes import children, left_over
+from tests.processes.processes import no_process_is_left, part_of
+from tests.processes.program import Dealtable, Start
+from tests.waiting import until
 
 PIN = "4711"
 PEOPLE = [("Li Na", Role.REFEREE, PIN), ("Chen", Role.CHIEF, PIN)]
@@ -57,13 +57,6 @@ async def do(client: AsyncClient, table: RunningTable, wish: dict[str, Any] = HO
     return (await client.post(f"/api/tables/{table.id}/do", json=wish)).json()
 
 
-def gateway(table: RunningTable) -> int:
-    """Return the process of the table's gateway."""
-    assert table.daemon is not None
-    (pid,) = [pid for line, pid in children(table.daemon.pid).items() if "gateway" in line]
-    return pid
-
-
 async def test_a_persons_order_acts_once_and_bears_his_name(
     running: RunningConsole, table: RunningTable
 ) -> None:
@@ -92,15 +85,14 @@ async def test_what_the_table_refuses_is_told_in_its_words(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
     running: RunningConsole, table: RunningTable
 ) -> None:
     async with referee(running, table) as client:
-        os.kill(gateway(table), signal.SIGSTOP)
+        os.kill(part_of(table, "gateway"), signal.SIGSTOP)
         assert (await do(client, table))["unknown"]
         await running.kill()
-        os.kill(gateway(table), signal.SIGCONT)
+        os.kill(part_of(table, "gateway"), signal.SIGCONT)
         await running.start()
     async with (
         referee(running, table) as client,
@@ -114,7 +106,6 @@ async def test_an_order_into_silence_is_unknown_until_somebody_asks_again(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_an_order_that_never_arrived_does_not_act_in_another_run_of_the_table(
     tmp_path: Path, runtime_dir: Path
 ) -> None:
@@ -206,26 +197,27 @@ async def test_a_configuration_that_cannot_be_used_is_one_line(
     assert len(done.err.strip().splitlines()) == 1
 
 
+def console_of(folder: Path) -> str:
+    """Return where the console of a demo is, or nothing before it is there."""
+    try:
+        return read_endpoints(folder).console or ""
+    except NoEndpoints:
+        return ""
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(120)
 async def test_a_demo_opens_a_console_over_its_tables(
     start: Start, tmp_path: Path, mark: str
 ) -> None:
     folder = tmp_path / "demo"
     program = await start("demo", "--speed", "20", "--state-dir", folder)
-    url = None
-    async with asyncio.timeout(60):
-        while url is None:
-            await asyncio.sleep(0.1)
-            with suppress(NoEndpoints):
-                url = read_endpoints(folder).console
     async with (
-        visitor(url, "referee", "1111") as client,
+        visitor(await until(lambda: console_of(folder)), "referee", "1111") as client,
         listening(client, "/stream/hall") as events,
     ):
         await events.part("row/T01", lambda row: row["standing"] == "live" and row["deal"])
     assert (await program.end(signal.SIGINT)).code == 0
-    assert not await left_over(mark, 10)
+    await no_process_is_left(mark)
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from httpx import AsyncClient
 
 from controller.messages import Role
 from tests.console.certificates import certificate
-from tests.processes.conftest import Start
+from tests.processes.program import Start
 
 pytestmark = pytest.mark.slow
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from controller.config import load_table
-from sim.folders import MEMORY, OWNER
-from tests.processes.conftest import Start
-from tests.processes.processes import left_over, marked
-from tests.processes.terminal import LEAVE_S, Terminal
+from sim.folders import OWNER
+from tests.processes.processes import marked, no_process_is_left
+from tests.processes.program import Start
+from tests.processes.terminal import Terminal
 
 CTRL_C = b"\x03"
 
@@ -41,7 +41,7 @@ async def test_ctrl_c_of_a_demo_that_deals_leaves_nothing_running(
     terminal.type(CTRL_C)
 
     assert await terminal.end() == 0
-    assert await left_over(mark, LEAVE_S) == {}
+    await no_process_is_left(mark)
     assert b"Traceback" not in terminal.screen
     assert not folder.exists()
 
@@ -53,7 +53,7 @@ async def test_ctrl_c_while_the_daemon_still_starts_leaves_nothing_running(
     await terminal.until((tmp_path / "state" / "daemon.log").exists)
     terminal.type(CTRL_C)
     await terminal.end()
-    assert await left_over(mark, LEAVE_S) == {}
+    await no_process_is_left(mark)
     assert b"Traceback" not in terminal.screen
 
 
@@ -66,7 +66,7 @@ async def test_a_demo_whose_terminal_is_closed_leaves_nothing_running(
     terminal.close()
 
     await terminal.end()
-    assert await left_over(mark, LEAVE_S) == {}
+    await no_process_is_left(mark)
     assert not folder.exists()
 
 
@@ -78,8 +78,9 @@ async def test_a_demo_that_is_killed_takes_its_processes_along_and_the_next_one_
 
     terminal.program.kill()
 
-    assert await left_over(mark, LEAVE_S) == {}
-    sim = await start("sim")  # the next one, where no neighbour of this test was it already
+    await no_process_is_left(mark)
+    assert folder.exists()  # nobody was there to remove it
+    sim = await start("sim")
     await sim.line("control")
     assert not folder.exists()
     await sim.end(signal.SIGTERM)
@@ -87,18 +88,18 @@ async def test_a_demo_that_is_killed_takes_its_processes_along_and_the_next_one_
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
 async def test_a_simulator_that_is_told_to_end_leaves_no_folder(
-    number: signal.Signals, start: Start, mark: str
+    number: signal.Signals, start: Start, mark: str, runtime_dir: Path
 ) -> None:
     sim = await start("sim", "--json")
     folder = Path(json.loads(await sim.line("control"))["control"]).parents[1]
-    assert folder.parent == MEMORY
+    assert folder.parent == runtime_dir
     assert (folder / OWNER).exists()
 
     done = await sim.end(number)
 
     assert (done.code, done.err) == (0, "")
     assert not folder.exists()
-    assert await left_over(mark, LEAVE_S) == {}
+    await no_process_is_left(mark)
 
 
 def ignores(pid: int, number: signal.Signals) -> bool:

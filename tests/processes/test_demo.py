@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.processes.conftest import Dealtable, Demo
+from tests.processes.demo import HANDS, Demo
+from tests.processes.program import Dealtable
 
-HANDS = {"N": 27, "W": 27, "S": 27, "E": 27, "tray": 0}
 TOP = {"tables", "deals", "feed", "commands", "state_dir"}
 TABLE = {"table", "feed", "commands", "state_dir", "clients"}
 DEAL = {

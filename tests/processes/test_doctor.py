@@ -7,8 +7,8 @@ from typing import Any
 from controller.cli.doctor_boards import answers
 from controller.config import load_table
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable
-from tests.processes.test_wrong_wiring import exchange
+from tests.processes.program import Dealtable
+from tests.processes.wiring import exchange
 
 Lines = dict[str, dict[str, str]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from controller.cards import FACES, face_text
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable, Start
+from tests.processes.program import Dealtable, Start
 
 FACE_TEXTS = {face_text(face) for face in range(FACES)}
 MARKS = str.maketrans(dict.fromkeys("\"'[]{}(),.:;=", " "))

@@ -5,9 +5,9 @@ import resource
 
 from controller.messages import Outcome, Phase, Role
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import SPEED, Dealtable
-from tests.processes.people import People
-from tests.processes.test_killed_daemon import part_of
+from tests.processes.people import FAST, People
+from tests.processes.processes import part_of
+from tests.processes.program import Dealtable
 
 FULL_BYTES = 4096
 """Files may grow no further than this: no frame of a write-ahead log fits, even of one that begins
@@ -24,7 +24,7 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
     table: RunningTable, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
-        before = await people.mid_deal()
+        before = await people.deal_to_card()
         machine = part_of(table, "machine")
         let_files_grow(machine, FULL_BYTES)
         stopped = await people.until(
@@ -40,7 +40,7 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
         assert (await table.control.do("truth"))["arrived"] <= arrived + 1
 
         let_files_grow(machine, resource.RLIM_INFINITY)
-        await table.control.do("speed", value=SPEED)
+        await table.control.do("speed", value=FAST)
         held = await people.held()
         assert part_of(table, "machine") == machine
         assert held.alerts == []

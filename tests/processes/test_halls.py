@@ -1,6 +1,5 @@
 """Demos of several tables: what they cost, and what they say when a table fails."""
 
-import asyncio
 import json
 import os
 import signal
@@ -8,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes.conftest import Dealtable, Start
-from tests.processes.processes import LOOK_S, children
-from tests.processes.program import PATIENCE_S
+from tests.processes.processes import children
+from tests.processes.program import Dealtable, Start
+from tests.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -45,12 +44,16 @@ async def test_a_table_whose_daemon_dies_is_named_and_the_demo_ends(
 
 async def daemon_of(demo: int, table: str) -> int:
     """Wait for a table's daemon; return its process id."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            for command, pid in children(demo).items():
-                if "run --config" in command and f"/{table}/" in command:
-                    return pid
-            await asyncio.sleep(LOOK_S)
+
+    def look() -> int | None:
+        for command, pid in children(demo).items():
+            if "run --config" in command and f"/{table}/" in command:
+                return pid
+        return None
+
+    found = await until(look)
+    assert found is not None
+    return found
 
 
 async def test_costs_and_faults_of_the_host_are_refused_where_there_are_none(

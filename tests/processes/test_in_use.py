@@ -7,7 +7,7 @@ from pathlib import Path
 from controller.client.endpoints import FILE
 from controller.messages import Role
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable
+from tests.processes.program import Dealtable
 
 
 def what_lies_there(state_dir: Path) -> dict[str, bytes]:

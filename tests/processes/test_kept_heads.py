@@ -10,9 +10,8 @@ import pytest
 from controller.journal.store import STORE_NAME
 from controller.messages import Phase
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import People
-from tests.processes.program import Program
+from tests.processes.program import Dealtable, Program, Start
 
 pytestmark = pytest.mark.slow
 

@@ -1,25 +1,15 @@
 """Processes of a daemon that are killed in mid-deal: the same attempt goes on."""
 
-import asyncio
 import json
 import os
 import signal
 
-import pytest
-
 from controller.client.endpoints import remove_endpoints
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable
 from tests.processes.people import People, another_gateway, held_after_all
-from tests.processes.processes import LOOK_S, children
-
-
-def part_of(table: RunningTable, part: str) -> int:
-    """Return the process id of a part of a table's daemon."""
-    assert table.daemon is not None
-    parts = children(table.daemon.pid)
-    (pid,) = [pid for words, pid in parts.items() if f"run {part}" in words]
-    return pid
+from tests.processes.processes import children, part_of
+from tests.processes.program import Dealtable
+from tests.waiting import until
 
 
 async def nothing_is_found(table: RunningTable, dealtable: Dealtable) -> None:
@@ -34,7 +24,7 @@ async def test_a_daemon_killed_in_mid_deal_goes_on_with_the_same_attempt(
     table: RunningTable, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
-        before = await people.mid_deal()
+        before = await people.deal_to_card()
         assert table.daemon is not None
         os.kill(table.daemon.pid, signal.SIGKILL)
         await table.daemon.wait()
@@ -50,7 +40,7 @@ async def test_a_machine_killed_in_mid_deal_is_started_again_and_goes_on_with_it
     table: RunningTable, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
-        before = await people.mid_deal()
+        before = await people.deal_to_card()
         os.kill(part_of(table, "machine"), signal.SIGKILL)
         # The gateway lives on, and its clients keep their connections.
         held = await held_after_all(people, before)
@@ -66,7 +56,7 @@ async def test_a_gateway_killed_in_mid_deal_is_started_again_and_the_machine_dea
     table: RunningTable, dealtable: Dealtable
 ) -> None:
     async with People(table) as people:
-        before = await people.mid_deal()
+        before = await people.deal_to_card()
         remove_endpoints(table.state_dir)
         os.kill(part_of(table, "gateway"), signal.SIGKILL)
     await another_gateway(table)
@@ -76,15 +66,18 @@ async def test_a_gateway_killed_in_mid_deal_is_started_again_and_the_machine_dea
     await nothing_is_found(table, dealtable)
 
 
-@pytest.mark.timeout(120)
 async def test_a_part_that_is_killed_over_and_over_ends_the_daemon(table: RunningTable) -> None:
-    assert table.daemon is not None
-    while table.daemon.returncode is None:
-        parts = children(table.daemon.pid)
-        for words, pid in parts.items():
+    daemon = table.daemon
+    assert daemon is not None
+
+    def kill_its_gateway() -> bool:
+        """Kill the gateway if there is one; return whether the daemon has ended."""
+        for words, pid in children(daemon.pid).items():
             if "run gateway" in words:
                 os.kill(pid, signal.SIGKILL)
-        await asyncio.sleep(LOOK_S)
-    assert table.daemon.returncode == 1
+        return daemon.returncode is not None
+
+    await until(kill_its_gateway)
+    assert daemon.returncode == 1
     log = (table.state_dir / "daemon.log").read_text()
     assert "a part of the table ended" in log

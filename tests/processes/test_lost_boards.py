@@ -5,8 +5,7 @@ import signal
 
 from controller.messages import Outcome, Phase, State
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import SPEED
-from tests.processes.people import People
+from tests.processes.people import FAST, People
 from tests.processes.processes import children
 
 BOARDS = {"dealer": "发牌", "reader": "识牌"}
@@ -26,7 +25,7 @@ async def test_boards_killed_in_mid_deal_void_it_are_named_and_deal_again_once_t
     table: RunningTable, people: People
 ) -> None:
     daemon = daemon_pids(table)
-    await people.mid_deal()
+    await people.deal_to_card()
     info = await table.control.do("info")
     for board in BOARDS:
         os.kill(info["boards"][board]["pid"], signal.SIGKILL)
@@ -42,7 +41,7 @@ async def test_boards_killed_in_mid_deal_void_it_are_named_and_deal_again_once_t
         assert f"{chinese}控制板" in alert.cause_zh
     assert daemon_pids(table) == daemon
 
-    await table.control.do("speed", value=SPEED)
+    await table.control.do("speed", value=FAST)
     for board in BOARDS:
         await table.control.do("restart", board=board)
     await table.control.do("collect")

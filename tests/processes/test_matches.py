@@ -13,27 +13,20 @@ from typing import Any
 import pytest
 
 from controller.journal.verify import verify
-from controller.messages import Seat
 from controller.rules.rulebooks import load_profile
 from controller.sheet.text import sheet_text
 from controller.trials.hall import HallPlan, hall
-from tests.match.table import BIG_TWO, INTL, B, H, N
+from tests.match.table import INTL, B
 from tests.matches.at_hall import AtHall
 from tests.matches.expected import Replay, comparable
 from tests.matches.people import People
 from tests.matches.script import Deal, Script
 from tests.matches.watch import leaks, standstills
+from tests.processes.short_matches import SPEED, event_file
 
-SPEED = 1000.0
-LEFT: dict[Seat, int] = {"N": 0, "W": 3, "S": 7, "E": 1}
 FROM_KING = '[levels]\nstart = "K"'
-SHORT: dict[str, tuple[str, tuple[Deal, ...]]] = {
-    H: (FROM_KING, (Deal("EW", entered=True), Deal("EW", let_out=True))),
-    N: (FROM_KING, (Deal("NS", entered=True), Deal("NS", let_out=True))),
-    B: ("[ending]\ndeals = 2", (Deal("NS", entered=True), Deal("ENW", entered=True))),
-    BIG_TWO: ("deals = 2", tuple(Deal(left=LEFT, opens="NE"[n:], let_out=True) for n in range(2))),
-}
-"""What an event settles so that matches are short, and how they go."""
+SHORT = "[ending]\ndeals = 2"
+"""What an event settles so that a match is short."""
 WHOLE = ("NS", "NS", "NS", "NS", "EW", "EW", "EW", "EW", "NS", "NS")
 THROUGH_A = ("NS", "EW", "NS", "NS")
 """Both sides come to A and play it; N and S pass theirs: from 2 on, and from the king."""
@@ -69,29 +62,16 @@ async def is_printed(state_dir: Path, sheet: dict[str, Any]) -> None:
     assert said.decode() == sheet_text(sheet, "zh")
 
 
-def event_file(folder: Path, name: str, settled: str) -> Path:
-    """Write the regulations of an event that plays by a rulebook."""
-    event = folder / "event.toml"
-    about = f'profile = "{name}"\ntitle_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
-    event.write_text(about + settled + "\n", encoding="utf-8")
-    return event
-
-
-@pytest.mark.parametrize(
-    "name", [B, *(pytest.param(name, marks=pytest.mark.slow) for name in SHORT if name != B)]
-)
 async def test_a_match_goes_from_first_shuffle_to_signed_sheet_by_sockets_and_pins(
-    tmp_path: Path, name: str
+    tmp_path: Path,
 ) -> None:
-    settled, deals = SHORT[name]
-    event = event_file(tmp_path, name, settled)
-    script = Script(load_profile(name, event), deals)
-    sheet = await played(tmp_path, script, event)
+    event = event_file(tmp_path, B, SHORT)
+    deals = (Deal("NS", entered=True), Deal("ENW", entered=True))
+    sheet = await played(tmp_path, Script(load_profile(B, event), deals), event)
     assert (sheet["state"], sheet["rules"]["event_en"]) == ("signed", "Cup")
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 async def test_both_sides_come_to_a_and_one_passes_it(
     tmp_path: Path, scale: Callable[[int], int]
 ) -> None:

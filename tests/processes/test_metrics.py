@@ -1,31 +1,18 @@
 """What a real table's gateway tells Prometheus, after a deal."""
 
-import http.client
 import re
 import subprocess
-from urllib.parse import urlsplit
 
 import pytest
 
 from controller.gateway.families import FAMILIES
 from controller.messages import Outcome
 from controller.trials.hall import RunningTable
+from tests.processes.metrics import scrape
 from tests.processes.people import People
 
 VALUE = re.compile(r"(?m)^(dealtable_\w+|process_\w+)(\{[^}]*\}) (\S+)$")
 WITHOUT_ONE_YET = {"faults", "alert", "redeals", "voids"}
-
-
-def scrape(table: RunningTable) -> str:
-    where = urlsplit(table.endpoints.metrics or "")
-    assert where.hostname == "127.0.0.1"
-    asking = http.client.HTTPConnection(where.hostname, where.port or 0, timeout=20)
-    asking.request("GET", where.path)
-    answer = asking.getresponse()
-    body = answer.read().decode()
-    asking.close()
-    assert answer.status == 200
-    return body
 
 
 def check(promtool: str, text: str) -> subprocess.CompletedProcess[str]:

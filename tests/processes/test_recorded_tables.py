@@ -4,7 +4,6 @@ import asyncio
 import json
 import signal
 import stat
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -15,13 +14,11 @@ from drivers.link.recording import read
 from tests.link.recorded_runs import replayed
 from tests.machine.stages import MATCH, PAIRS
 from tests.processes.people import People
-from tests.processes.program import Done, Program
+from tests.processes.program import Dealtable, Start
 from tests.processes.recorded_deal import record_deal, wait_for_endpoints
 
 pytestmark = pytest.mark.slow
 
-Start = Callable[..., Awaitable[Program]]
-Dealtable = Callable[..., Awaitable[Done]]
 KEPT = Path(__file__).parents[1] / "link" / "recordings"
 """What tests/link/test_recordings.py plays."""
 

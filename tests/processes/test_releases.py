@@ -12,7 +12,7 @@ from controller.cli.program_files import MANIFEST, PACKAGES
 from controller.cli.release_files import read_manifest
 from controller.messages import Release, Role, State
 from controller.trials.hall import HallError, RunningTable
-from tests.processes.conftest import Dealtable, Start
+from tests.processes.program import Dealtable, Start
 
 pytestmark = pytest.mark.slow
 

@@ -4,21 +4,20 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-import msgspec
 import pytest
 
 from controller.client.client import Client
-from controller.messages import Phase, Reply, Role, State
+from controller.messages import Phase, Reply, Role
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import SPEED, Dealtable, Start
-from tests.processes.people import CUT, SLOW
-from tests.processes.program import PATIENCE_S
+from tests.processes.people import CUT, FAST, People
+from tests.processes.program import Dealtable, Start
 from tests.processes.units import Units
 
 pytestmark = pytest.mark.slow
 
-AGAIN_S = 0.05
 ABOUT = (1, 1)
+LIFT_PACE = 0.01
+"""So slow that the hands are not out before the machine is killed."""
 
 
 class Two:
@@ -56,33 +55,11 @@ class Two:
             await client.close()
 
 
-async def reached(client: Client, phase: Phase) -> None:
-    """Wait until a machine that is there is in a phase."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            reply = await client.ask("snapshot")
-            if reply.ok and msgspec.convert(reply.result, State).machine.phase is phase:
-                return
-            await asyncio.sleep(AGAIN_S)
-
-
-async def there(*clients: Client) -> None:
-    """Wait until the machine answers again, and let each client look at it."""
-    async with asyncio.timeout(PATIENCE_S):
-        for client in clients:
-            while True:
-                if (await client.ask("snapshot")).ok:
-                    break
-                await asyncio.sleep(AGAIN_S)
-
-
-async def journalled(client: Client, command_id: str) -> None:
-    """Wait until a command stands in the journal."""
-    async with asyncio.timeout(PATIENCE_S):
-        while True:
-            if command_id in [event["data"].get("id") for event in await events(client)]:
-                return
-            await asyncio.sleep(AGAIN_S)
+async def look_at(people: People, boot: str, *clients: Client) -> None:
+    """Wait until another run of the machine is there, and let each client look at it."""
+    await people.until(lambda state: state.boot != boot)
+    for client in clients:
+        assert (await client.ask("snapshot")).ok
 
 
 async def events(client: Client) -> list[dict[str, Any]]:
@@ -109,48 +86,53 @@ async def test_one_id_from_two_clients_over_a_killed_machine_acts_once_and_has_o
         replies.setdefault(cmd, []).extend(await by.say(cmd, who, *about, **args))
 
     looking = referees.clients[0]
-    await reached(looking, Phase.EMPTY)
-    early = await referees.say("release", "ab", (None, None))
-    await said("start_deal", referees, "ab")
-    await reached(looking, Phase.COMMITTED)
-    await boards.control.do("speed", value=SLOW)
-    await said("cut", players, "ab", ABOUT, n=CUT)
-    await reached(looking, Phase.SHUFFLING)
-    await said("hold", referees, "ab", reason="look")
+    async with People(boards) as people:
 
-    await units.kill(units.machine)
-    away = await referees.say("hold", "ab", reason="look")
-    await units.start_machine()
-    await there(looking)
-    await said("hold", referees, "aab", reason="look")
-    blind = await referees.say("clear_jam", "b")
-    await there(*referees.clients)
-    await said("cut", players, "bab", ABOUT, n=CUT)
-    await said("start_deal", referees, "bba")
-    stale = await players.say("void", "a", (1, 2), reason="x")
-    await boards.control.do("speed", value=SPEED)
-    await said("resume", referees, "ab")
-    await reached(looking, Phase.HELD)
-    assert [reply.error and reply.error.code for reply in early] == ["WRONG_PHASE"] * 2
-    late = await looking.ask("release", {}, deal=1, attempt=2, command_id="late")
+        async def reached(phase: Phase) -> str:
+            """Wait for a phase; return the run of the machine that is in it."""
+            return (await people.until(lambda state: state.machine.phase is phase)).boot
 
-    await boards.control.do("speed", value=SLOW)
-    releasing = asyncio.ensure_future(
-        referees.clients[1].ask("release", {}, deal=1, attempt=1, command_id="let out")
-    )
-    await asyncio.sleep(0)
-    await journalled(looking, "let out")
-    await units.kill(units.machine)
-    assert (await releasing).error is not None  # nobody was there to answer
-    await units.start_machine()
-    await there(looking)
-    await boards.control.do("speed", value=SPEED)
-    outs = [
-        await client.ask("release", {}, deal=1, attempt=1, command_id="let out")
-        for client in (*referees.clients, *referees.clients, looking)
-    ]
-    await reached(looking, Phase.RELEASED)
-    await said("resume", referees, "bab")
+        await reached(Phase.EMPTY)
+        early = await referees.say("release", "ab", (None, None))
+        await said("start_deal", referees, "ab")
+        await reached(Phase.COMMITTED)
+        async with people.slower_from_card(1):
+            await said("cut", players, "ab", ABOUT, n=CUT)
+        boot = await reached(Phase.DEALING)
+        await said("hold", referees, "ab", reason="look")
+
+        await units.kill(units.machine)
+        away = await referees.say("hold", "ab", reason="look")
+        await units.start_machine()
+        await look_at(people, boot, looking)
+        await said("hold", referees, "aab", reason="look")
+        blind = await referees.say("clear_jam", "b")
+        await look_at(people, boot, *referees.clients)
+        await said("cut", players, "bab", ABOUT, n=CUT)
+        await said("start_deal", referees, "bba")
+        stale = await players.say("void", "a", (1, 2), reason="x")
+        await boards.control.do("speed", value=FAST)
+        await said("resume", referees, "ab")
+        boot = await reached(Phase.HELD)
+        assert [reply.error and reply.error.code for reply in early] == ["WRONG_PHASE"] * 2
+        late = await looking.ask("release", {}, deal=1, attempt=2, command_id="late")
+
+        await boards.control.do("speed", value=LIFT_PACE)
+        releasing = asyncio.ensure_future(
+            referees.clients[1].ask("release", {}, deal=1, attempt=1, command_id="let out")
+        )
+        await people.event(lambda event: event.data.get("id") == "let out")
+        await units.kill(units.machine)
+        assert (await releasing).error is not None  # nobody was there to answer
+        await units.start_machine()
+        await look_at(people, boot, *referees.clients)
+        await boards.control.do("speed", value=FAST)
+        outs = [
+            await client.ask("release", {}, deal=1, attempt=1, command_id="let out")
+            for client in (*referees.clients, *referees.clients, looking)
+        ]
+        await reached(Phase.RELEASED)
+        await said("resume", referees, "bab")
 
     assert [reply.error and reply.error.code for reply in away] == ["MACHINE_AWAY"] * 2
     assert [reply.error and reply.error.code for reply in stale] == ["WRONG_ROLE"]

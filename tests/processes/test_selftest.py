@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable, Start
+from tests.processes.program import Dealtable, Start
 
 pytestmark = pytest.mark.slow
 

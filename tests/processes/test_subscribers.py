@@ -1,6 +1,5 @@
 """Who joins a table's feed in mid-deal, and who is kept out."""
 
-import asyncio
 import signal
 
 import msgspec
@@ -9,16 +8,16 @@ from controller.gateway.certificates import create_client
 from controller.messages import Phase, Role, State
 from controller.roster import read_certificate
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable, Start
 from tests.processes.people import People
+from tests.processes.program import Dealtable, Start
 
 
 async def test_who_joins_in_mid_deal_has_the_whole_state_at_once_and_so_has_the_next(
     table: RunningTable, people: People
 ) -> None:
-    now = await people.mid_deal()
+    now = await people.deal_to_card()
     for _ in range(3):
-        async with table.client(Role.OBSERVER) as late, asyncio.timeout(5):
+        async with table.client(Role.OBSERVER) as late:
             first = await late.hear()
         assert first.topic == f"state/{table.id}"
         state = msgspec.json.decode(first.body, type=State)

@@ -8,14 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from controller.messages import Machine, Phase, Role
+from controller.messages import Role
 from controller.trials.hall import RunningTable
-from tests.processes.conftest import Dealtable, Start
-from tests.processes.program import DEALTABLE
-from tests.processes.test_hostile_gateways import Gateway, gateways, honest, other
-
-__all__ = ["gateways", "honest", "other"]
-PATIENCE_S = 30.0
+from tests.processes.gateway_double import Gateway
+from tests.processes.program import DEALTABLE, Dealtable, Start
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]], ids=["lines", "json"])
@@ -30,23 +26,29 @@ async def test_watch_ends_quietly_when_nobody_reads_it_any_more(
     os.close(writing)
     os.close(reading)
     try:
-        async with asyncio.timeout(PATIENCE_S):
-            for gateway in (honest, other):
-                await gateway.subscribed()
-            talking = asyncio.ensure_future(_talk(honest, other))
-            _, err = await watch.communicate()
-            talking.cancel()
+        talking = [asyncio.ensure_future(_talk(gateway)) for gateway in (honest, other)]
+        _, err = await watch.communicate()
+        for task in talking:
+            task.cancel()
     finally:
         if watch.returncode is None:
             watch.kill()
     assert (watch.returncode, err) == (128 + signal.SIGPIPE, b"")
 
 
-async def _talk(*gateways: Gateway) -> None:
-    for fed in range(1000):
-        for gateway in gateways:
-            await gateway.state(machine=Machine(phase=Phase.DEALING, deal=1, attempt=1, fed=fed))
-        await asyncio.sleep(0.05)
+async def _talk(gateway: Gateway) -> None:
+    """Publish a state to whoever subscribes first."""
+    await gateway.subscribed()
+    await gateway.state()
+
+
+async def test_send_waits_for_an_answer_as_long_as_it_is_told_to(
+    honest: Gateway, dealtable: Dealtable
+) -> None:
+    words = ("send", "snapshot", "--answer-s", "0.1", "--state-dir", honest.state_dir)
+    done = await dealtable(*words)
+    assert (done.code, done.out) == (1, "")
+    assert "no answer in 0.1 s" in done.err
 
 
 async def test_watch_shows_who_stops_a_table_and_why(

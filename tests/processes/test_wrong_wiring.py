@@ -1,24 +1,9 @@
 """Boards that are absent, in each other's place, or not what the configuration says."""
 
-from pathlib import Path
-
 from controller.messages import Phase, Role, State
 from controller.trials.hall import RunningTable
 from tests.processes.people import People
-
-
-async def port_of(table: RunningTable, board: str) -> Path:
-    """Return the path under which the table looks for a board."""
-    return Path((await table.control.do("info"))[board])
-
-
-async def exchange(table: RunningTable) -> None:
-    """Let the two boards' links lead to each other's ptys."""
-    dealer, reader = await port_of(table, "dealer"), await port_of(table, "reader")
-    between = dealer.with_suffix(".between")
-    dealer.rename(between)
-    reader.rename(dealer)
-    between.rename(reader)
+from tests.processes.wiring import exchange, port_of
 
 
 async def faulty(people: People) -> State:

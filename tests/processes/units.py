@@ -1,18 +1,14 @@
 """A table's machine and gateway as units of their own, as under systemd; each may be killed."""
 
-import asyncio
 import signal
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from controller.client.endpoints import NoEndpoints, read_endpoints, remove_endpoints
 from controller.config import load_table
 from controller.gateway.certificates import create_keys
 from controller.trials.hall import RunningTable
-from tests.processes.processes import LOOK_S
-from tests.processes.program import PATIENCE_S, Program
-
-Start = Callable[..., Awaitable[Program]]
+from tests.processes.program import Program, Start
+from tests.waiting import until
 
 
 class Units:
@@ -36,11 +32,7 @@ class Units:
         """Start the gateway, up to the moment when it says where it listens."""
         remove_endpoints(self.table.state_dir)  # a killed one leaves where it was
         self.gateway = await self._run("gateway")
-        async with asyncio.timeout(PATIENCE_S):
-            while True:
-                if self._listens():
-                    return
-                await asyncio.sleep(LOOK_S)
+        await until(self._listens)
 
     async def kill(self, unit: Program) -> None:
         """End a unit as `kill -9` does."""

@@ -1,0 +1,87 @@
+"""Fixtures: whole, real processes of a table, as people start them. None outlives its test."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.messages import Role
+from controller.trials.hall import HallPlan, RunningTable, simulator
+from sim.folders import ROOT_VARIABLE
+from tests.processes.people import FAST, People
+from tests.processes.processes import marked
+from tests.processes.program import Dealtable, Done, Program, Start
+
+VARIABLE = "DEALTABLE_TEST"
+
+
+@pytest.fixture(autouse=True)
+def mark(tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Give every process of the test a mark and the test's own folder in memory.
+
+    All processes inherit the mark, whoever their parent is. None may outlive the test.
+    """
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv(ROOT_VARIABLE, str(runtime_dir))
+    mark = f"{VARIABLE}={tmp_path}"
+    yield mark
+    left = marked(mark)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left
+
+
+@pytest.fixture
+async def start() -> AsyncIterator[Start]:
+    """Start `dealtable` with words; what still runs at the end is killed."""
+    started: list[Program] = []
+
+    async def start(*words: object, **options: Any) -> Program:
+        started.append(await Program.start(*words, **options))
+        return started[-1]
+
+    yield start
+    await asyncio.gather(*(program.close() for program in started))
+
+
+@pytest.fixture
+def dealtable(start: Start) -> Dealtable:
+    """Run `dealtable` with words to its end."""
+
+    async def run(*words: object, **options: Any) -> Done:
+        return await (await start(*words, **options)).end()
+
+    return run
+
+
+@pytest.fixture
+async def boards(tmp_path: Path, runtime_dir: Path) -> AsyncIterator[RunningTable]:
+    """Give a table's simulated boards alone, on their ptys; a daemon that a test starts ends."""
+    plan = HallPlan(tmp_path / "state", speed=FAST)
+    async with simulator(plan, runtime_dir) as (table,):
+        try:
+            yield table
+        finally:
+            if table.daemon is not None:
+                await table.stop_daemon()
+
+
+@pytest.fixture
+async def table(boards: RunningTable) -> RunningTable:
+    """Give a table with its daemon, once its gateway has found its machine."""
+    await boards.start_daemon()
+    async with boards.client(Role.OBSERVER) as client:
+        while not (await client.hear()).topic.startswith("state/"):
+            pass
+    return boards
+
+
+@pytest.fixture
+async def people(table: RunningTable) -> AsyncIterator[People]:
+    """Sit people down at the table."""
+    async with People(table) as people:
+        yield people

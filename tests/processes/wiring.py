@@ -1,0 +1,19 @@
+"""The links under which a table looks for its boards."""
+
+from pathlib import Path
+
+from controller.trials.hall import RunningTable
+
+
+async def port_of(table: RunningTable, board: str) -> Path:
+    """Return the path under which the table looks for a board."""
+    return Path((await table.control.do("info"))[board])
+
+
+async def exchange(table: RunningTable) -> None:
+    """Let the links of the two boards lead to each other's ptys."""
+    dealer, reader = await port_of(table, "dealer"), await port_of(table, "reader")
+    between = dealer.with_suffix(".between")
+    dealer.rename(between)
+    reader.rename(dealer)
+    between.rename(reader)
