@@ -138,10 +138,11 @@ class RunningTable:
         )
 
     async def start_daemon(
-        self, limit_s: float = PATIENCE_S, environment: Mapping[str, str] | None = None
+        self, limit_s: float | None = None, environment: Mapping[str, str] | None = None
     ) -> None:
         """Start `dealtable run` and wait for its gateway. Raises HallError.
 
+        `limit_s`: how long the gateway may take. None stands for PATIENCE_S.
         `environment`: what it has beside this process's own.
         """
         remove_endpoints(self.state_dir)  # a killed daemon leaves where it was
@@ -152,7 +153,11 @@ class RunningTable:
                 env={**os.environ, **(environment or {})},
             )
         await _until(
-            self._is_open, self.daemon, f"the daemon of table {self.id}", self.log, limit_s
+            self._is_open,
+            self.daemon,
+            f"the daemon of table {self.id}",
+            self.log,
+            PATIENCE_S if limit_s is None else limit_s,
         )
 
     async def stop_daemon(self) -> int | None:

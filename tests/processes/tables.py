@@ -1,6 +1,7 @@
 """Fixtures: whole, real processes of a table, as people start them. None outlives its test."""
 
 import asyncio
+import math
 import os
 import signal
 from collections.abc import AsyncIterator, Iterator
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from controller.messages import Role
+from controller.trials import hall
 from controller.trials.hall import HallPlan, RunningTable, simulator
 from sim.folders import ROOT_VARIABLE
 from tests.processes.people import FAST, People
@@ -23,8 +25,10 @@ VARIABLE = "DEALTABLE_TEST"
 def mark(tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Give every process of the test a mark and the test's own folder in memory.
 
-    All processes inherit the mark, whoever their parent is. None may outlive the test.
+    All processes inherit the mark, whoever their parent is. None may outlive the test. A daemon may
+    take as long to start as the test may last.
     """
+    monkeypatch.setattr(hall, "PATIENCE_S", math.inf)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.setenv(ROOT_VARIABLE, str(runtime_dir))
     mark = f"{VARIABLE}={tmp_path}"
