@@ -27,7 +27,7 @@ os.environ.pop("COLUMNS", None)
 hypothesis.settings.register_profile("dealtable", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("dealtable")
 
-pytest_plugins = ["tests.tiers"]
+pytest_plugins = ["tests.tiers", "tests.real_time"]
 
 
 def pytest_configure() -> None:

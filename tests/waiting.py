@@ -29,6 +29,11 @@ async def until(look: Callable[[], Seen]) -> Seen:
         raise
 
 
+async def turn() -> None:
+    """Return after one turn of the loop, in which everything that is ready has run once."""
+    await asyncio.sleep(0)
+
+
 def wait_until(look: Callable[[], Seen]) -> Seen:
     """Return the first value of `look()` that is true, in a test without an event loop."""
     seen: object = None

@@ -141,6 +141,7 @@ def test_what_nobody_can_do_is_not_measured_and_is_no_pass() -> None:
     assert worst(figures.all()) == "warn"
 
 
+@pytest.mark.virtual
 def test_a_test_that_is_ended_stops_all_motion() -> None:
     async def ended() -> tuple[int | None, int | None]:
         with table_of(Settings()) as table, bench_at(table) as bench:

@@ -9,7 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from controller.console.store.archive import StoreError
 from controller.console.store.aside import Aside
-from tests.waiting import until
+from tests.waiting import turn, until
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ async def test_who_stops_waiting_stops_no_call(aside: Aside) -> None:
         over.set()
 
     waiting = asyncio.ensure_future(aside.run(call))
-    await asyncio.sleep(0)
+    await turn()
     await until(begun.is_set)
     waiting.cancel()
     go_on.set()

@@ -31,7 +31,7 @@ from controller.roster import Roster, fingerprint, read_certificate
 from tests.console.fake import PIN, Scripted, fake
 from tests.console.real_table import RealTable
 from tests.gateway.multicast import needs_multicast
-from tests.waiting import until
+from tests.waiting import turn, until
 
 HOST: Final = "127.0.0.1"
 
@@ -462,7 +462,7 @@ async def test_listening_that_does_not_end_well_ends_and_is_waited_for_each_time
     networks[1].may.set()
     await networks[1].has_left.wait()
     for _ in range(20):  # all that can go on without the other one does
-        await asyncio.sleep(0)
+        await turn()
     assert not closing.done()
     networks[0].may.set()
     await closing

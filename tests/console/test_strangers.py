@@ -38,7 +38,7 @@ from tests.console.web import (
     served,
     standing,
 )
-from tests.waiting import until
+from tests.waiting import turn, until
 
 LI = Person(name="Li Na", role=Role.REFEREE)
 OLD, NEW, WRONG = "4711", "8822", "0000"
@@ -129,7 +129,7 @@ async def test_who_guesses_leaves_room_for_others_to_log_in(people: People) -> N
         for _ in range(sessions.MOST_CHECKING)
     ]
     own = asyncio.ensure_future(known.log_in("Li Na", OLD, "10.0.0.7"))
-    await asyncio.sleep(0)
+    await turn()
     may.set()
     said = [str(one) for one in await asyncio.gather(*tries, return_exceptions=True)]
     assert said.count("name or PIN is wrong") == sessions.MOST_OF_ONE
@@ -152,7 +152,7 @@ async def test_who_waits_for_his_guesses_fills_nobodys_room(people: People) -> N
     known = Sessions(people, now, lambda: 0, slow)  # type: ignore[arg-type]
     tries = [asyncio.ensure_future(known.log_in("Li Na", WRONG, host)) for host in hosts * 9]
     own = asyncio.ensure_future(known.log_in("Li Na", OLD, "10.0.0.7"))
-    await asyncio.sleep(0)
+    await turn()
     may.set()
     said = await asyncio.gather(*tries, return_exceptions=True)
     assert all("wait" in str(one) for one in said)
@@ -215,7 +215,7 @@ async def test_who_was_let_go_is_not_let_in_by_what_was_read_before(people: Peop
     await has_read.wait()
     await known.accept(people.invite(LI), NEW)
     behind = asyncio.ensure_future(known.whose(token))
-    await asyncio.sleep(0)
+    await turn()
     may.set()
     assert await behind is None
     assert await before == LI

@@ -24,7 +24,7 @@ from controller.gateway.certificates import create_keys
 from controller.gateway.gateway import open_gateway
 from controller.roster import fingerprint, read_certificate
 from tests.gateway.multicast import needs_multicast
-from tests.waiting import until
+from tests.waiting import turn, until
 
 LOOPBACK = ["127.0.0.1"]
 SOMEWHERE = Endpoints(
@@ -120,7 +120,7 @@ async def test_a_table_says_nothing_unless_it_is_told_to(
     said: list[object] = []
     monkeypatch.setattr("controller.gateway.announce.announce", said.append)
     async with open_gateway(config, wall):
-        await asyncio.sleep(0)
+        await turn()
     assert said == []
     assert not load_table(ROOT / "deploy" / "table.toml").gateway.announce
 

@@ -17,6 +17,7 @@ from controller.journal.journal import Journal
 from controller.journal.store import Store
 from tests.journal.failing import Disk, failing
 from tests.journal.scripted import wall
+from tests.waiting import turn
 
 Opener = Callable[[], Journal]
 COMMITTERS = [InlineCommitter, ThreadCommitter]
@@ -78,7 +79,7 @@ async def test_entries_are_told_once_in_order_after_their_commit(journal: Journa
         if n % 3 == 0:
             journal.flush()
         if n % 20 == 0:
-            await asyncio.sleep(0)
+            await turn()
     assert heard.committed != appended
     await journal.sync()
     assert heard.committed == appended
@@ -112,7 +113,7 @@ async def test_syncs_that_wait_together_all_end(journal: Journal) -> None:
 async def test_a_sync_somebody_gave_up_harms_no_other(journal: Journal) -> None:
     journal.append("seed", {"box": ""}, public=False)
     given_up = asyncio.ensure_future(journal.sync())
-    await asyncio.sleep(0)
+    await turn()
     given_up.cancel()
     journal.append("seed", {"box": ""}, public=False)
     await journal.sync()
@@ -256,7 +257,7 @@ async def test_a_slow_disk_stops_neither_the_loop_nor_an_append(state_dir: Path)
         journal.flush()
     syncing = asyncio.ensure_future(journal.sync())
     for _ in range(10):
-        await asyncio.sleep(0)
+        await turn()
     assert journal.last == 500
     assert not syncing.done()
     assert heard.committed == []

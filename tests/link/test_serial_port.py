@@ -21,6 +21,7 @@ from drivers.link import port as port_module
 from drivers.link.frames import AskStatus
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
+from tests.waiting import turn
 
 BAUD = 921600
 
@@ -117,7 +118,7 @@ def watched_for(fd: int) -> int:
 async def turns(count: int = 5) -> None:
     """Let the loop go round a few times."""
     for _ in range(count):
-        await asyncio.sleep(0)
+        await turn()
 
 
 async def test_bytes_go_both_ways_as_they_are(pty: Pty, port: SerialPort, owner: Owner) -> None:
@@ -309,7 +310,7 @@ async def test_a_link_over_a_port_that_dies_says_so_once_and_may_be_opened_again
     downs: list[LineLost] = []
     link = Link(port, "dealer", session_ids=lambda: 77, on_down=downs.append)
     opening = asyncio.ensure_future(link.open({}, {}))
-    await asyncio.sleep(0)
+    await turn()
     [payload] = codec.Decoder().feed(await pty.read(22))
     assert payload[0] == wire.HELLO
     pty.close()

@@ -17,7 +17,7 @@ from sim.mechanics.faults import Fault, FaultError
 from sim.mechanics.settings import Settings
 from tests.sim.host import SESSIONS, Host
 from tests.sim.orders import order_of
-from tests.waiting import until
+from tests.waiting import turn, until
 
 CARDS = 20
 
@@ -111,7 +111,7 @@ async def test_an_unplugged_board_keeps_its_power_and_is_found_again(start: Star
     table = await start()
     host = await host_of(table)
     going = asyncio.create_task(lost(host, "dealer"))
-    await asyncio.sleep(0)
+    await turn()
     boot, pid = table.boards["dealer"].boot, table.boards["dealer"].pid
     table.world.add_fault(Fault("unplugged", board="dealer", for_ms=200))
     assert "dealer" in str(await going)
@@ -126,7 +126,7 @@ async def test_a_board_that_resets_is_found_with_another_boot(start: Start) -> N
     table = await start()
     host = await host_of(table)
     going = asyncio.create_task(lost(host, "reader"))
-    await asyncio.sleep(0)
+    await turn()
     boot = table.boards["reader"].boot
     table.world.add_fault(Fault("board_reset", board="reader"))
     await going

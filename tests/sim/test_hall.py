@@ -20,6 +20,7 @@ from sim.mechanics.settings import Settings
 from sim.pins import SocketFactory
 from tests.sim.host import Host
 from tests.sim.orders import order_of
+from tests.waiting import turn
 
 SPEED = 20.0
 INSIDE = None
@@ -175,7 +176,7 @@ async def test_boards_end_when_their_sim_process_is_killed(runtime_dir: Path) ->
     assert process.stdout is not None
     info = json.loads(await process.stdout.readline())
     endings = [asyncio.create_task(_ended(board["pid"])) for board in info["boards"].values()]
-    await asyncio.sleep(0)
+    await turn()
     process.send_signal(signal.SIGKILL)
     await process.wait()
     await asyncio.gather(*endings)

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from sim.virtual import VirtualLoop, VirtualTimeError
 
+pytestmark = pytest.mark.virtual
+
 
 def test_an_hour_passes_at_once_and_exactly() -> None:
     async def main() -> float:

@@ -111,6 +111,7 @@ async def test_an_order_may_name_another_deal_and_attempt_than_the_present(table
         assert (await trial.order(Role.TABLE, "cut", n=40)).ok
 
 
+@pytest.mark.virtual
 def test_a_trial_whose_button_is_held_down_leaves_no_timer(table: Tables) -> None:
     async def main() -> None:
         async with table() as trial:
