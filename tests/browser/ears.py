@@ -2,13 +2,6 @@
 
 EARS = """{
 window.tones = 0;
-window.asked = Promise.resolve();
-const { fetch } = window;
-window.fetch = (path, ...how) => {
-  const answer = fetch(path, ...how);
-  if (path === "/api/ring") window.asked = Promise.allSettled([window.asked, answer]);
-  return answer;
-};
 window.AudioContext = class {
   currentTime = 0; state = "running"; destination = {};
   createOscillator() {
@@ -20,10 +13,4 @@ window.AudioContext = class {
   }
 };
 }"""
-"""A browser without a loudspeaker: it counts the tones, and knows what it asks before."""
-TONES = """async () => {
-  await window.asked;
-  await (await fetch("/api/me")).text();
-  return window.tones;
-}"""
-"""How many there were, once the page has been told whether it sounds for what it shows."""
+"""A browser without a loudspeaker: it counts the tones."""

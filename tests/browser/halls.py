@@ -4,16 +4,19 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import msgspec
 from playwright.async_api import Browser, Page
 
 from controller.console.console import Console
-from controller.messages import AreaStop, Call, Seat
+from controller.messages import AreaStop, Call, Role, Seat
+from tests.browser.contexts import new_context
 from tests.browser.people import TABLET
 from tests.browser.said import BOTH, Said
+from tests.browser.settled import rests
 from tests.browser.watched import Watched
-from tests.console.fake import PIN, Scripted, stamp
+from tests.console.fake import PEOPLE, PIN, Scripted, stamp
 from tests.console.web import served, standing
 
 OTHER = "ref2"
@@ -39,17 +42,20 @@ class Hall:
         self.url, self.console, self.tables, self.close = url, console, tables, close
         self.watched = Watched()
         self._browser = browser
+        self._roles: dict[Page, Role] = {}
 
     async def page(self, who: str, path: str = "/", size: tuple[int, int] = TABLET) -> Page:
         """Open a page, logged in."""
         language = (self.other if who == OTHER else self.said).language
-        context = await self._browser.new_context(
+        context = await new_context(
+            self._browser,
             viewport={"width": size[0], "height": size[1]},
             locale="en-GB" if language == "en" else "zh-CN",
             reduced_motion="reduce",
         )
         self.watched.over(context)
         page = await context.new_page()
+        self._roles[page] = next(one.role for one in PEOPLE if one.name == who)
         for path_, told in (
             ("/api/login", {"name": who, "pin": PIN}),
             ("/api/me", {"language": language}),
@@ -59,11 +65,22 @@ class Hall:
         await page.goto(self.url + path)
         return page
 
+    async def rests(self, page: Page) -> None:
+        """Wait until a page of the hall or of a table has drawn all that is shown to it now."""
+        role, path = self._roles[page], urlsplit(page.url).path.split("/")
+        if path[1] == "table":
+            async with self.console.pages.looking(path[2], role) as (shown, _):
+                version, _ = shown.since(0)
+        else:
+            version, _ = self.console.hall.shown(role).since(0)
+        await rests(page, version)
+
     def calls(self, table: str, words: str, seat: Seat = "N", ago_s: float = 0) -> None:
         """Let somebody call at a table."""
         state = self.tables.seen(table).state
         assert state is not None
-        one = Call(seat=seat, reason="button", since=stamp(ago_s), words_en=words, words_zh=words)
+        since = stamp(ago_s, self.tables.clock.ms)
+        one = Call(seat=seat, reason="button", since=since, words_en=words, words_zh=words)
         self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
 
     def stops(self, table: str, why: str) -> None:

@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass
 
-from playwright.async_api import Locator, Page, TimeoutError, expect
+from playwright.async_api import Locator, Page, expect
 
 from controller.trials.hall import RunningTable
-from tests.browser.people import SOON_MS, Person
-
-PRESSES = 3
-"""How often somebody presses a button that does not even say that it was pressed."""
+from tests.browser.people import Person
+from tests.browser.settled import rests
 
 
 @dataclass
@@ -31,7 +28,7 @@ class AtPage:
 
     async def opens_groups(self) -> None:
         """Open all groups of orders."""
-        await self.page.locator("#groups .group").first.wait_for(timeout=SOON_MS)
+        await self.page.locator("#groups .group").first.wait_for()
         await self.page.evaluate(
             "for (const one of document.querySelectorAll('#groups details')) one.open = true"
         )
@@ -44,7 +41,7 @@ class AtPage:
         await presses(self.button(cmd))
         if answer is not None:
             await self.answers(answer)
-        await expect(self.button(cmd)).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
+        await expect(self.button(cmd)).to_have_attribute("data-fate", "seen")
 
     async def goes_on(
         self, cmd: str, answer: Callable[[Locator], Awaitable[None]] | None = None
@@ -57,13 +54,13 @@ class AtPage:
     async def answers(self, answer: Callable[[Locator], Awaitable[None]]) -> None:
         """Answer the question that is open."""
         asked = self.page.locator("dialog[open]")
-        await asked.wait_for(timeout=SOON_MS)
+        await asked.wait_for()
         await answer(asked)
         await asked.locator("button[type=submit]").click()
 
     async def says(self, part: str, words: str | re.Pattern[str]) -> None:
         """Wait until a part of the page says something."""
-        await expect(self.page.locator(f"#{part}")).to_contain_text(words, timeout=SOON_MS)
+        await expect(self.page.locator(f"#{part}")).to_contain_text(words)
 
     async def notes(self, part: str) -> None:
         """Note all that a part of the page says from now on, however short it stands."""
@@ -71,7 +68,7 @@ class AtPage:
 
     async def has_said(self, part: str, words: str) -> None:
         """Wait until a part has said something since it is noted."""
-        await self.page.wait_for_function(_NOTED, arg=[part, words], timeout=SOON_MS)
+        await self.page.wait_for_function(_NOTED, arg=[part, words])
 
 
 _NOTES = """part => {
@@ -81,21 +78,15 @@ _NOTES = """part => {
   new MutationObserver(() => said.push(node.textContent))
     .observe(node, { subtree: true, childList: true, characterData: true });
 }"""
-_TAKEN = "(node) => node.dataset.fate || !node.isConnected"
 _NOTED = "([part, words]) => window.noted[part].some((one) => one.includes(words))"
 
 
 async def presses(order: Locator) -> None:
-    """Press a command's button; again where the page moved on beneath the finger."""
+    """Press a command's button, once."""
     button = order.locator("> button").first
-    await expect(button).to_be_enabled(timeout=SOON_MS)
-    node = await order.element_handle()
-    for _ in range(PRESSES):
-        await button.click()
-        with suppress(TimeoutError):
-            await order.page.wait_for_function(_TAKEN, arg=node, timeout=1000)
-            return
-    raise AssertionError(f"{order} is pressed in vain")
+    await expect(button).to_be_enabled()
+    await rests(order.page)
+    await button.click()
 
 
 async def yes(asked: Locator) -> None:
@@ -153,9 +144,7 @@ def because(words: str) -> Callable[[Locator], Awaitable[None]]:
 async def before_table(person: Person, table: RunningTable) -> AtPage:
     """Let a person open a table's page."""
     await person.opens(f"/table/{table.id}")
-    await expect(person.page.locator("#main")).to_have_attribute(
-        "data-standing", "live", timeout=SOON_MS
-    )
+    await expect(person.page.locator("#main")).to_have_attribute("data-standing", "live")
     return AtPage(person)
 
 
@@ -173,7 +162,7 @@ class AtDesk:
     async def opens(self, panel: str) -> None:
         """Open a panel of the desk."""
         await self.person.opens(f"/table/{self.table.id}/rulings#{panel}")
-        await expect(self.page.locator(f"#panel-{panel}")).to_be_visible(timeout=SOON_MS)
+        await expect(self.page.locator(f"#panel-{panel}")).to_be_visible()
 
     def order(self, cmd: str, within: Locator | None = None) -> Locator:
         """Return the button of a command that can be seen."""
@@ -183,7 +172,7 @@ class AtDesk:
     async def presses(self, cmd: str, within: Locator | None = None) -> None:
         """Press a command's button."""
         button = self.order(cmd, within).locator("> button").first
-        await expect(button).to_be_enabled(timeout=SOON_MS)
+        await expect(button).to_be_enabled()
         await button.click()
 
     async def answers(self) -> None:
@@ -209,7 +198,7 @@ class AtDesk:
         await desk.get_by_role("button", name=offence, exact=True).click()
         await by_chips.last.get_by_role("button", name=by).click()
         answer = desk.locator(".answer").first
-        await expect(answer).to_be_visible(timeout=SOON_MS)
+        await expect(answer).to_be_visible()
         return answer
 
     async def rules(self, answer: Locator, *, grave: bool = False) -> None:
@@ -221,9 +210,9 @@ class AtDesk:
         if grave:
             await self.answers()
         second = answer.locator('.order[data-cmd="approve"]')
-        await expect(second).to_have_attribute("data-fate", "seen", timeout=SOON_MS)
+        await expect(second).to_have_attribute("data-fate", "seen")
         await self.page.locator(".charge header button").click()
-        await expect(answer).to_have_count(0, timeout=SOON_MS)
+        await expect(answer).to_have_count(0)
 
     async def counts(self, name: str, *sides: str) -> None:
         """Wait until a counter of this deal stands so for both sides."""
@@ -231,7 +220,7 @@ class AtDesk:
             has=self.page.get_by_text(name, exact=True)
         )
         cells = row.locator("td")
-        await expect(cells).to_have_count(len(sides), timeout=SOON_MS)
+        await expect(cells).to_have_count(len(sides))
         for at, count in enumerate(sides):
             of = cells.nth(at).locator(".of").first
-            await expect(of).to_contain_text(count, timeout=SOON_MS)
+            await expect(of).to_contain_text(count)

@@ -8,11 +8,11 @@ from playwright.async_api import Browser, Locator, Page, expect
 from controller.faults import Language
 from controller.messages import Role
 from controller.trials.hall_console import RunningConsole
+from tests.browser.contexts import new_context
 from tests.browser.watched import Watched
 
 PIN = "2468"
 PHONE, TABLET, WALL = (390, 844), (1024, 768), (1920, 1080)
-SOON_MS = 15_000
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Person:
     async def sees(self, text: str) -> Locator:
         """Wait until a text stands on the page."""
         found = self.page.get_by_text(text).first
-        await expect(found).to_be_visible(timeout=SOON_MS)
+        await expect(found).to_be_visible()
         return found
 
     async def shot(self, name: str) -> None:
@@ -74,7 +74,7 @@ class People:
         await person.page.locator("input[name=name]").fill(name)
         await person.page.locator("input[name=pin]").fill(PIN)
         await person.page.locator("#enter").click()
-        await person.page.wait_for_url(lambda url: "/login" not in url, timeout=SOON_MS)
+        await person.page.wait_for_url(lambda url: "/login" not in url)
         return person
 
     async def stranger(
@@ -88,7 +88,8 @@ class People:
     ) -> Person:
         """Open a browser in which nobody is logged in; it is made for the test's language."""
         language = language or self._language
-        context = await self._browser.new_context(
+        context = await new_context(
+            self._browser,
             viewport={"width": size[0], "height": size[1]},
             color_scheme="dark" if dark else "light",
             locale="zh-CN" if language == "zh" else "en-GB",

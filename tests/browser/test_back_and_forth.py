@@ -13,7 +13,7 @@ from controller.trials.hall import RunningTable
 from controller.trials.pixels import CHROMIUM, QUIET
 from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import before_table
-from tests.browser.people import SOON_MS, People
+from tests.browser.people import People
 
 pytestmark = ONE_LOOP
 
@@ -38,7 +38,7 @@ async def test_whoever_goes_from_page_to_page_is_never_kept_waiting(
     person = await people.comes("Li Na", Role.REFEREE)
     for _ in range(TIMES):
         await person.opens("/")
-        await expect(person.page.locator("#tiles a")).to_have_count(1, timeout=SOON_MS)
+        await expect(person.page.locator("#tiles a")).to_have_count(1)
         await before_table(person, tables[0])
 
 
@@ -49,7 +49,7 @@ async def test_a_page_that_is_come_back_to_hears_the_table_again(
     await before_table(person, tables[0])
     await person.page.evaluate("window.kept = true")
     await person.opens("/")
-    await expect(person.page.locator("#tiles a")).to_have_count(1, timeout=SOON_MS)
+    await expect(person.page.locator("#tiles a")).to_have_count(1)
     listens = person.page.expect_request(lambda request: "/stream/table/" in request.url)
     async with listens:
         await person.page.evaluate("history.back()")

@@ -10,7 +10,7 @@ from controller.messages import Phase, Role, Seat
 from controller.rules.seats import ALL, after
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP, SPEED
-from tests.browser.people import SOON_MS, People, Person
+from tests.browser.people import People, Person
 from tests.browser.reading import too_small
 from tests.browser.said import Said
 from tests.browser.test_table import MEETING, order, players_of, until
@@ -51,19 +51,19 @@ def plan(tmp_path: Path) -> HallPlan:
 async def touch(page: Page, seat: Seat, say: str, *, hold_ms: int = 60) -> None:
     """Touch a button of a seat, as somebody does who has read it."""
     button = page.locator(f'.seat[data-seat="{seat}"] .row button', has_text=say)
-    await expect(button).to_be_enabled(timeout=SOON_MS)
+    await expect(button).to_be_enabled()
     await page.wait_for_timeout(MEANT_MS)
     await button.click(delay=hold_ms)
 
 
 async def says(page: Page, words: str | re.Pattern[str]) -> None:
-    await expect(page.locator(".board")).to_contain_text(words, timeout=SOON_MS)
+    await expect(page.locator(".board")).to_contain_text(words)
 
 
 async def comes(people: People, table: RunningTable, size: tuple[int, int] = SMALL) -> Person:
     """Log a table's display in."""
     person = await people.comes("台显", Role.TABLE, size=size, table=table.id)
-    await expect(person.page).to_have_url(re.compile(f"/display/{table.id}$"), timeout=SOON_MS)
+    await expect(person.page).to_have_url(re.compile(f"/display/{table.id}$"))
     await expect(person.page.locator(".seat")).to_have_count(4)
     return person
 
@@ -133,7 +133,7 @@ async def _cut(person: Person, said: Said, cutter: Seat) -> None:
     """Look at the counter, touch a number that is too small, then the one that is meant."""
     page = person.page
     board, number = page.locator(".board"), page.locator(".board .number")
-    await expect(board).to_have_attribute("data-mode", "cut", timeout=SOON_MS)
+    await expect(board).to_have_attribute("data-mode", "cut")
     side = await page.locator(f'.seat[data-seat="{cutter}"]').get_attribute("data-side")
     await expect(board).to_have_attribute("data-turn", str(side))
     stood = await number.inner_text()
@@ -167,7 +167,7 @@ async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
     page = person.page
     for path in ("/", "/setup", f"/table/{tables[0].id}", "/history"):
         await person.opens(path)
-        await expect(page).to_have_url(re.compile(f"/display/{tables[0].id}$"), timeout=SOON_MS)
+        await expect(page).to_have_url(re.compile(f"/display/{tables[0].id}$"))
     refused = await page.evaluate(
         """async ([table, other]) => {
           const ask = (path, body) => fetch(path, {
@@ -188,14 +188,14 @@ async def test_a_display_is_bound_to_its_table_and_stands_still_with_it(
     assert refused == [403] * 7
 
     call = page.locator('.seat[data-seat="S"] .row [data-cmd="call"]')
-    await expect(call).to_be_enabled(timeout=SOON_MS)
+    await expect(call).to_be_enabled()
     await tables[0].stop_daemon()
     silent = said("display.standing.silent", time="")[:-1]
-    await expect(page.locator("#stale")).to_contain_text(silent, timeout=SOON_MS)
+    await expect(page.locator("#stale")).to_contain_text(silent)
     await expect(call).to_be_disabled()
     await person.shot("silent")
     await tables[0].start_daemon()
-    await expect(page.locator("#stale")).to_be_hidden(timeout=SOON_MS)
+    await expect(page.locator("#stale")).to_be_hidden()
     await touch(page, "S", said("display.do.call"), hold_ms=500)
     south, called = page.locator('.seat[data-seat="S"]'), said("display.called")
-    await expect(south).to_contain_text(called, timeout=SOON_MS)
+    await expect(south).to_contain_text(called)

@@ -10,9 +10,10 @@ from controller.faults import Language
 from controller.messages import Role, Seat
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP, SPEED
-from tests.browser.ears import EARS, TONES
-from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.browser.ears import EARS
+from tests.browser.people import PHONE, People, Person
 from tests.browser.said import Said
+from tests.browser.settled import rests
 from tests.processes.ports import free_ports
 
 pytestmark = ONE_LOOP
@@ -57,24 +58,27 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
     await call(tables[0], "E")
     row = one.page.locator("#list > li").first
     east, other_east = (each.either("东家", "East") for each in (said, other_said))
-    await expect(row).to_contain_text(east, timeout=SOON_MS)
+    await expect(row).to_contain_text(east)
     await expect(row).to_have_attribute("data-rank", "2")
     await expect(one.page.locator(".voice[role=alert]")).to_contain_text(east)
     theirs = other.page.locator("#list > li").first
-    await expect(theirs).to_contain_text(other_east, timeout=SOON_MS)
-    assert await one.page.evaluate(TONES) > 1
-    assert await other.page.evaluate(TONES) > 1
+    await expect(theirs).to_contain_text(other_east)
+    for person in (one, other):
+        await person.page.wait_for_function("tones > 1")
     await one.shot("a-call")
 
     await row.get_by_role("button", name=said("take.take")).click()
-    await expect(row).to_have_attribute("data-taken", "me", timeout=SOON_MS)
-    await expect(theirs).to_contain_text(other_said("row.going", person="李娜"), timeout=SOON_MS)
+    await expect(row).to_have_attribute("data-taken", "me")
+    await expect(theirs).to_contain_text(other_said("row.going", person="李娜"))
     await other.shot("taken-by-another")
 
-    before = await other.page.evaluate(TONES), await one.page.evaluate(TONES)
+    before = [await person.page.evaluate("tones") for person in (one, other)]
     await call(tables[0], "W")  # the table waits for somebody who is on his way
-    await expect(theirs).to_contain_text(other_said("row.also", words=""), timeout=SOON_MS)
-    assert (await other.page.evaluate(TONES), await one.page.evaluate(TONES)) == before
+    also = (said("row.also", words=""), other_said("row.also", words=""))
+    for person, words in zip((one, other), also, strict=True):
+        await expect(person.page.locator("#list > li").first).to_contain_text(words)
+        await rests(person.page)
+    assert [await person.page.evaluate("tones") for person in (one, other)] == before
 
     await row.get_by_role("button", name=said("take.there")).click()
     await one.sees(said("hall.nobody-waits"))
@@ -87,11 +91,11 @@ async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_bac
     referee = await people.comes("李娜", Role.REFEREE)
     row = referee.page.locator("li[data-table='T01-01']")
     tile = referee.page.locator("#tiles a[href='/table/T01-01']")
-    await expect(row).to_have_attribute("data-light", "calm", timeout=SOON_MS)
+    await expect(row).to_have_attribute("data-light", "calm")
 
     await tables[0].stop_daemon()
     silent = said.either("失联", "silent since")
-    await expect(row).to_contain_text(silent, timeout=SOON_MS)
+    await expect(row).to_contain_text(silent)
     await expect(row).to_have_attribute("data-light", "dark")
     await expect(tile).to_have_attribute("data-light", "dark")
     since = re.compile(rf"T01-01: {said('standing.silent', time=_TIME)}")
@@ -102,5 +106,5 @@ async def test_a_table_that_is_unplugged_is_never_shown_as_present_and_comes_bac
     await referee.shot("unplugged")
 
     await tables[0].start_daemon()
-    await expect(row).not_to_contain_text(silent, timeout=SOON_MS)
+    await expect(row).not_to_contain_text(silent)
     await expect(tile).not_to_have_attribute("data-light", "dark")

@@ -12,9 +12,9 @@ from playwright.async_api import Browser, Page, Route, expect
 from controller.console.standing import Contact
 from controller.messages import Pair, Role, SeatClock, Tribute
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.ears import EARS, TONES
+from tests.browser.ears import EARS
 from tests.browser.halls import Hall, hall_of, listed
-from tests.browser.people import PHONE, SOON_MS, TABLET, WALL
+from tests.browser.people import PHONE, TABLET, WALL
 from tests.browser.said import Said
 
 pytestmark = ONE_LOOP
@@ -46,7 +46,7 @@ async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_lon
     assert re.fullmatch(r"\d+:\d\d", await row.locator(".since").inner_text())
 
     hall.calls("T06", "东家召请裁判：贡牌", seat="E", ago_s=600)
-    await expect(row).to_have_attribute("data-table", "T06", timeout=SOON_MS)
+    await expect(row).to_have_attribute("data-table", "T06")
     await expect(page.locator(".voice[role=alert]")).to_contain_text("东家召请裁判：贡牌")
 
 
@@ -105,11 +105,11 @@ async def test_it_sounds_for_who_is_new_in_his_areas_and_for_nobody_whom_somebod
 
     async def tones(table: str, words: str) -> int:
         """Let somebody call; return how many tones the page has made when it shows that."""
-        before = int(await page.evaluate(TONES))
+        before = int(await page.evaluate("tones"))
         hall.calls(table, words)
         await expect(other.locator(f"li[data-table={table}]")).to_contain_text(words)
-        await page.wait_for_timeout(300)
-        return int(await page.evaluate(TONES)) - before
+        await hall.rests(page)
+        return int(await page.evaluate("tones")) - before
 
     other = await hall.page("ref2")
     assert await tones("T01", "one") > 0
@@ -131,11 +131,12 @@ async def test_a_table_that_somebody_gives_up_is_new_to_the_others(hall: Hall) -
     await theirs.get_by_role("button", name=hall.other("take.of", table=2)).click()
     going = hall.said("row.going", person="ref2")
     await expect(page.locator("li[data-table=T02]")).to_contain_text(going)
-    before = int(await page.evaluate(TONES))
+    before = int(await page.evaluate("tones"))
     await theirs.get_by_role("button", name=hall.other("take.leave-of", table=2)).click()
     back = hall.said("voice.back", table=2, words="")
     await expect(page.locator(".voice[role=alert]")).to_contain_text(back)
-    assert int(await page.evaluate(TONES)) > before
+    await hall.rests(page)
+    assert int(await page.evaluate("tones")) > before
     back = hall.other("voice.back", table=2, words="")
     await expect(other.locator(".voice[role=alert]")).not_to_contain_text(back)
 
@@ -156,7 +157,7 @@ async def test_all_that_a_table_waits_for_is_one_row_in_words(hall: Hall) -> Non
     row = page.locator("li[data-table=T02]")
     hall.tables.cut_off("T02", Contact.DOWN, ago_s=3700)
     also = hall.said("row.also", words=hall.said.either("失联（自", "silent since"))
-    await expect(row).to_contain_text(also, timeout=SOON_MS)
+    await expect(row).to_contain_text(also)
     aloud = hall.said.either("北家召请裁判.*失联", "North calls the referee.*silent")
     await expect(row.locator("a")).to_have_attribute("aria-label", re.compile(aloud))
     count = await page.locator("#list > li[data-rank]:not([data-rank='9'])").count()
@@ -175,7 +176,7 @@ async def test_a_table_is_found_by_a_players_name(hall: Hall) -> None:
     match = msgspec.structs.replace(state.match, pairs=state.match.pairs | {"NS": pair})
     hall.tables.say("T05", msgspec.structs.replace(state, match=match))
     await page.locator("#search").fill("欧阳")
-    await expect(page.locator("#list > li")).to_have_count(1, timeout=SOON_MS)
+    await expect(page.locator("#list > li")).to_have_count(1)
     assert await listed(page) == ["T05"]
 
 
@@ -217,7 +218,7 @@ async def test_two_who_press_at_once_do_not_both_go(hall: Hall) -> None:
     await other.route("**/api/tables/T02/take", lambda route: _later(route, one))
     await row.get_by_role("button", name=hall.other("take.of", table=2)).click()
     already = hall.other.either("ref已去", "ref goes there already")
-    await expect(other.get_by_text(already)).to_be_visible(timeout=SOON_MS)
+    await expect(other.get_by_text(already)).to_be_visible()
     await expect(row).to_contain_text(hall.other("row.going", person="ref"))
 
 
@@ -285,7 +286,7 @@ async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> N
         ("T12", hall.said.either("密钥被拒", "key refused since ")),
     ):
         row = page.locator(f"li[data-table={table}]")
-        await expect(row).to_contain_text(words, timeout=SOON_MS)
+        await expect(row).to_contain_text(words)
         await expect(row).to_have_attribute("data-light", "dark")
     assert (await page.locator("li[data-table=T06] .since").inner_text()).startswith("1:01:")
     tile = page.locator("#tiles a[href='/table/T06']")
@@ -296,21 +297,21 @@ async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall
     chief = await hall.page("chief", "/chief")
     hall.calls("T08", "北家召请裁判", ago_s=118)
     matter = chief.locator("[data-matter=untaken]")
-    await expect(matter).to_contain_text("北家召请裁判", timeout=SOON_MS)
+    await expect(matter).to_contain_text("北家召请裁判")
     await expect(chief.locator(".voice[role=alert]")).to_contain_text(hall.said("chief.new", n=1))
     referee = await hall.page("ref")
     row = referee.locator("li[data-table=T08]")
     await expect(row).to_contain_text(hall.said("row.chiefs"))
     await row.get_by_role("button", name=hall.said("take.of", table=8)).click()
     await expect(row.locator(".chiefs")).to_be_hidden()
-    await expect(matter).not_to_contain_text("北家召请裁判", timeout=SOON_MS)
+    await expect(matter).not_to_contain_text("北家召请裁判")
 
 
 async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -> None:
     page = await hall.page("obs", "/wall", size=WALL)
     hall.calls("T01", "北家召请裁判：对方报牌不清")
     card = page.locator("#tables > li", has_text=hall.said("wall.referee")).first
-    await expect(card).to_be_visible(timeout=SOON_MS)
+    await expect(card).to_be_visible()
     text = await page.locator("body").inner_text()
     for private in ("报牌不清", "召请", "张数不符", "calls the referee", "wrong count"):
         assert private not in text
@@ -326,7 +327,7 @@ async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -
 async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall) -> None:
     page = await hall.page("chief")
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await expect(area).to_contain_text(hall.said("area.runs"), timeout=SOON_MS)
+    await expect(area).to_contain_text(hall.said("area.runs"))
     resume = area.get_by_role("button", name=hall.said("area.resume"))
     await expect(resume).to_be_disabled()
     await expect(area).to_contain_text(hall.said("area.nothing-stopped"))
@@ -340,9 +341,9 @@ async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall)
     await dialog.get_by_role("button", name=pause).click()
     told = area.locator(".acts")
     paused = hall.said.act_why("hold", "火警", "chief")
-    await expect(told).to_contain_text(paused, timeout=SOON_MS)
+    await expect(told).to_contain_text(paused)
     done = hall.said.either(r"已(受理|执行) \d", r"\d (accepted|done)")
-    await expect(told).to_contain_text(re.compile(done), timeout=SOON_MS)
+    await expect(told).to_contain_text(re.compile(done))
     hall.stops("T02", "火警")
     in_force = hall.said.either("停表 1/", "Clocks stopped at 1 of")
     await expect(area.locator(".stop")).to_have_text(re.compile(f"{in_force}.*火警"))
@@ -357,7 +358,7 @@ async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall)
 async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall: Hall) -> None:
     page = await hall.page("chief")
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await area.get_by_role("button", name=hall.said("area.time")).click(timeout=SOON_MS)
+    await area.get_by_role("button", name=hall.said("area.time")).click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label(hall.said("area.minutes")).fill("3")
     which = dialog.get_by_label(hall.said("area.which"))
@@ -376,7 +377,7 @@ async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall
 async def test_many_areas_are_a_line_of_clocks_of_which_one_opens(hall: Hall) -> None:
     page = await hall.page("chief", size=PHONE)
     face = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
-    await expect(face).to_contain_text(re.compile(r"\d+:\d\d"), timeout=SOON_MS)
+    await expect(face).to_contain_text(re.compile(r"\d+:\d\d"))
     pause = face.get_by_role("button", name=hall.said("area.hold"))
     more = face.get_by_role("button", name=hall.said("area.more", area="A"))
     await expect(pause).to_be_hidden()
@@ -404,10 +405,10 @@ async def test_few_tables_are_larger_on_the_wall_and_areas_of_one_time_one_clock
     assert one is not None
     for table in hall.tables.ids[:11]:
         hall.tables.say(table, msgspec.structs.replace(one, table=table))
-    await expect(page.locator("#clocks h2")).to_have_text(["A B"], timeout=SOON_MS)
+    await expect(page.locator("#clocks h2")).to_have_text(["A B"])
     for table in hall.tables.ids[3:]:
         hall.tables.remove(table)
-    await expect(page.locator("#tables > li")).to_have_count(3, timeout=SOON_MS)
+    await expect(page.locator("#tables > li")).to_have_count(3)
     assert await page.locator("#tables").evaluate(size) > 1.4 * small
 
 
@@ -418,8 +419,8 @@ async def test_what_the_console_can_show_no_more_is_not_known_on_the_chiefs_page
     referee = await hall.page("ref")
     matters, unknown = page.locator("[data-matter] .count"), hall.said("chief.unknown")
     unsigned = page.locator('[data-matter="unsigned"]')
-    await expect(unsigned.locator("li")).to_have_count(1, timeout=SOON_MS)
-    await expect(referee.locator(".area")).to_have_count(2, timeout=SOON_MS)
+    await expect(unsigned.locator("li")).to_have_count(1)
+    await expect(referee.locator(".area")).to_have_count(2)
 
     def fails(*_: object) -> None:
         raise ValueError
@@ -428,27 +429,27 @@ async def test_what_the_console_can_show_no_more_is_not_known_on_the_chiefs_page
     with monkeypatch.context() as patch:
         for part in ("chief", "areas"):
             patch.setitem(made, part, (fails, made[part][1]))
-        await expect(unsigned.locator("li")).to_have_count(0, timeout=SOON_MS)
+        await expect(unsigned.locator("li")).to_have_count(0)
         await expect(matters.filter(has_text=unknown)).to_have_count(await matters.count() - 1)
         for one in (page, referee):
             await expect(one.locator(".areas")).to_have_text(hall.said("area.unknown"))
-    await expect(unsigned.locator("li")).to_have_count(1, timeout=SOON_MS)
+    await expect(unsigned.locator("li")).to_have_count(1)
     await expect(matters.filter(has_text=unknown)).to_have_count(0)
-    await expect(referee.locator(".area")).to_have_count(2, timeout=SOON_MS)
+    await expect(referee.locator(".area")).to_have_count(2)
     monkeypatch.setitem(made, "acts", (fails, made["acts"][1]))
     orders = referee.locator(".areas > .unknown")
-    await expect(orders).to_have_text(hall.said("area.acts-unknown"), timeout=SOON_MS)
+    await expect(orders).to_have_text(hall.said("area.acts-unknown"))
 
 
 async def test_the_display_of_a_table_that_was_let_go_shows_nothing_as_its_present(
     hall: Hall,
 ) -> None:
     page = await hall.page("t01", "/display/T01")
-    await expect(page.locator(".seat")).to_have_count(4, timeout=SOON_MS)
+    await expect(page.locator(".seat")).to_have_count(4)
     await expect(page.locator(".board")).to_be_visible()
     await expect(page.locator("#stale")).to_be_hidden()
     hall.tables.remove("T01")
-    await expect(page.locator("#stale")).to_have_text(hall.said("display.gone"), timeout=SOON_MS)
+    await expect(page.locator("#stale")).to_have_text(hall.said("display.gone"))
     for part in (".seat", ".board"):
         await expect(page.locator(part).first).to_be_hidden()
 
@@ -458,7 +459,7 @@ async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     await expect(page.locator("#list > li")).to_have_count(12)
     await hall.close.aclose()
     banner = page.locator("p.stale")
-    await expect(banner).to_be_visible(timeout=SOON_MS)
+    await expect(banner).to_be_visible()
     stale = hall.said("shell.stale", time=r"\d\d:\d\d:\d\d")
     assert re.search(stale, await banner.inner_text())
     await expect(page.locator("body")).to_have_attribute("data-stale", "yes")
@@ -484,7 +485,7 @@ async def test_a_tribute_stands_on_the_display_once(hall: Hall) -> None:
     body = page.locator(".board .body")
     pays = hall.said("display.owes", **{"from": hall.said.seat("E")})
     left = hall.said("display.seconds", s=12)
-    await expect(body).to_have_text(f"{pays} · {left}", timeout=SOON_MS)  # and nothing else
+    await expect(body).to_have_text(f"{pays} · {left}")  # and nothing else
     await expect(page.locator("#voice")).to_contain_text(hall.said.either("请东家", "East lays"))
 
 
@@ -522,7 +523,7 @@ async def test_an_invitation_is_in_the_language_of_the_page_unless_another_is_ch
     await expect(asked.get_by_role("radio", name=own)).to_be_checked()
     await expect(asked.get_by_role("radio", name=other)).not_to_be_checked()
     await asked.locator("button[type=submit]").click()
-    await expect(page.locator("dialog[open] .code")).to_be_visible(timeout=SOON_MS)
+    await expect(page.locator("dialog[open] .code")).to_be_visible()
     everybody = await (await page.request.get(f"{hall.url}/api/people")).json()
     assert {one["name"]: one["language"] for one in everybody["people"]}["李娜"] == (
         hall.said.language

@@ -4,7 +4,7 @@ from playwright.async_api import Browser
 
 from controller.messages import Role
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.people import SOON_MS
+from tests.browser.contexts import new_context
 from tests.browser.scripted import PIN, WHO, scripted
 
 pytestmark = ONE_LOOP
@@ -24,12 +24,12 @@ async def test_a_tables_journal_keeps_the_newest_lines_until_somebody_asks_for_o
     browser: Browser,
 ) -> None:
     async with scripted() as url:
-        page = await browser.new_page()
+        page = await (await new_context(browser)).new_page()
         said = {"name": WHO[Role.REFEREE], "pin": PIN}
         headers = {"X-Dealtable": "1"}
         assert (await page.request.post(f"{url}/api/login", data=said, headers=headers)).ok
         await page.goto(f"{url}/table/T01")
-        await page.wait_for_selector("#journal-list > li, #journal-end", timeout=SOON_MS)
+        await page.wait_for_selector("#journal-list > li, #journal-end")
         await page.evaluate("() => byJournal = document.getElementById('journal-list').cloneNode()")
         await page.evaluate("() => document.getElementById('journal-list').replaceWith(byJournal)")
         shown = await page.evaluate(HAPPENS, 20)

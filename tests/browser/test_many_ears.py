@@ -3,23 +3,23 @@
 A browser without a screen takes every page for seen; so the test says which ones are.
 """
 
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 import pytest_asyncio
-from playwright.async_api import Browser, BrowserContext, Page, Playwright, Response, expect
+from playwright.async_api import Browser, BrowserContext, Page, Playwright, expect
 
 from controller.console.console import Console
 from controller.console.lookers import MOST_BEFORE, MOST_BEHIND
-from controller.messages import Call
+from controller.messages import Call, Role
 from controller.trials.pixels import CHROMIUM, QUIET
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.ears import EARS, TONES
-from tests.browser.people import SOON_MS
+from tests.browser.contexts import new_context
+from tests.browser.ears import EARS
 from tests.browser.said import Said
+from tests.browser.settled import rests
 from tests.browser.test_many_tabs import HIDES, LEFT_S, SEEN
 from tests.console.fake import PIN, Scripted, stamp
 from tests.console.web import served, standing
@@ -51,15 +51,13 @@ class Desktop:
         self.console, self.tables, self.url = console, tables, url
         self._context = context
         self.pages: list[Page] = []
-        self._asked: Counter[Page] = Counter()
-        context.on("response", self._answered)
 
     async def opens(self) -> Page:
         """Open the hall in a new page; return it once it shows its tables."""
         page = await self._context.new_page()
         await page.clock.install()
-        await page.goto(self.url, timeout=SOON_MS)
-        await page.wait_for_selector("#list li", timeout=SOON_MS)
+        await page.goto(self.url)
+        await page.wait_for_selector("#list li")
         self.pages.append(page)
         return page
 
@@ -78,33 +76,31 @@ class Desktop:
         """Let somebody call at a table."""
         state = self.tables.seen(table).state
         assert state is not None
-        one = Call(seat="N", reason="button", since=stamp(), words_en=words, words_zh=words)
+        since = stamp(now_ms=self.tables.clock.ms)
+        one = Call(seat="N", reason="button", since=since, words_en=words, words_zh=words)
         self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
 
     async def rings(self, table: str, words: str, pages: Sequence[Page]) -> list[Page]:
         """Let somebody call; return which of the pages have sounded, once all have heard of it."""
         before = [int(await page.evaluate("tones")) for page in pages]
-        asked = self._asked.copy()
         self.calls(table, words)
         for page in pages:
             row = page.locator(f"#list > li[data-table={table}]")
-            await expect(row).to_contain_text(words, timeout=SOON_MS)
-        await until(lambda: all(self._asked[page] > asked[page] for page in pages))
+            await expect(row).to_contain_text(words)
+        version, _ = self.console.hall.shown(Role.REFEREE).since(0)
+        for page in pages:
+            await rests(page, version)
         return [
             page
             for page, tones in zip(pages, before, strict=True)
-            if int(await page.evaluate(TONES)) > tones
+            if int(await page.evaluate("tones")) > tones
         ]
-
-    def _answered(self, response: Response) -> None:
-        if response.url.endswith("/api/ring"):
-            self._asked[response.frame.page] += 1
 
 
 @asynccontextmanager
 async def desktop(browser: Browser, folder: Path) -> AsyncIterator[Desktop]:
     """Serve a console, and let one person log in there, for the block."""
-    context = await browser.new_context(locale="en-GB")
+    context = await new_context(browser, locale="en-GB")
     async with standing(folder) as (console, tables), served(console) as url:
         await context.add_init_script(HIDES)
         await context.add_init_script(EARS)
@@ -122,7 +118,7 @@ async def test_eight_pages_are_heard_behind_a_ninth_which_shows_the_hall_as_it_i
         ninth = await at.opens()
         at.calls("T05", "a card is torn")
         row = ninth.locator("#list > li[data-table=T05]")
-        await expect(row).to_contain_text("a card is torn", timeout=SOON_MS)
+        await expect(row).to_contain_text("a card is torn")
         await expect(ninth.locator("p.stale")).to_be_hidden()
         assert at.console.lookers.open <= MOST_BEFORE + MOST_BEHIND
         assert len(await at.rings("T01", "a glass fell over", at.pages)) == 1
@@ -152,7 +148,7 @@ async def test_more_windows_side_by_side_than_lines_all_show_the_hall_as_it_is(
             at.calls(table, f"call {turn}")
             for page in at.pages:
                 row = page.locator(f"#list > li[data-table={table}]")
-                await expect(row).to_contain_text(f"call {turn}", timeout=SOON_MS)
+                await expect(row).to_contain_text(f"call {turn}")
 
 
 async def _closes(page: Page) -> None:

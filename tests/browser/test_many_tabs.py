@@ -7,7 +7,7 @@ from playwright.async_api import Browser, Page, expect
 
 from controller.messages import Role
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.people import SOON_MS
+from tests.browser.contexts import new_context
 from tests.browser.said import Said
 from tests.browser.scripted import PIN, WHO, scripted
 
@@ -30,7 +30,7 @@ async def test_eight_tabs_come_and_whoever_returns_to_the_first_sees_it_fresh(
 ) -> None:
     said = Said("en")
     async with scripted() as url:
-        context = await browser.new_context(locale="en-GB")
+        context = await new_context(browser, locale="en-GB")
         await context.add_init_script(HIDES)
         who = {"name": WHO[Role.REFEREE], "pin": PIN}
         headers = {"X-Dealtable": "1"}
@@ -39,17 +39,17 @@ async def test_eight_tabs_come_and_whoever_returns_to_the_first_sees_it_fresh(
         for _ in range(TABS):
             page = await context.new_page()
             await page.clock.install()
-            await page.goto(url, timeout=SOON_MS)
-            await page.wait_for_selector("#list li", timeout=SOON_MS)
+            await page.goto(url)
+            await page.wait_for_selector("#list li")
             tabs.append(page)
             await page.evaluate(SEEN, False)
             await page.clock.fast_forward(f"{LEFT_S}")
-            await page.wait_for_selector("body[data-stale]", timeout=SOON_MS)
+            await page.wait_for_selector("body[data-stale]")
         first = tabs[0]
         banner = first.locator("p.stale")
         connecting, _ = said("shell.connecting").split("{time}")
         await expect(banner).to_contain_text(connecting)
         await first.evaluate(SEEN, True)
-        await expect(banner).to_be_hidden(timeout=SOON_MS)
+        await expect(banner).to_be_hidden()
         await expect(first.locator("#list li").first).to_be_visible()
         await context.close()

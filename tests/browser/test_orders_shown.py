@@ -13,7 +13,6 @@ from controller.console.seen import StoreStanding
 from controller.messages import Command, Reply
 from tests.browser.conftest import ONE_LOOP
 from tests.browser.halls import Hall
-from tests.browser.people import SOON_MS
 from tests.browser.said import Said
 from tests.browser.test_hall_pages import hall as hall
 from tests.console.fake import ScriptedLine
@@ -73,30 +72,30 @@ async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_ther
     await stop_area(page, hall.said, "火警")
     acts = page.locator(".area .acts section").first
     paused = hall.said.act_why("hold", "火警", "chief")
-    await expect(acts).to_contain_text(paused, timeout=SOON_MS)
-    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=4)}", timeout=SOON_MS)
+    await expect(acts).to_contain_text(paused)
+    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=4)}")
     for table, words in (
         ("T02", hall.said("area-why.silent")),
         ("T03", hall.said("order.other-run")),
     ):
         await expect(acts.locator("li", has_text=table)).to_contain_text(words)
     elsewhere = await hall.page("chief", "/chief")  # another page, opened later, knows it too
-    await expect(elsewhere.locator(".area .acts li")).to_have_count(2, timeout=SOON_MS)
+    await expect(elsewhere.locator(".area .acts li")).to_have_count(2)
     referee = await hall.page("ref2")
-    await expect(referee.locator(".area .acts li")).to_have_count(2, timeout=SOON_MS)
+    await expect(referee.locator(".area .acts li")).to_have_count(2)
     await expect(referee.locator(".area .acts button:visible")).to_have_count(0)
 
     odd.clear()
     await acts.get_by_role("button", name=hall.said("area.ask-again", n=1)).click()
-    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=5)}", timeout=SOON_MS)
+    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=5)}")
     first, again = [command for table, command in sent if table == "T02"]
     assert first == again
     await acts.get_by_role("button", name=hall.said("area.anew", n=1)).click()
     dialog = page.get_by_role("dialog")
     await expect(dialog).to_contain_text("T03")
     await dialog.locator("button[type=submit]").click()
-    await expect(acts.locator("li")).to_have_count(0, timeout=SOON_MS)
-    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=1)}", timeout=SOON_MS)
+    await expect(acts.locator("li")).to_have_count(0)
+    await expect(acts).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=1)}")
 
 
 class Wire:
@@ -137,19 +136,19 @@ async def test_what_may_have_acted_in_an_area_is_asked_for_by_its_id_and_ordered
     unsure = area_a(page).locator(".unsure")
     again = unsure.get_by_role("button")
     for n in (1, 2, 3):  # that it is refused now says nothing of the first time
-        await expect(unsure).to_contain_text(hall.said("order.unknown"), timeout=SOON_MS)
-        await expect(again).to_be_enabled(timeout=SOON_MS)
+        await expect(unsure).to_contain_text(hall.said("order.unknown"))
+        await expect(again).to_be_enabled()
         assert len(wire.ids) == n
         await again.click()
         await wire.sent(n + 1)
-    await expect(unsure).to_have_count(0, timeout=SOON_MS)
+    await expect(unsure).to_have_count(0)
     assert len(set(wire.ids)) == 1
 
     wire.next = ["lost"]
     await stop_area(page, hall.said, "冒烟")  # it asks, as it does each time
-    await expect(unsure).to_contain_text(hall.said("order.unknown"), timeout=SOON_MS)
+    await expect(unsure).to_contain_text(hall.said("order.unknown"))
     await stop_area(page, hall.said, "漏水")
-    await expect(unsure).to_have_count(0, timeout=SOON_MS)
+    await expect(unsure).to_have_count(0)
     assert len(set(wire.ids)) == len(wire.ids) - 3 == 3
 
 
@@ -158,9 +157,7 @@ async def test_an_order_that_was_not_sent_is_said_so_and_leaves_nothing_to_ask(h
     page = await hall.page("chief")
     await page.route("**/api/areas/A/hold", Wire("503"))
     await stop_area(page, hall.said, "火警")
-    await expect(area_a(page).locator(".fate")).to_contain_text(
-        hall.said("order.unsent"), timeout=SOON_MS
-    )
+    await expect(area_a(page).locator(".fate")).to_contain_text(hall.said("order.unsent"))
     await expect(area_a(page).locator(".unsure")).to_have_count(0)
 
 
@@ -180,7 +177,7 @@ async def test_an_order_too_many_was_not_sent_and_goes_out_when_it_is_ordered_la
     pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
     await stop_area(page, hall.said, "火警")
     fate = area_a(page).locator(".fate")
-    await expect(fate).to_contain_text(hall.said("order.unsent"), timeout=SOON_MS)
+    await expect(fate).to_contain_text(hall.said("order.unsent"))
     await expect(fate).to_contain_text(hall.said.either("请稍等一秒再试", "wait a second"))
     await expect(area_a(page).locator(".unsure")).to_have_count(0)
     assert sent == []
@@ -206,21 +203,19 @@ async def test_what_was_ordered_anew_without_an_answer_is_not_ordered_a_second_t
     await stop_area(page, hall.said, "火警")
     acts = page.locator(".area .acts section")
     anew = acts.get_by_role("button", name=hall.said("area.anew", n=1))
-    await expect(anew).to_be_visible(timeout=SOON_MS)
+    await expect(anew).to_be_visible()
     wire = Wire("lost")
     await page.route("**/api/areas/A/hold", wire)
     odd.discard("T03")
     await anew.click()
     await page.get_by_role("dialog").locator("button[type=submit]").click()
     again = acts.locator("button.again:visible")
-    await expect(again).to_be_visible(timeout=SOON_MS)
+    await expect(again).to_be_visible()
     await expect(anew).to_be_hidden()
     await again.click()
     # The older act keeps what is not known, and has nothing left to order anew.
-    await expect(acts).to_have_count(2, timeout=SOON_MS)
-    await expect(acts.first).to_contain_text(
-        f"✓✓ {hall.said('area-fate.seen', n=1)}", timeout=SOON_MS
-    )
+    await expect(acts).to_have_count(2)
+    await expect(acts.first).to_contain_text(f"✓✓ {hall.said('area-fate.seen', n=1)}")
     await expect(acts.last.locator("li")).to_have_count(1)
     await expect(acts.last.locator("li")).to_contain_text("T02")
     await expect(page.locator(".acts button:visible")).to_have_count(1)  # to ask T02 again
@@ -262,13 +257,13 @@ async def test_a_database_that_is_away_is_said_on_the_hall_and_to_the_chief_and_
     )
     chief, _, referee = pages
     for page in pages:
-        await expect(page.locator(".store-away")).to_be_visible(timeout=SOON_MS)
+        await expect(page.locator(".store-away")).to_be_visible()
     await expect(chief.locator(".store-away")).to_contain_text(hall.said("store.waiting", n=7))
     await expect(referee.locator(".store-away")).to_contain_text(hall.other("store.waiting", n=7))
     await expect(watcher.locator(".store-away")).to_be_hidden()
     hall.tables.store = StoreStanding()
     for page in pages:
-        await expect(page.locator(".store-away")).to_be_hidden(timeout=SOON_MS)
+        await expect(page.locator(".store-away")).to_be_hidden()
     await expect(chief.locator(".lines")).to_contain_text(hall.said("store.back"))
 
 
@@ -299,17 +294,15 @@ async def test_an_order_for_a_run_that_is_over_is_said_so_and_ordered_anew_by_wh
     page = await hall.page("ref", "/table/T01")
     await hold(page, hall.said)
     order = page.locator('#groups .order[data-cmd="hold"]').first
-    await expect(order.locator(".fate")).to_contain_text(
-        hall.said("order.other-run"), timeout=SOON_MS
-    )
+    await expect(order.locator(".fate")).to_contain_text(hall.said("order.other-run"))
     hall.calls("T01", "东家召请裁判：贡牌", seat="E")
-    await expect(page.locator("#wait-list")).to_contain_text("东家召请裁判", timeout=SOON_MS)
+    await expect(page.locator("#wait-list")).to_contain_text("东家召请裁判")
     assert len(ids) == 1  # nothing is given again by itself, also as the table goes on
     await order.get_by_role("button", name=hall.said("order.anew")).click()
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label(hall.said("table.arg.reason")).fill("清点")
     await dialog.locator("button[type=submit]").click()
-    await expect(order.locator(".fate")).to_contain_text(hall.said("order.seen"), timeout=SOON_MS)
+    await expect(order.locator(".fate")).to_contain_text(hall.said("order.seen"))
     assert len(set(ids)) == len(ids) == 2
 
 
@@ -330,9 +323,7 @@ async def test_what_is_not_known_of_an_order_can_be_asked_for_from_any_referees_
     page = await hall.page("ref", "/table/T01")
     await hold(page, hall.said)
     order = page.locator('#groups .order[data-cmd="hold"]').first
-    await expect(order.locator(".fate")).to_contain_text(
-        hall.said("order.unknown"), timeout=SOON_MS
-    )
+    await expect(order.locator(".fate")).to_contain_text(hall.said("order.unknown"))
     await page.reload()  # the page forgets its button: the console does not forget the order
     other = await hall.page("ref2", "/table/T01")
     technician = await hall.page("tech", "/table/T01")
@@ -341,9 +332,9 @@ async def test_what_is_not_known_of_an_order_can_be_asked_for_from_any_referees_
     await expect(technician.locator("#mine-list button")).to_be_hidden()
     silent.clear()
     await line.locator("button").click()
-    await expect(line).to_contain_text(hall.other("table.fate.done"), timeout=SOON_MS)
+    await expect(line).to_contain_text(hall.other("table.fate.done"))
     mine = page.locator("#mine-list > li").first
-    await expect(mine).to_contain_text(hall.said("table.fate.done"), timeout=SOON_MS)
+    await expect(mine).to_contain_text(hall.said("table.fate.done"))
     assert sent[0] == sent[1]
     assert len(sent) == 2
 
@@ -402,11 +393,11 @@ async def test_a_line_that_went_without_a_word_is_said_to_be_gone_and_another_on
         page = await hall.page("ref")
         await expect(page.locator("#list > li")).to_have_count(12)
         relay.cut()
-        await expect(page.locator("p.stale")).to_be_visible(timeout=SOON_MS)
+        await expect(page.locator("p.stale")).to_be_visible()
         hall.calls("T06", "东家召请裁判：贡牌", seat="E", ago_s=600)
-        await expect(page.locator("p.stale")).to_be_hidden(timeout=15_000)
+        await expect(page.locator("p.stale")).to_be_hidden()
         first = page.locator("#list > li:first-child")
-        await expect(first).to_have_attribute("data-table", "T06", timeout=SOON_MS)
+        await expect(first).to_have_attribute("data-table", "T06")
     finally:
         hall.url = console
         server.close()

@@ -3,10 +3,12 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Route
+from playwright.async_api import Browser, Route, expect
 
+from controller.messages import Call
 from tests.browser.conftest import ONE_LOOP
 from tests.browser.halls import Hall, hall_of
 from tests.browser.said import Said
@@ -196,3 +198,78 @@ async def test_two_fingers_that_come_and_go_at_once_hold_nothing(hall: Hall) -> 
 async def test_two_fingers_that_stay_are_one_order(hall: Hall) -> None:
     page = await hall.page("ref")
     assert await page.evaluate(_SEAT, ["pointerdown", "pointerdown"]) == 1
+
+
+async def test_a_button_that_stays_is_not_taken_out_of_the_page_when_its_row_is_filled_anew(
+    hall: Hall,
+) -> None:
+    page = await hall.page("ref")
+    seen = await page.evaluate(
+        """async () => {
+          const { fill, h } = await import("/static/js/dom.mjs");
+          const [one, two, three] = ["1", "2", "3"].map((name) => h("button", null, name));
+          const row = h("div", null, one, two);
+          document.body.append(row);
+          let removed = 0;
+          new MutationObserver((all) => {
+            for (const each of all) if ([...each.removedNodes].includes(two)) removed += 1;
+          }).observe(row, { childList: true });
+          two.focus();
+          fill(row, "words", three, null, two);
+          fill(row, two, "words");
+          fill(row, [three, two]);
+          await Promise.resolve();
+          return [removed, document.activeElement === two, row.textContent];
+        }"""
+    )
+    assert seen == [0, True, "32"]
+
+
+_TAPS = """async (steps) => {
+  const { framed, h } = await import("/static/js/dom.mjs");
+  const limits = [];
+  const timeout = window.setTimeout;
+  window.setTimeout = (run, ms) => (ms >= 1000 ? limits.push(run) : timeout(run, ms));
+  const frame = () => new Promise((done) => {
+    requestAnimationFrame(() => requestAnimationFrame(() => timeout(done, 0)));
+  });
+  const button = h("button", null, "x");
+  document.body.append(button);
+  let drawn = 0;
+  const draw = framed(() => { drawn += 1; });
+  const found = [];
+  for (const step of steps) {
+    if (step === "draw") draw();
+    else if (step === "limit") limits.splice(0).forEach((run) => run());
+    else button.dispatchEvent(new PointerEvent(step, { bubbles: true }));
+    await frame();
+    found.push(drawn);
+  }
+  return found;
+}"""
+"""What a finger does to a button, one step a frame; how often the page was drawn behind each."""
+
+
+@pytest.mark.parametrize("end", ["pointerup", "pointercancel", "limit"])
+async def test_a_page_is_not_drawn_beneath_a_finger_and_is_as_soon_as_it_is_lifted(
+    hall: Hall, end: str
+) -> None:
+    page = await hall.page("ref")
+    steps = ["draw", "pointerdown", "draw", "draw", end, "draw"]
+    assert await page.evaluate(_TAPS, steps) == [1, 1, 1, 1, 2, 3]
+
+
+async def test_a_button_keeps_the_focus_while_the_clocks_panel_is_drawn_with_each_state(
+    hall: Hall,
+) -> None:
+    state = hall.tables.seen("T01").state
+    assert state is not None
+    late = Call(seat="E", reason="play_violation", since=state.time)
+    hall.tables.say("T01", msgspec.structs.replace(state, calls=[late]))
+    page = await hall.page("ref", "/table/T01/rulings#clock")
+    button = page.locator("#panel-clock .wait button")
+    await button.focus()
+    again = msgspec.structs.replace(state, calls=[late], seq=state.seq + 1)
+    hall.tables.say("T01", again)
+    await hall.rests(page)
+    await expect(button).to_be_focused()

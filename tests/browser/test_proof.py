@@ -10,7 +10,7 @@ from playwright.async_api import Route, expect
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.people import PHONE, SOON_MS, WALL, People, Person
+from tests.browser.people import PHONE, WALL, People, Person
 from tests.browser.said import Said
 from tests.browser.test_sheet import SHORT, script
 from tests.match.table import INTL
@@ -31,7 +31,7 @@ def plan(tmp_path: Path) -> HallPlan:
 async def is_scanned(person: Person) -> None:
     """The code to scan is drawn."""
     image = person.page.locator("#code img")
-    await expect(image).to_be_visible(timeout=SOON_MS)
+    await expect(image).to_be_visible()
     assert await image.evaluate("async (one) => { await one.decode(); return one.naturalWidth }")
 
 

@@ -12,7 +12,7 @@ from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import AtDesk
-from tests.browser.people import PHONE, SOON_MS, TABLET, People
+from tests.browser.people import PHONE, TABLET, People
 from tests.browser.reading import too_small
 from tests.browser.said import Said
 from tests.match.table import INTL
@@ -48,7 +48,7 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     await referee.page.locator("dialog[open]").get_by_text(said.seat("W"), exact=True).click()
     await referee.answers()
     claim = said.either("申告张数不符", "claims a wrong count")
-    await expect(referee.page.locator(".claimed")).to_contain_text(claim, timeout=SOON_MS)
+    await expect(referee.page.locator(".claimed")).to_contain_text(claim)
     for seat in "NSE":
         await referee.page.locator(f"#count-{seat}").fill("27")
     await referee.page.locator("#count-W").fill("26")
@@ -63,13 +63,13 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     assert state.match.claimed is None
     await playing.play_until(lambda match: match.phase == "count_check" and match.attempt == 2)
     sorting = said.either("清点理牌", "count and sort")
-    await expect(referee.page.locator(".phase")).to_contain_text(sorting, timeout=SOON_MS)
+    await expect(referee.page.locator(".phase")).to_contain_text(sorting)
 
     # The same pair again: the counts are the chief's, and right this time.
     await referee.presses("claim_count")
     await referee.page.locator("dialog[open]").get_by_text(said.seat("E"), exact=True).click()
     await referee.answers()
-    await referee.page.locator("#panel-count .ways").wait_for(timeout=SOON_MS)
+    await referee.page.locator("#panel-count .ways").wait_for()
     await referee.page.get_by_text(said("rulings.all-as-due")).click()
     await expect(referee.page.locator(".outcome")).to_contain_text(said("rulings.outcome.right"))
     await referee.presses("recount")  # without the chief's word nothing is sent
@@ -101,8 +101,8 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await desk.locator(".charge .toggle input").first.check()  # it harmed the other side
     await desk.locator(".chips button", has_text="Nan").last.click()
     answer = desk.locator(".answer").first
-    await expect(answer).to_contain_text("A15.3.3②", timeout=SOON_MS)
-    await expect(answer.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
+    await expect(answer).to_contain_text("A15.3.3②")
+    await expect(answer.locator(".outlook")).to_contain_text(moves)
     await referee.person.shot("charge")
     assert await too_small(referee.page) == []
     before = playing.match.levels
@@ -110,26 +110,24 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await playing.until(lambda state: bool(state.match.rulings))
     assert playing.match.levels == before  # a proposal does nothing
     for words in (said("rulings.waits-chief"), "Eve", said.either("记犯规", "foul")):
-        await expect(desk.locator(".charge .proposed")).to_contain_text(words, timeout=SOON_MS)
+        await expect(desk.locator(".charge .proposed")).to_contain_text(words)
     await expect(desk.locator(".answer")).to_have_count(0)
     await expect(desk.locator('.charge [aria-pressed="true"]', has_text="Eve")).to_have_count(0)
 
     for path, waiting in (("/", "#list"), (f"/table/{tables[0].id}", "#wait-list")):
         await chief.person.opens(path)
         whose = said.either("待裁判长裁定：东家", "waits for the chief referee: East")
-        await expect(chief.page.locator(waiting)).to_contain_text(whose, timeout=SOON_MS)
+        await expect(chief.page.locator(waiting)).to_contain_text(whose)
     await chief.opens("desk")
     case = chief.page.locator(".case").first
-    await expect(case.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
+    await expect(case.locator(".outlook")).to_contain_text(moves)
     await chief.person.shot("case")
     await chief.presses("approve", case)
     await chief.answers()
     state = await playing.until(lambda state: state.match.phase == "forfeit")
     assert state.match.levels == {"NS": "5", "EW": "2"}
     assert state.match.rulings[0].approved_by == "Chen (chief)"
-    await expect(chief.page.locator('.case[data-state="decided"]')).to_have_count(
-        1, timeout=SOON_MS
-    )
+    await expect(chief.page.locator('.case[data-state="decided"]')).to_have_count(1)
     await chief.person.shot("decided")
 
 
@@ -157,7 +155,7 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
             said.either("级数不变", "Levels stay"),
         )
     ):
-        await expect(choices.nth(at)).to_contain_text(words, timeout=SOON_MS)
+        await expect(choices.nth(at)).to_contain_text(words)
     await chief.person.shot("three-choices")
     await choices.nth(0).locator("input").check()
     await chief.presses("adjust")
@@ -181,20 +179,20 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
         "裁判长Chen（口头），Li Na（裁判员）录入",
         "Chen (chief, by word), entered by Li Na (referee)",
     )
-    await expect(referee.page.locator(".corrected")).to_contain_text(entered, timeout=SOON_MS)
+    await expect(referee.page.locator(".corrected")).to_contain_text(entered)
     await chief.opens("desk")
     waiting = chief.page.locator('.case[data-state="unconfirmed"]')
-    await expect(waiting).to_contain_text(entered, timeout=SOON_MS)
+    await expect(waiting).to_contain_text(entered)
     await chief.person.shot("spoken")
     await chief.presses("confirm_verbal", waiting)
     await playing.until(lambda state: not state.match.spoken)
-    await expect(waiting).to_have_count(0, timeout=SOON_MS)
+    await expect(waiting).to_have_count(0)
 
 
 async def _corrects(at: AtDesk, said: Said, *order: str) -> None:
     """Say what the result of the first deal was, and why, up to the last button."""
     panel = at.page.locator("#panel-correct")
-    await panel.locator(".deals button").first.click(timeout=SOON_MS)
+    await panel.locator(".deals button").first.click()
     seats = panel.locator("button.pick")
     for seat in (order[0], "N" if order[0] in "EW" else "E"):  # they end no deal: nothing is asked
         await seats.filter(has_text=said.seat(seat)).click()
@@ -217,10 +215,10 @@ async def test_the_judge_says_what_a_wrong_lead_contains(
     for card in ("♠9", "♥9", "♣9", "♦J"):
         await deck.get_by_role("button", name=card, exact=True).click()
     illegal = said.either("不合法", "not legal")
-    await expect(referee.page.locator(".verdict")).to_contain_text(illegal, timeout=SOON_MS)
+    await expect(referee.page.locator(".verdict")).to_contain_text(illegal)
     await referee.page.locator(".ruling").get_by_role("button").click()
     triple = said.either("三同张", "triple")
-    await expect(referee.page.locator(".kinds")).to_contain_text(triple, timeout=SOON_MS)
+    await expect(referee.page.locator(".kinds")).to_contain_text(triple)
     await referee.person.shot("contained")
     assert await too_small(referee.page) == []
 

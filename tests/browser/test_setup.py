@@ -19,7 +19,7 @@ from controller.roster import CLIENTS, KEYS, TABLE, fingerprint, read_certificat
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole, console
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.people import PHONE, PIN, SOON_MS, People, Person
+from tests.browser.people import PHONE, PIN, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK
 from tests.gateway.multicast import needs_multicast
@@ -82,7 +82,7 @@ async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
     await tech.opens("/setup")
     page, mark = tech.page, mark_of(announced)
     found = page.locator("#found > li", has_text=announced.id)
-    await expect(found).to_contain_text(mark.rpartition("-")[0] + "-????", timeout=SOON_MS)
+    await expect(found).to_contain_text(mark.rpartition("-")[0] + "-????")
     assert mark not in await page.content()
 
     async def take(group: str) -> None:
@@ -98,15 +98,15 @@ async def test_a_technician_sets_a_table_up_and_invites_a_referee_who_sees_it(
     await expect(listed(tech, announced)).to_have_count(0)
     await take(mark[-4:])
     row = listed(tech, announced)
-    await expect(row).to_contain_text(said("setup.area", area="甲"), timeout=SOON_MS)
+    await expect(row).to_contain_text(said("setup.area", area="甲"))
     refused = said("setup.standing.key_refused", time="")[:-1]
-    await expect(row).to_contain_text(refused, timeout=SOON_MS)
+    await expect(row).to_contain_text(refused)
     await expect(row).to_contain_text(mark)
     await tech.shot("refused")
     await carry_keys(tech, announced, tmp_path)
-    await expect(row).to_contain_text(said("setup.standing.live"), timeout=SOON_MS)
+    await expect(row).to_contain_text(said("setup.standing.live"))
     simulated = said.either("模拟硬件：没有实牌", "simulated: no real card moves")
-    await expect(row).to_contain_text(simulated, timeout=SOON_MS)
+    await expect(row).to_contain_text(simulated)
     await tech.shot("connected")
 
     await page.locator("#invite").click()
@@ -136,7 +136,7 @@ async def _accepts(people: People, said: Said, code: str, table: RunningTable) -
     await li.shot("invited")
     await li.page.locator("#again").fill(PIN)
     await li.page.locator("#accept").click()
-    await li.page.wait_for_url(lambda url: urlsplit(url).path == "/", timeout=SOON_MS)
+    await li.page.wait_for_url(lambda url: urlsplit(url).path == "/")
     await li.sees(table.id)
     used = await people.stranger(size=PHONE)
     people.watched.expected |= {403}
@@ -173,8 +173,8 @@ async def test_a_table_is_added_by_hand_and_let_go_again(
     await asked.locator("button[type=submit]").click()
     row = listed(tech, table)
     refused = said("setup.standing.key_refused", time="")[:-1]
-    await expect(row).to_contain_text(refused, timeout=SOON_MS)
+    await expect(row).to_contain_text(refused)
     await tech.shot("refused")
     await row.get_by_role("button", name=said("setup.remove")).click()
     await page.locator("dialog[open] button[type=submit]").click()
-    await expect(row).to_have_count(0, timeout=SOON_MS)
+    await expect(row).to_have_count(0)

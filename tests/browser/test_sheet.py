@@ -11,7 +11,7 @@ from playwright.async_api import Page, Route, expect
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP
-from tests.browser.people import PHONE, SOON_MS, TABLET, People, Person
+from tests.browser.people import PHONE, TABLET, People, Person
 from tests.browser.reading import too_small
 from tests.browser.said import Said
 from tests.match.table import INTL
@@ -70,7 +70,7 @@ async def signs(page: Page, said: Said, signer: str) -> None:
     await asked.locator("button.go").click()
     await page.locator("dialog[open] button.danger").click()
     signed = said.either("（已签）", "(signed)")
-    await expect(line).to_contain_text(signed, timeout=SOON_MS)
+    await expect(line).to_contain_text(signed)
 
 
 async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
@@ -89,13 +89,13 @@ async def test_a_match_goes_from_the_draw_to_its_signed_sheet_on_paper(
         people.watched.expected |= {503}
         await page.route("**/api/tables/*/sheet", away)
         await playing.play_until(lambda match: match.phase == "over")
-        await expect(page.locator("#standing")).to_contain_text(said("sheet.old"), timeout=SOON_MS)
+        await expect(page.locator("#standing")).to_contain_text(said("sheet.old"))
         await page.unroute("**/api/tables/*/sheet")
-    await expect(page.locator("#standing")).to_have_text(said("sheet.live"), timeout=SOON_MS)
+    await expect(page.locator("#standing")).to_have_text(said("sheet.live"))
     await chief.sees(f"{said.side('NS')} ({said.either('过A', 'passed A')})")
     await expect(page.locator(".deals tbody tr")).to_have_count(2)
     began = re.compile(_BEGAN.format(start=said("sheet.start"), end=said("sheet.end")))
-    await expect(page.locator(".meeting")).to_contain_text(began, timeout=SOON_MS)
+    await expect(page.locator(".meeting")).to_contain_text(began)
     await thinks_better_of_it(page, said)
     for signer in (said.side("NS"), said.side("EW"), said("sheet.signer.referee")):
         await signs(page, said, signer)
@@ -165,7 +165,7 @@ async def is_kept(chief: Person, said: Said, table: RunningTable) -> None:
     page = chief.page
     await chief.opens("/history?state=signed")
     row = page.locator("#rows tr", has_text="梅队")
-    await expect(row).to_contain_text(said("history.wins", side=said.side("NS")), timeout=SOON_MS)
+    await expect(row).to_contain_text(said("history.wins", side=said.side("NS")))
     await expect(row).to_contain_text(said("history.of", n=3, all=3))
     await chief.shot("history")
     await page.route(f"**/api/tables/{table.id}/sheet", lambda route: route.abort())

@@ -21,7 +21,7 @@ from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, presses, yes
-from tests.browser.people import PHONE, SOON_MS, People
+from tests.browser.people import PHONE, People
 from tests.browser.said import Said
 from tests.browser.situations import happened, orders_given
 from tests.match.table import INTL, N
@@ -104,7 +104,7 @@ async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
     await playing.play_until(lambda match: match.led)
     assert (playing.match.attempt, playing.state.machine.set_out) == (2, "S2")
     assert {one.id: bool(one.barred) for one in playing.state.sets} == {"S1": True, "S2": False}
-    await expect(panel.get_by_text(said("rulings.after-lead"))).to_be_visible(timeout=SOON_MS)
+    await expect(panel.get_by_text(said("rulings.after-lead"))).to_be_visible()
     assert orders_given(playing) >= {"recount"}
 
 
@@ -114,7 +114,7 @@ async def _claims(referee: AtDesk, said: Said, seat: str) -> None:
     await referee.page.locator("dialog[open]").get_by_text(said.seat(seat), exact=True).click()
     await referee.answers()
     claim = said.either("申告张数不符", "claims a wrong count")
-    await expect(referee.page.locator(".claimed")).to_contain_text(claim, timeout=SOON_MS)
+    await expect(referee.page.locator(".claimed")).to_contain_text(claim)
 
 
 @pytest.mark.parametrize("rules", [N])
@@ -151,7 +151,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
         said.either("南北升1级，牌局继续", "North-South, one level up; play goes on")
     )
     moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 3})
-    await expect(answer.locator(".outlook")).to_contain_text(moves, timeout=SOON_MS)
+    await expect(answer.locator(".outlook")).to_contain_text(moves)
     await chief.person.shot("a-level")
     await chief.rules(answer, grave=True)
     state = await playing.until(lambda state: len(state.match.rulings) == 2)
@@ -209,11 +209,11 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     for one in ("♠9", "♥9", "♣9", "♦J"):
         await deck.get_by_role("button", name=one, exact=True).click()
     illegal = said.either("不合法", "not legal")
-    await expect(referee.page.locator(".verdict")).to_contain_text(illegal, timeout=SOON_MS)
+    await expect(referee.page.locator(".verdict")).to_contain_text(illegal)
     await referee.page.locator(".ruling").get_by_role("button").click()
     kinds = referee.page.locator(".kinds li")
     contained = [("单张", "single"), ("对子", "pair"), ("三同张", "triple")]
-    await expect(kinds).to_have_text([said.either(*kind) for kind in contained], timeout=SOON_MS)
+    await expect(kinds).to_have_text([said.either(*kind) for kind in contained])
 
     await referee.opens("desk")
     wrong_lead = said.either(
@@ -306,7 +306,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
             said.either("级数不变", "Levels stay"),
         )
     ):
-        await expect(choices.nth(at_choice)).to_contain_text(words, timeout=SOON_MS)
+        await expect(choices.nth(at_choice)).to_contain_text(words)
     await choices.nth(1).locator("input").check()
     await desk.presses("adjust")
     await referee.sees(said("rulings.word-only"))
@@ -321,7 +321,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     assert (corrected["by"], corrected["verbal"], corrected["deal"]) == ("陈", True, 1)
     first = panel.locator(".deals li").first
     r13 = said.either("北–西–南–东 一三 +2", "North–West–South–East R13 +2")
-    await expect(first).to_contain_text(r13, timeout=SOON_MS)
+    await expect(first).to_contain_text(r13)
     await expect(panel.locator(".deals li").nth(1)).to_contain_text(said("rulings.does-not-count"))
     void_later = said("rulings.choice.void_later")
     await expect(panel.locator(".corrected")).to_contain_text(
@@ -344,7 +344,7 @@ async def _asked(at: AtPage, cmd: str, seat: Seat, which: str, answer: str) -> N
     await asked.locator(f'.pick-round .seat[data-seat="{seat}"]').click()
     await card(which)(asked)
     await asked.locator("button[type=submit]").click()
-    await expect(at.page.locator("dialog[open]")).to_contain_text(answer, timeout=SOON_MS)
+    await expect(at.page.locator("dialog[open]")).to_contain_text(answer)
     await at.page.locator("dialog[open] footer button").click()
 
 

@@ -30,7 +30,7 @@ from tests.browser.pages import (
     seat,
     yes,
 )
-from tests.browser.people import PHONE, SOON_MS, People, Person
+from tests.browser.people import PHONE, People, Person
 from tests.browser.said import Said
 from tests.browser.situations import happened
 from tests.match.table import INTL, N
@@ -88,10 +88,10 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await referee.opens("clock")
     east = referee.page.locator(".seat-clock", has_text=re.compile("Eve"))
     await referee.presses("call_clock", east)
-    await expect(east.locator(".left")).to_contain_text(said("rulings.time-over"), timeout=SOON_MS)
+    await expect(east.locator(".left")).to_contain_text(said("rulings.time-over"))
     panel = referee.page.locator("#panel-clock")
     warning = said.either("建议：口头警告", "oral warning?")
-    await expect(panel).to_contain_text(warning, timeout=SOON_MS)
+    await expect(panel).to_contain_text(warning)
     await referee.person.shot("overrun")
     await referee.presses("warn", east)
     await playing.until(lambda state: "play_violation" in _called(state))
@@ -102,7 +102,7 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
         "第2次超时：记违例，停止出牌权一次（A21.1）",
         "step 2: violation, this turn is lost (A21.1)",
     )
-    await expect(answer).to_contain_text(ruled, timeout=SOON_MS)
+    await expect(answer).to_contain_text(ruled)
     await referee.rules(answer)
     await referee.opens("clock")
     await referee.presses("confirm", east)
@@ -120,11 +120,11 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await at.says("now-next", said.either("平级", "equal"))
     await at.person.shot("equal")
     await at.page.locator("#now-link a").click()
-    await expect(chief.page.locator("#panel-more")).to_be_visible(timeout=SOON_MS)
+    await expect(chief.page.locator("#panel-more")).to_be_visible()
     await chief.presses("extra_deal")
     asked = chief.page.locator("dialog[open]")
     second_deal = said.either("第2副", "deal 2")
-    await expect(asked.locator(".outlook")).to_contain_text(second_deal, timeout=SOON_MS)
+    await expect(asked.locator(".outlook")).to_contain_text(second_deal)
     await asked.locator("input[type=text]").fill("淘汰赛须分胜负")
     await chief.answers()
     await playing.until(lambda state: state.match.extra)
@@ -177,8 +177,8 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
         "too late, it counts as default: match lost (R6.1)",
     )
     ends = said.either("本局结束：南北胜", "The match ends: North–South wins")
-    await expect(answer).to_contain_text(too_late, timeout=SOON_MS)
-    await expect(answer.locator(".outlook")).to_contain_text(ends, timeout=SOON_MS)
+    await expect(answer).to_contain_text(too_late)
+    await expect(answer.locator(".outlook")).to_contain_text(ends)
     await answer.get_by_role("button", name=said("rulings.propose")).click()
     state = await playing.until(lambda state: bool(state.match.rulings))
     assert (state.match.verdict, state.match.rulings[0].needs) == (None, "chief")
@@ -187,7 +187,7 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     asked = chief.page.locator("dialog[open]")
     lost = said.either("本局判负", "match lost")
     colon, loser = said("rulings.colon"), said.side("EW")
-    await expect(asked).to_contain_text(f"{lost}{colon}{loser}", timeout=SOON_MS)
+    await expect(asked).to_contain_text(f"{lost}{colon}{loser}")
     await chief.answers()
     state = await playing.until(lambda state: state.match.phase == "over")
     assert state.match.verdict is not None
@@ -248,7 +248,7 @@ class _Broken:
         await desk.opens("clock")
         lost = desk.page.locator("#panel-clock")
         proposed = self.said("rulings.time-proposed", time="")
-        await expect(lost).to_contain_text(proposed, timeout=SOON_MS)
+        await expect(lost).to_contain_text(proposed)
         await lost.get_by_role("button", name=self.said("rulings.give-proposed")).click()
         await self.playing.until(lambda state: state.match.added_time_s > 0)
         (added,) = happened(self.playing, "TimeAdded")
@@ -312,7 +312,7 @@ class _Broken:
         for giver in playing.match.waiting_for:
             await at.goes_on("return", _returned(giver))
             await expect(at.page.locator("dialog[open]")).to_contain_text(
-                said("table.said.entered"), timeout=SOON_MS
+                said("table.said.entered")
             )
             await at.page.locator("dialog[open] footer button").click()
         await playing.until(lambda state: state.match.phase == "play")
@@ -345,7 +345,7 @@ class _Broken:
         await chief.answers(choice(there.id))
         told = chief.page.locator("dialog[open] .said")
         done = said("table.carry.done", match="M1", to=there.id)
-        await expect(told).to_have_text(done, timeout=SOON_MS)
+        await expect(told).to_have_text(done)
         await chief.person.shot("moved")
         async with AtHall(there) as at_other:
             gone_on = Players(at_other, self.playing.script)

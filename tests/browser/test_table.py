@@ -15,7 +15,7 @@ from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
 from tests.browser.conftest import ONE_LOOP, TWO_TABLES
 from tests.browser.pages import before_table, choice, presses, seat, yes
-from tests.browser.people import PHONE, SOON_MS, People
+from tests.browser.people import PHONE, People
 from tests.browser.reading import too_small
 from tests.browser.said import Said
 from tests.matches.at_hall import AtHall
@@ -41,9 +41,8 @@ MEETING: dict[str, Any] = {
 
 async def until(at: AtHall, wanted: Callable[[State], bool]) -> State:
     """Return the first state of a table that is as wanted."""
-    async with asyncio.timeout(SOON_MS / 1000):
-        while not (at.states and wanted(at.states[-1])):
-            await at.later(1.0)
+    while not (at.states and wanted(at.states[-1])):
+        await at.later(1.0)
     return at.states[-1]
 
 
@@ -114,9 +113,7 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
         at = await before_table(person, tables[0])
         await at.orders("start_deal")
         await at.says("machine", said("table.machine.committed"))
-        await expect(at.button("start_deal")).to_contain_text(
-            said.either("不切牌", "Deal uncut"), timeout=SOON_MS
-        )
+        await expect(at.button("start_deal")).to_contain_text(said.either("不切牌", "Deal uncut"))
 
         async def cut(asked: Locator) -> None:
             await asked.locator("input[type=number]").fill("40")
@@ -150,16 +147,16 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
         await person.opens(f"/table/{tables[0].id}/rulings")
         call = person.page.locator("#calls")
         words = said.either("南：召请裁判 · 已等", "South: the referee is called · ")
-        await expect(call).to_contain_text(words, timeout=SOON_MS)
+        await expect(call).to_contain_text(words)
         await expect(call).to_contain_text(said("rulings.call-free"))
         await call.get_by_role("button", name=said("rulings.i-go")).click()
         taken = said("rulings.call-taken", who="Li Na")
-        await expect(call).to_contain_text(taken, timeout=SOON_MS)
+        await expect(call).to_contain_text(taken)
         at = await before_table(person, tables[0])
         attend = at.page.locator('#wait-list .order[data-cmd="attend"] > button').first
         await attend.click()
         await until(hall, lambda state: not state.calls)
-    await expect(at.page.locator("#wait-list > li")).to_have_count(0, timeout=SOON_MS)
+    await expect(at.page.locator("#wait-list > li")).to_have_count(0)
     south = said.either("南家(召请裁判|取消召请)", "South (calls the referee|took the call back)")
     await at.says("journal", re.compile(south))
 
@@ -171,17 +168,17 @@ async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
     green = at.page.locator('#now .order[data-cmd="confirm"] > button').first
     async with players_of(tables[0]), AtHall(tables[0]) as hall:
         await hands_out(hall)
-        await expect(green).to_have_text(said("table.green.count_check"), timeout=SOON_MS)
+        await expect(green).to_have_text(said("table.green.count_check"))
         assert await too_small(at.page) == []
         await at.goes_on("confirm", seat("W"))
         await until(hall, lambda state: state.match.waiting_for == ["N", "S", "E"])
         for each in ("N", "S", "E"):
             await order(hall, Role.REFEREE, "confirm", "match", seat=each)
-        await expect(green).to_have_text(said("table.green.lead"), timeout=SOON_MS)
+        await expect(green).to_have_text(said("table.green.lead"))
         await at.goes_on("confirm", yes)  # there is one who leads
         await until(hall, lambda state: state.match.led)
         await order(hall, Role.REFEREE, "result", "match", order=["N", "S"])
-        await expect(green).to_have_text(said("table.green.result"), timeout=SOON_MS)
+        await expect(green).to_have_text(said("table.green.result"))
         await at.goes_on("confirm", choice(said.side("EW")))
         await until(hall, lambda state: state.match.confirmed == ["EW"])
         await at.goes_on("confirm", yes)  # both, where nothing else is said
@@ -198,13 +195,13 @@ async def test_a_role_that_may_not_sees_why(
         all_of_them = await at.page.locator("#groups .group").count()
         await at.page.reload()  # as another language does
         opened = at.page.locator("#groups details.group[open]")
-        await expect(opened).to_have_count(all_of_them, timeout=SOON_MS)
+        await expect(opened).to_have_count(all_of_them)
         for cmd in ("start_deal", "hold", "set_match"):
-            await expect(at.button(cmd).locator("> button").first).to_be_disabled(timeout=SOON_MS)
+            await expect(at.button(cmd).locator("> button").first).to_be_disabled()
             await expect(at.button(cmd).locator(".why")).to_have_text(referees)
         tests = at.button("selftest").locator("> button").first
         if role is Role.TECHNICIAN:
-            await expect(tests).to_be_enabled(timeout=SOON_MS)
+            await expect(tests).to_be_enabled()
         else:
             technicians = said("table.offer.role", roles=said("role.technician"))
             await expect(at.button("selftest").locator(".why")).to_have_text(technicians)
@@ -218,7 +215,7 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
         referee = await before_table(await people.comes("Li Na", Role.REFEREE), tables[0])
         await referee.opens_groups()
         await expect(referee.button("open_hand").locator(".why")).to_have_text(
-            said("table.offer.role", roles=said("role.chief")), timeout=SOON_MS
+            said("table.offer.role", roles=said("role.chief"))
         )
         chief = await before_table(await people.comes("Chen", Role.CHIEF), tables[0])
 
@@ -231,9 +228,7 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
         asked = chief.page.locator("dialog[open]")
         await whose(asked)
         await asked.locator("button[type=submit]").click()
-        await expect(chief.page.locator("dialog[open] .hand .card")).to_have_count(
-            27, timeout=SOON_MS
-        )
+        await expect(chief.page.locator("dialog[open] .hand .card")).to_have_count(27)
         assert FACE.search(await chief.page.locator("dialog[open]").inner_text())
         await chief.person.shot("hand")
         await chief.page.locator("dialog[open] footer button").click()
@@ -259,12 +254,12 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
         await at.opens_groups()
         await presses(at.button("transfer"))
         asked = at.page.locator("dialog[open]")
-        await expect(asked).to_contain_text(said("table.carry.title", match="M1"), timeout=SOON_MS)
+        await expect(asked).to_contain_text(said("table.carry.title", match="M1"))
         await asked.get_by_text(there.id).click()
         await asked.locator("button[type=submit]").click()
         steps = at.page.locator("dialog[open] .steps li")
         await expect(at.page.locator("dialog[open] .said")).to_have_text(
-            said("table.carry.done", match="M1", to=there.id), timeout=SOON_MS
+            said("table.carry.done", match="M1", to=there.id)
         )
         await expect(steps.last).to_contain_text(said.either("已执行", "done"))
         await at.person.shot("moved")

@@ -50,7 +50,7 @@ function addEventListener(name, heard) { (listeners[name] ??= []).push(heard); }
 function removeEventListener() {}
 function happens(name, event = {}) { for (const heard of listeners[name] ?? []) heard(event); }
 var document = {
-  hidden: false, documentElement: {}, querySelectorAll: () => [],
+  hidden: false, documentElement: { dataset: {} }, querySelectorAll: () => [],
   addEventListener, removeEventListener,
 };
 var matchMedia = () => ({ matches: false, addEventListener() {} });
@@ -71,7 +71,7 @@ class EventSource {
   addEventListener(name, told) { this.told[name] = told; }
   close() { this.readyState = 2; }
   says(name, parts = {}) {
-    if (this.readyState === 1) this.told[name]({ data: JSON.stringify(parts) });
+    if (this.readyState === 1) this.told[name]({ data: JSON.stringify(parts), lastEventId: "" });
   }
 }
 """

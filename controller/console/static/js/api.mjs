@@ -1,5 +1,6 @@
 // Questions to the console.
 
+import { asking } from "./settled.mjs";
 import { both, say } from "./words.mjs";
 
 /** The console's answer where its database takes nothing down: what is not written is not sent. */
@@ -70,7 +71,16 @@ export function toLogin() {
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 }
 
-async function request(method, path, body, type) {
+async function request(...asked) {
+  const over = asking();
+  try {
+    return await answered(...asked);
+  } finally {
+    over();
+  }
+}
+
+async function answered(method, path, body, type) {
   const headers = { Accept: "application/json" };
   if (method !== "GET") headers["X-Dealtable"] = "1";
   if (type) headers["Content-Type"] = type;

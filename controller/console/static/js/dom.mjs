@@ -60,9 +60,17 @@ export function shown(node, whether) {
   if (node.hidden === Boolean(whether)) node.hidden = !whether;
 }
 
-/** Put children in place of those that are there. */
+/** Put children in place of those that are there. An element that stays is not taken out of the page:
+ * it keeps its focus, and a finger that is on it. */
 export function fill(node, ...children) {
-  node.replaceChildren(...children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(leaf));
+  const wanted = children.flat(Infinity).filter((one) => one !== null && one !== undefined && one !== false).map(leaf);
+  const stay = new Set(wanted);
+  for (const one of [...node.childNodes]) if (!stay.has(one)) one.remove();
+  let next = node.firstChild;
+  for (const one of wanted) {
+    if (one === next) next = next.nextSibling;
+    else node.insertBefore(one instanceof Node ? one : document.createTextNode(one), next);
+  }
   return node;
 }
 
@@ -106,14 +114,40 @@ function move(parent, node, before) {
 /** How much later a page is drawn for that nobody sees. */
 const HIDDEN_MS = 250;
 
+/** A finger that stays longer than this is no tap, and the page is drawn beneath it. */
+const TAP_MS = 1000;
+/** What is drawn as soon as the finger that is on a button has left it; null: no finger is there. */
+let beneath = null;
+
+document.addEventListener("pointerdown", (event) => {
+  if (!event.target.closest?.("button, a, summary, label")) return;
+  const waiting = beneath ?? new Set();
+  beneath = waiting;
+  const left = () => {
+    if (beneath !== waiting) return;
+    beneath = null;
+    for (const one of waiting) one();
+  };
+  setTimeout(left, TAP_MS);
+  // The click comes behind the pointer's end, and belongs to the tap.
+  for (const end of ["pointerup", "pointercancel"]) {
+    document.addEventListener(end, () => setTimeout(left, 0), { once: true, capture: true });
+  }
+}, { capture: true });
+
 /** Return a function that asks for `draw` once a frame, however often it is called.
  *
- * A page that is not seen is not drawn for; it is a little later then.
+ * A page that is not seen is not drawn for; it is a little later then. So is one with a finger on a
+ * button: if the button moved before the finger is lifted, the tap would be lost, or be another's.
  */
 export function framed(draw) {
   let asked = false;
   const run = () => {
     if (!asked) return;
+    if (beneath) {
+      beneath.add(run);
+      return;
+    }
     asked = false;
     draw();
   };

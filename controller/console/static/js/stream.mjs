@@ -6,6 +6,7 @@
 
 import { toLogin } from "./api.mjs";
 import { framed } from "./dom.mjs";
+import { given } from "./settled.mjs";
 import { now, ofDay, setNow } from "./time.mjs";
 import { say } from "./words.mjs";
 
@@ -28,6 +29,7 @@ const REST_MS = 20_000;
 export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   const parts = new Map();
   let changed = {};
+  let newest = ""; // the id of the newest event that brought parts
   let source = null;
   let heard = moment();
   let tried = heard;
@@ -44,6 +46,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     changed = {};
     if (closed) return;
     onParts(news, parts);
+    given(newest);
     if (!stale || !current) return;
     stale = false; // not before it is on the page
     onStale(null, false);
@@ -59,7 +62,8 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     heard = moment();
     current = true;
   };
-  const take = (told) => {
+  const take = (told, { lastEventId }) => {
+    newest = lastEventId;
     for (const [name, value] of Object.entries(told)) {
       if (name === "now_ms") setNow(value);
       else {
@@ -71,16 +75,16 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     alive();
     draw();
   };
-  const all = (told) => {
+  const all = (told, event) => {
     for (const name of parts.keys()) if (!(name in told)) told[name] = null;
-    take(told);
+    take(told, event);
   };
   const open = () => {
     if (closed || resting) return;
     const opened = new EventSource(behind ? `${url}?behind` : url);
     source = opened;
     const here = (told) => (event) => {
-      if (source === opened && !resting) told(JSON.parse(event.data));
+      if (source === opened && !resting) told(JSON.parse(event.data), event);
     };
     opened.addEventListener("all", here(all));
     opened.addEventListener("some", here(take));

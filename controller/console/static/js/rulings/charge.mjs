@@ -2,7 +2,7 @@
 // what each would do. Nothing is done before a person has pressed a button that says so.
 
 import { get } from "../api.mjs";
-import { fill, h, shown } from "../dom.mjs";
+import { fill, h, keyed, shown } from "../dom.mjs";
 import { both, say } from "../words.mjs";
 import { Accused } from "./accused.mjs";
 import { answerCard } from "./answers.mjs";
@@ -17,6 +17,7 @@ export class Charging {
     this.drawn = "";
     this.accused = new Accused(at, () => this.asking());
     this.suggested = h("div", { class: "chips suggested" });
+    this.chips = new Map();
     this.suggestedRow = row(say("rulings.clock-says"), this.suggested);
     this.found = h("div", { class: "answers", "aria-live": "polite" });
     const clear = h("button", { type: "button", class: "plain small", onclick: () => this.reset() }, say("rulings.clear"));
@@ -111,9 +112,13 @@ export class Charging {
   suggest() {
     const list = this.at.desk.suggestions;
     shown(this.suggestedRow, list.length > 0);
-    fill(this.suggested, list.map((one) => h("button", {
-      type: "button", class: "chip clock", onclick: () => this.accuse({ ...one, pointer: "clock" }),
-    }, h("span", { class: "sign", "aria-hidden": "true" }, "◔"), this.whose(one), say("rulings.colon"), both(one, "words"))));
+    const chips = new Map(list.map((one) => [JSON.stringify([one, this.whose(one)]), one]));
+    keyed(this.suggested, this.chips, [...chips.keys()], (key) => {
+      const one = chips.get(key);
+      return h("button", {
+        type: "button", class: "chip clock", onclick: () => this.accuse({ ...one, pointer: "clock" }),
+      }, h("span", { class: "sign", "aria-hidden": "true" }, "◔"), this.whose(one), say("rulings.colon"), both(one, "words"));
+    });
   }
 
   whose(one) {

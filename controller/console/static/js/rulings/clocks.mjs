@@ -2,7 +2,7 @@
 
 import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
-import { fill, h, shown, text } from "../dom.mjs";
+import { fill, h, keyed, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { SEATS } from "../seats.mjs";
 import { now, span, spoken } from "../time.mjs";
@@ -16,6 +16,7 @@ export function clocks(at) {
   const off = h("p", { class: "quiet" });
   const others = h("ul", { class: "clocks" });
   const suggested = h("div", { class: "stack" });
+  const lines = new Map();
   const area = h("p");
   const lost = h("div", { class: "stack" });
   let time = null;
@@ -102,15 +103,21 @@ export function clocks(at) {
       fill(others, rest.map((one) => h("li", null, say(`rulings.duty.${one.duty}`), " ",
         one.seat ? atSeat(at, one.seat) : one.side ? say(`side.${one.side}`) : "", " ", span(one.left_s * 1000),
         one.running ? "" : say("rulings.stands"))));
-      fill(suggested, at.desk.suggestions.map((one) => h("p", { class: "wait" }, h("span", { class: "sign" }, "◔"),
-        one.seat ? [atSeat(at, one.seat), say("rulings.colon")] : "", both(one, "words"), " ",
-        h("button", { type: "button", class: "plain small", onclick: () => at.accuse({ ...one, pointer: "clock" }) }, say("rulings.to-charge")))));
+      const proposed = new Map(at.desk.suggestions.map((one) => [JSON.stringify([one, one.seat && atSeat(at, one.seat)]), one]));
+      keyed(suggested, lines, [...proposed.keys()], (key) => suggestion(at, proposed.get(key)));
       const clock = match.clock;
       text(area, clock ? say(clock.running ? "rulings.match-clock" : "rulings.match-clock-stands",
         { left: spoken(clock.left_s * 1000), added: span(match.added_time_s * 1000) }) : say("rulings.no-match-clock"));
       for (const button of [give, other, none]) button.offer(at.offer("add_time"));
     },
   };
+}
+
+/** What a clock proposes, with the button that fills in a charge. */
+function suggestion(at, one) {
+  return h("p", { class: "wait" }, h("span", { class: "sign" }, "◔"),
+    one.seat ? [atSeat(at, one.seat), say("rulings.colon")] : "", both(one, "words"), " ",
+    h("button", { type: "button", class: "plain small", onclick: () => at.accuse({ ...one, pointer: "clock" }) }, say("rulings.to-charge")));
 }
 
 function seatRow(at, seat, about) {

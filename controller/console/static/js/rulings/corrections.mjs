@@ -3,7 +3,7 @@
 // choice does to the levels is asked of the table before anybody chooses.
 
 import { get } from "../api.mjs";
-import { fill, h } from "../dom.mjs";
+import { attr, fill, h, keyed } from "../dom.mjs";
 import { field } from "../fields.mjs";
 import { orderButton } from "../order.mjs";
 import { sideOf } from "../seats.mjs";
@@ -18,6 +18,7 @@ const REASONS = ["order_entered_wrongly", "order_misread", "both_sides_agree"];
 export function corrections(at) {
   const about = { deal: () => at.state?.match.deal, attempt: () => at.state?.match.attempt };
   const deals = h("ol", { class: "deals" });
+  const rows = new Map();
   const done = h("ul", { class: "corrected" });
   const editor = h("div", { class: "stack" });
   let sheet = null;
@@ -40,7 +41,7 @@ export function corrections(at) {
       ({ sheet, corrected } = await get(`/api/tables/${encodeURIComponent(at.table)}/sheet`));
     } catch (error) {
       sheet = null;
-      fill(deals, h("li", { class: "quiet" }, error.message));
+      keyed(deals, rows, [`✕ ${error.message}`], () => h("li", { class: "quiet" }, error.message));
       return;
     }
     draw();
@@ -49,17 +50,24 @@ export function corrections(at) {
   function draw() {
     if (!sheet) return;
     const lines = sheet.deals ?? [];
-    fill(deals, lines.length ? lines.map((one) => h("li", { "aria-current": open === one.deal ? "true" : null },
-      h("span", null, say("rulings.deal-line", { deal: one.deal, level: one.level })), h("b", null, resultWords(at, one)),
-      one.levels ? h("span", null, say("rulings.behind", { ns: one.levels.NS, ew: one.levels.EW })) : h("span", { class: "bad" }, say("rulings.does-not-count")),
-      one.corrected ? h("span", { class: "wait" }, say("rulings.is-corrected")) : null,
-      at.may() && one.counts ? h("button", { type: "button", class: "plain small", onclick: () => edit(one) }, say("rulings.correct-deal", { deal: one.deal })) : null))
-      : h("li", { class: "quiet" }, say("rulings.no-deals")));
+    const none = h("li", { class: "quiet" }, say("rulings.no-deals"));
+    const shown = new Map(lines.map((one) => [JSON.stringify([one, at.may()]), one]));
+    keyed(deals, rows, shown.size ? [...shown.keys()] : [""], (key) => (key ? row(shown.get(key)) : none));
+    for (const [key, node] of rows) attr(node, "aria-current", key && open === shown.get(key).deal ? "true" : null);
     fill(done, (sheet.corrections ?? []).map((one, n) => h("li", null, say("rulings.corrected-line", {
       deal: one.deal, was: outcomeWords(at, one.was), now: outcomeWords(at, one.now), choice: say(`rulings.choice.${one.choice}`),
       by: pairWords(corrected[n].by), reason: pairWords(corrected[n].reason),
       confirmed: corrected[n].confirmed ? say("rulings.comma") + pairWords(corrected[n].confirmed) : "",
     }))));
+  }
+
+  /** A deal with its result, and the button that corrects it. */
+  function row(one) {
+    return h("li", null,
+      h("span", null, say("rulings.deal-line", { deal: one.deal, level: one.level })), h("b", null, resultWords(at, one)),
+      one.levels ? h("span", null, say("rulings.behind", { ns: one.levels.NS, ew: one.levels.EW })) : h("span", { class: "bad" }, say("rulings.does-not-count")),
+      one.corrected ? h("span", { class: "wait" }, say("rulings.is-corrected")) : null,
+      at.may() && one.counts ? h("button", { type: "button", class: "plain small", onclick: () => edit(one) }, say("rulings.correct-deal", { deal: one.deal })) : null);
   }
 
   function close() {

@@ -5,6 +5,7 @@ import { attr, byId, data, fill, framed, h, shown, text } from "../dom.mjs";
 import { learnFaults } from "../faults.mjs";
 import { keys } from "../keys.mjs";
 import { follow } from "../order.mjs";
+import { asking } from "../settled.mjs";
 import { shell } from "../shell.mjs";
 import { listen } from "../stream.mjs";
 import { both, say, sayable, teach } from "../words.mjs";
@@ -144,15 +145,15 @@ learnFaults().catch((error) => top.tell(error.message, "bad"));
 
 // What the desk knows beside the state is asked for when something of that has changed.
 let asked = "";
-let asking = false;
+let busy = false;
 const AGAIN_MS = 300;
 /** So long after a question that nobody answered it is asked again. */
 const RETRY_MS = 2000;
 
 async function refresh() {
   const wanted = sign(at.state);
-  if (wanted === asked || asking) return;
-  asking = true;
+  if (wanted === asked || busy) return;
+  busy = true;
   try {
     at.desk = await get(`/api/tables/${encodeURIComponent(table)}/desk`);
     asked = wanted;
@@ -161,9 +162,11 @@ async function refresh() {
   } catch (error) {
     text(about.old, `${say("rulings.desk-old")} (${error.message})`);
   } finally {
-    asking = false;
+    busy = false;
   }
-  if (sign(at.state) !== asked) setTimeout(refresh, about.old.textContent ? RETRY_MS : AGAIN_MS);
+  if (sign(at.state) === asked) return;
+  const over = asking();
+  setTimeout(() => refresh().finally(over), about.old.textContent ? RETRY_MS : AGAIN_MS);
 }
 
 function sign(state) {
