@@ -21,7 +21,6 @@ from argon2 import PasswordHasher
 from nacl.utils import random as entropy
 from starlette.routing import BaseRoute
 
-from controller.cli.wall import wall_ms
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.app import make_app, route_modules, routes_of
@@ -45,12 +44,33 @@ PEOPLE = (
     Person(name="tech", role=Role.TECHNICIAN),
     Person(name="t01", role=Role.TABLE, table="T01"),
 )
+BEAT_S = 0.5
+"""How often `play` turns the clock by as much."""
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
-def stamp(ago_s: float = 0.0) -> str:
+NOW_MS = 1_795_428_000_000
+"""The wall time of every scripted hall when it begins: 2026-11-23, 10:00 UTC."""
+
+
+class WallClock:
+    """The wall clock of a scripted hall. It stands until a test, or `play`, turns it."""
+
+    def __init__(self) -> None:
+        self.ms = NOW_MS
+
+    def now_ms(self) -> int:
+        """Return the time of day in milliseconds since 1970."""
+        return self.ms
+
+    def turn(self, seconds: float) -> None:
+        """Let so much time pass."""
+        self.ms += round(seconds * 1000)
+
+
+def stamp(ago_s: float = 0.0, now_ms: int = NOW_MS) -> str:
     """Return a wall stamp as tables give it."""
-    at = datetime.fromtimestamp(wall_ms() / 1000 - ago_s, UTC)
+    at = datetime.fromtimestamp(now_ms / 1000 - ago_s, UTC)
     return at.isoformat(timespec="milliseconds")
 
 
@@ -193,6 +213,7 @@ class Scripted:
         self._events: list[Callable[[Event], None]] = []
         self._numbers = itertools.count(1000)
         self._cut_off: set[str] = set()
+        self.clock = WallClock()
         self.store = StoreStanding()
         for n, script in zip(range(1, count + 1), itertools.cycle(scripts()), strict=False):
             name = f"T{n:02}"
@@ -206,7 +227,7 @@ class Scripted:
                 self._seen["T12"],
                 state=None,
                 body=None,
-                heard=Heard(contact=Contact.KEY_REFUSED, contact_ms=wall_ms() - 60_000),
+                heard=Heard(contact=Contact.KEY_REFUSED, contact_ms=NOW_MS - 60_000),
             )
 
     @property
@@ -241,7 +262,7 @@ class Scripted:
 
     def add(self, line: TableLine) -> None:
         """Know one more table, of which nothing is heard."""
-        heard = Heard(contact_ms=wall_ms())
+        heard = Heard(contact_ms=self.clock.ms)
         self._seen[line.id] = Seen(table=line.id, area=line.area, heard=heard)
 
     def remove(self, table: str) -> None:
@@ -250,7 +271,7 @@ class Scripted:
 
     def say(self, table: str, said: State) -> None:
         """Let a table publish a state."""
-        now = wall_ms()
+        now = self.clock.ms
         self._seen[table] = Seen(
             table=table,
             area="A" if int(table[1:]) % 12 in range(1, 7) else "B",
@@ -264,7 +285,7 @@ class Scripted:
     def cut_off(self, table: str, contact: Contact, ago_s: float = 0) -> None:
         """Let nothing be heard of a table any more, since so many seconds, and why."""
         self._cut_off.add(table)
-        at_ms = wall_ms() - int(ago_s * 1000)
+        at_ms = self.clock.ms - int(ago_s * 1000)
         heard = Heard(contact=contact, contact_ms=at_ms, heard_ms=at_ms, news_ms=at_ms)
         self._seen[table] = msgspec.structs.replace(self._seen[table], heard=heard)
         for told in self._changed[:]:
@@ -280,15 +301,17 @@ class Scripted:
     async def play(self) -> None:
         """Go on for ever: states once a second, a deal that runs at T03, calls that come and go."""
         for beat in itertools.count():
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(BEAT_S)
+            self.clock.turn(BEAT_S)
             for table in self.ids:
                 seen = self._seen[table]
                 if seen.state is None or table in self._cut_off or (table == "T04" and beat > 20):
                     continue
+                at = stamp(now_ms=self.clock.ms)
                 if table == "T03":
-                    self.say(table, _dealt_on(seen.state))
+                    self.say(table, _dealt_on(seen.state, at))
                 elif beat % 2:
-                    self.say(table, _later(seen.state))
+                    self.say(table, _later(seen.state, at))
 
 
 def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float = 0) -> Event:
@@ -308,7 +331,7 @@ def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float =
     )
 
 
-def _later(said: State) -> State:
+def _later(said: State, at: str) -> State:
     match = said.match
     if match.at_ms is not None:
         at_ms = match.at_ms + 1000
@@ -319,13 +342,13 @@ def _later(said: State) -> State:
                 match, clock=msgspec.structs.replace(running, left_s=left_s)
             )
         match = msgspec.structs.replace(match, at_ms=at_ms)
-    return msgspec.structs.replace(said, seq=said.seq + 1, time=stamp(), match=match)
+    return msgspec.structs.replace(said, seq=said.seq + 1, time=at, match=match)
 
 
-def _dealt_on(said: State) -> State:
+def _dealt_on(said: State, at: str) -> State:
     fed = (said.machine.fed + 5) % 109
     machine = msgspec.structs.replace(said.machine, fed=fed, landed=None)
-    return msgspec.structs.replace(_later(said), machine=machine)
+    return msgspec.structs.replace(_later(said, at), machine=machine)
 
 
 class ScriptedLine:
@@ -418,7 +441,8 @@ def fake(
     """
     tables = tables or Scripted()
     engine = open_engine(f"sqlite:///{folder / 'console.db'}")
-    people = People(engine, wall_ms, entropy, QUICK)
+    now_ms = tables.clock.now_ms
+    people = People(engine, now_ms, entropy, QUICK)
     for person in PEOPLE:
         people.accept(people.invite(person), PIN)
     keys = folder / "keys"
@@ -445,7 +469,7 @@ def fake(
         now,
         now,
         line or (lambda table, role: ScriptedLine(tables, table)),
-        now_ms=wall_ms,
+        now_ms=now_ms,
         entropy=entropy,
         people=people,
         path=folder / "console.toml",

@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 
-from controller.cli.wall import wall_ms
 from controller.commands import COMMANDS, BadArgs, parse_args
 from controller.console.app import make_app
 from controller.console.console import Console
@@ -55,7 +54,7 @@ class Played:
     def __init__(self, tables: "PlayedTables", name: str, script: Table, record: Any = ()) -> None:
         self._tables, self.name = tables, name
         self._numbers = itertools.count(1)
-        self._began = wall_ms() - script.at_ms
+        self._began = tables.clock.ms - script.at_ms
         self.profile = script.profile
         first = match_of(self.profile, script.state.meeting, record)
         self.play = Play(match=first)
@@ -68,7 +67,10 @@ class Played:
     @property
     def at_ms(self) -> int:
         """The table's clock."""
-        return wall_ms() - self._began
+        return self._tables.clock.ms - self._began
+
+    def _stamp(self, ago_s: float = 0) -> str:
+        return fake.stamp(ago_s, self._tables.clock.ms)
 
     def state(self) -> State:
         """What the table publishes."""
@@ -87,7 +89,7 @@ class Played:
         bare = state(
             table=self.name,
             boot="played01",
-            time=fake.stamp(),
+            time=self._stamp(),
             machine={"phase": "committed" if held else "released", "deal": match.deal},
             seq=next(self._numbers),
         )
@@ -100,7 +102,7 @@ class Played:
 
     def calls_referee(self, seat: Seat) -> None:
         """Press a red button."""
-        self.calls = (*self.calls, Call(seat=seat, reason="button", since=fake.stamp(30)))
+        self.calls = (*self.calls, Call(seat=seat, reason="button", since=self._stamp(30)))
 
     def do(self, command: Command, role: Role) -> Reply:
         """Give a command."""
@@ -197,7 +199,7 @@ class Played:
         return None if why is not None and why.code == "NO_FINISH_ORDER" else why
 
     def _happens(self, event: MatchEvent, *, quiet: bool = False) -> None:
-        self.play = happened(self.play, event, fake.stamp())
+        self.play = happened(self.play, event, self._stamp())
         if not quiet:
             self._write("match", data_of(event))
 
@@ -230,6 +232,7 @@ class PlayedTables(fake.Scripted):
         """Go on for ever."""
         while True:
             await asyncio.sleep(1)
+            self.clock.turn(1)
             for one in self.played.values():
                 one.tick()
 

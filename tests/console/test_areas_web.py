@@ -301,11 +301,12 @@ async def test_what_is_not_known_stays_shown_beside_what_is_ordered_next(
 async def test_what_was_refused_and_ordered_anew_stands_in_the_newer_act_alone(
     hall: tuple[Console, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    console, _ = hall
+    console, tables = hall
     mixed = Mixed(monkeypatch)
     mixed.go.set()
     await press(console, "hold", reason="fire alarm")
     mixed.refusing = set()
+    tables.clock.turn(1)
     await press(console, "hold", id="press-0002", reason="fire alarm", tables=["T03"])
 
     def older(said: Any) -> dict[str, str]:

@@ -11,7 +11,6 @@ from sqlalchemy import Engine
 from controller.cli import LineError
 from controller.cli.console import manifest_of
 from controller.cli.release_files import SUFFIX, make_keys, read_key
-from controller.cli.wall import wall_ms
 from controller.console.config import Own
 from controller.console.findings import LOOK_S, Findings
 from controller.console.seen import Result
@@ -19,7 +18,7 @@ from controller.console.store.archive import Archive, Batch, Kept, StoreError, o
 from controller.console.view.chief import ChiefView
 from controller.heads import KeptHead
 from controller.release import Manifest, encode, signature
-from tests.console.fake import Scripted, an_event, now
+from tests.console.fake import NOW_MS, Scripted, an_event, now
 from tests.console.web import listening, logged_in, standing
 
 pytestmark = pytest.mark.virtual
@@ -43,7 +42,7 @@ class Hall:
     def view(self, at_ms: int | None = None) -> ChiefView:
         """Return what the chief sees."""
         seen = [self.tables.seen(table) for table in self.tables.ids]
-        return self.findings.view(seen, wall_ms() if at_ms is None else at_ms)
+        return self.findings.view(seen, NOW_MS if at_ms is None else at_ms)
 
     def opened(self) -> list[tuple[str, int | None]]:
         """Return whose hands were opened."""
@@ -204,7 +203,7 @@ async def test_while_the_database_is_away_the_rest_is_noted(archive: Archive) ->
     findings.start()
     await asyncio.sleep(LOOK_S)
     tables.tell("T01", "opened_hand", seat="N", by="Chen")
-    view = findings.view([tables.seen("T01")], wall_ms())
+    view = findings.view([tables.seen("T01")], NOW_MS)
     assert [one.kind for one in view.integrity] == ["hand_opened"]
     await findings.close()
 
