@@ -1,7 +1,6 @@
 """Simulated tables, their console as a process of its own, and people with real browsers."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
@@ -9,18 +8,26 @@ import pytest_asyncio
 from playwright.async_api import Browser, Playwright, async_playwright
 
 from controller.faults import Language
-from controller.trials.hall import HallPlan, RunningTable, hall
+from controller.trials.hall import HallPlan, RunningTable
+from controller.trials.hall import hall as real_hall
 from controller.trials.hall_console import RunningConsole, console
 from controller.trials.pixels import CHROMIUM, QUIET
-from tests.browser.people import People
+from tests.browser.answers import Answers, let_answer
+from tests.browser.halls import Hall, hall_of
+from tests.browser.people import People, people_at
+from tests.browser.plans import SPEED
 from tests.browser.said import Said, spoken
-from tests.browser.watched import Watched
 from tests.console.fake import QUICK
 from tests.processes.tables import mark as mark
 
-SCREENS = Path(__file__).parents[2] / ".screens"
-"""Where the pictures of the last run lie."""
-SPEED = 20.0
+FOLDER = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of this folder on one loop, as the browser that they share lives there."""
+    for item in items:
+        if item.path.is_relative_to(FOLDER) and pytest_asyncio.is_async_test(item):
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -50,11 +57,6 @@ def how_many() -> int:
     return 1
 
 
-ONE_LOOP = pytest.mark.asyncio(loop_scope="session")
-"""Where tests with browsers run: the one that they share lives on one loop."""
-TWO_TABLES = pytest.mark.parametrize("how_many", [2], ids=["two tables"])
-
-
 @pytest.fixture
 def plan(tmp_path: Path, how_many: int) -> HallPlan:
     """A hall of some tables; a test that needs another hall has a plan of its own."""
@@ -64,7 +66,7 @@ def plan(tmp_path: Path, how_many: int) -> HallPlan:
 @pytest_asyncio.fixture(loop_scope="session")
 async def tables(plan: HallPlan) -> AsyncIterator[list[RunningTable]]:
     """Run the tables of the plan."""
-    async with hall(plan) as tables:
+    async with real_hall(plan) as tables:
         yield tables
 
 
@@ -108,14 +110,14 @@ async def people(
         yield people
 
 
-@asynccontextmanager
-async def people_at(
-    running: RunningConsole, browser: Browser, request: pytest.FixtureRequest
-) -> AsyncIterator[People]:
-    """Let people come to a console for the block; at its end no page of theirs has done wrong."""
-    watched = Watched()
-    screens = SCREENS / str(request.node.originalname).removeprefix("test_")[:60]
-    speaks = "language" in request.fixturenames
-    language: Language = request.getfixturevalue("language") if speaks else "zh"
-    yield People(running, browser, screens, watched, language)
-    assert watched.wrong == []
+@pytest_asyncio.fixture(loop_scope="session")
+async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
+    """Serve a console over twelve scripted tables."""
+    async with hall_of(tmp_path, browser, said) as found:
+        yield found
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
+    """Let scripted tables answer otherwise."""
+    return let_answer(monkeypatch)

@@ -1,8 +1,11 @@
 """People with tablets: each a browser of his own, logged in at the console."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from controller.faults import Language
@@ -12,6 +15,8 @@ from tests.browser.contexts import new_context
 from tests.browser.watched import Watched
 
 PIN = "2468"
+SCREENS = Path(__file__).parents[2] / ".screens"
+"""Where the pictures of the last run lie."""
 PHONE, TABLET, WALL = (390, 844), (1024, 768), (1920, 1080)
 
 
@@ -97,3 +102,16 @@ class People:
         self.watched.over(context)
         page = await context.new_page()
         return Person(name, role, page, self._screens, self._console.url, language)
+
+
+@asynccontextmanager
+async def people_at(
+    running: RunningConsole, browser: Browser, request: pytest.FixtureRequest
+) -> AsyncIterator[People]:
+    """Let people come to a console for the block; at its end no page of theirs has done wrong."""
+    watched = Watched()
+    screens = SCREENS / str(request.node.originalname).removeprefix("test_")[:60]
+    speaks = "language" in request.fixturenames
+    language: Language = request.getfixturevalue("language") if speaks else "zh"
+    yield People(running, browser, screens, watched, language)
+    assert watched.wrong == []

@@ -8,13 +8,10 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page
 
 from controller.messages import Role
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.contexts import new_context
 from tests.browser.people import PHONE, TABLET
 from tests.browser.scripted import PIN, WHO, scripted
 from tests.browser.settled import rests
-
-pytestmark = ONE_LOOP
 
 PAGES = {
     "/": Role.REFEREE,

@@ -11,11 +11,8 @@ from playwright.async_api import Browser, Playwright, expect
 from controller.messages import Role
 from controller.trials.hall import RunningTable
 from controller.trials.pixels import CHROMIUM, QUIET
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import before_table
 from tests.browser.people import People
-
-pytestmark = ONE_LOOP
 
 TIMES = 8
 

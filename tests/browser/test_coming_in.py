@@ -13,11 +13,9 @@ from controller.faults import Language
 from controller.messages import Role
 from controller.roster import CLIENTS
 from controller.trials.hall_console import console
-from tests.browser.conftest import ONE_LOOP, TWO_TABLES, people_at
-from tests.browser.people import PIN, People
+from tests.browser.people import PIN, People, people_at
+from tests.browser.plans import TWO_TABLES
 from tests.console.fake import QUICK
-
-pytestmark = ONE_LOOP
 
 ELSEWHERE = ("/.//127.0.0.2:9/", "//127.0.0.2:9/", "/\\127.0.0.2:9/", "javascript:1")
 GREETED: tuple[tuple[str, Language, str], ...] = (

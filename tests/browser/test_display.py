@@ -9,15 +9,13 @@ from playwright.async_api import Page, expect
 from controller.messages import Phase, Role, Seat
 from controller.rules.seats import ALL, after
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP, SPEED
 from tests.browser.people import People, Person
+from tests.browser.plans import SPEED
 from tests.browser.reading import too_small
+from tests.browser.real_table import MEETING, order, players_of, until
 from tests.browser.said import Said
-from tests.browser.test_table import MEETING, order, players_of, until
 from tests.matches.at_hall import AtHall
 from tests.processes.ports import free_ports
-
-pytestmark = ONE_LOOP
 
 SMALL, WIDE = (800, 480), (1024, 600)
 MEANT_MS = 800

@@ -9,14 +9,12 @@ from playwright.async_api import expect
 from controller.faults import Language
 from controller.messages import Role, Seat
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP, SPEED
 from tests.browser.ears import EARS
 from tests.browser.people import PHONE, People, Person
+from tests.browser.plans import SPEED
 from tests.browser.said import Said
 from tests.browser.settled import rests
 from tests.processes.ports import free_ports
-
-pytestmark = ONE_LOOP
 
 _TIME = r"\d\d:\d\d"
 

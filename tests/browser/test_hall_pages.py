@@ -1,31 +1,18 @@
 """The pages of the hall, the wall and the chief over scripted tables: what they show, and how."""
 
 import re
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import msgspec
 import pytest
-import pytest_asyncio
-from playwright.async_api import Browser, Page, Route, expect
+from playwright.async_api import Page, Route, expect
 
 from controller.console.standing import Contact
 from controller.messages import Pair, Role, SeatClock, Tribute
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.ears import EARS
-from tests.browser.halls import Hall, hall_of, listed
+from tests.browser.halls import Hall, listed
 from tests.browser.people import PHONE, TABLET, WALL
-from tests.browser.said import Said
-
-pytestmark = ONE_LOOP
 
 FIRST = "#list > li:first-child"
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Hall]:
-    async with hall_of(tmp_path, browser, said) as found:
-        yield found
 
 
 async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_long(

@@ -6,12 +6,9 @@ from pathlib import Path
 import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.halls import Hall, hall_of, listed
 from tests.browser.people import PHONE
 from tests.browser.said import Said
-
-pytestmark = ONE_LOOP
 
 TABLES, FIRST_ROWS = 130, 40
 ROWS = "#list > li"

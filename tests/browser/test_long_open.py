@@ -3,11 +3,8 @@
 from playwright.async_api import Browser
 
 from controller.messages import Role
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.contexts import new_context
 from tests.browser.scripted import PIN, WHO, scripted
-
-pytestmark = ONE_LOOP
 
 HAPPENS = """async (times) => {
   const { journal } = await import("/static/js/table/journal.mjs");

@@ -15,17 +15,13 @@ from controller.console.console import Console
 from controller.console.lookers import MOST_BEFORE, MOST_BEHIND
 from controller.messages import Call, Role
 from controller.trials.pixels import CHROMIUM, QUIET
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.contexts import new_context
 from tests.browser.ears import EARS
+from tests.browser.hidden_pages import HIDES, LEFT_S, SEEN
 from tests.browser.said import Said
 from tests.browser.settled import rests
-from tests.browser.test_many_tabs import HIDES, LEFT_S, SEEN
 from tests.console.fake import PIN, Scripted, stamp
 from tests.console.web import served, standing
-from tests.waiting import until
-
-pytestmark = ONE_LOOP
 
 MANY = 8
 

@@ -6,23 +6,12 @@ A browser without a screen takes every tab for seen; so the test says which ones
 from playwright.async_api import Browser, Page, expect
 
 from controller.messages import Role
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.contexts import new_context
+from tests.browser.hidden_pages import HIDES, LEFT_S, SEEN
 from tests.browser.said import Said
 from tests.browser.scripted import PIN, WHO, scripted
 
-pytestmark = ONE_LOOP
-
 TABS = 8
-LEFT_S = 25
-HIDES = """
-window.away = false;
-Object.defineProperty(document, "hidden", { get: () => window.away });
-"""
-SEEN = """(seen) => {
-  window.away = !seen;
-  document.dispatchEvent(new Event("visibilitychange"));
-}"""
 
 
 async def test_eight_tabs_come_and_whoever_returns_to_the_first_sees_it_fresh(

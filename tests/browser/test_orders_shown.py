@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 
-import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from controller.client.client import NoAnswer
@@ -11,32 +10,10 @@ from controller.client.refused import refusal
 from controller.console.pacing import Pace
 from controller.console.seen import StoreStanding
 from controller.messages import Command, Reply
-from tests.browser.conftest import ONE_LOOP
+from tests.browser.answers import Answers
 from tests.browser.halls import Hall
 from tests.browser.said import Said
-from tests.browser.test_hall_pages import hall as hall
-from tests.console.fake import ScriptedLine
 from tests.waiting import until
-
-pytestmark = ONE_LOOP
-
-Answers = Callable[[str, Command], Reply | None]
-"""What a table answers; None: as scripted. Raises NoAnswer."""
-
-
-@pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
-    """Let tables answer otherwise than as scripted."""
-    scripted = ScriptedLine.send
-
-    def let(answer: Answers) -> None:
-        async def send(line: ScriptedLine, command: Command) -> Reply:
-            said = answer(line._table, command)
-            return said if said is not None else await scripted(line, command)
-
-        monkeypatch.setattr(ScriptedLine, "send", send)
-
-    return let
 
 
 def area_a(page: Page) -> Locator:

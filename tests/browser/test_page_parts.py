@@ -9,11 +9,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Route, expect
 
 from controller.messages import Call
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.halls import Hall, hall_of
 from tests.browser.said import Said
-
-pytestmark = ONE_LOOP
 
 
 @pytest_asyncio.fixture(loop_scope="session")

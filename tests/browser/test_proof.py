@@ -9,23 +9,17 @@ from playwright.async_api import Route, expect
 
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, WALL, People, Person
 from tests.browser.said import Said
-from tests.browser.test_sheet import SHORT, script
-from tests.match.table import INTL
+from tests.browser.short_match import script, short_plan
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
-from tests.processes.short_matches import SPEED, event_file
-
-pytestmark = ONE_LOOP
 
 
 @pytest.fixture
 def plan(tmp_path: Path) -> HallPlan:
     """One table whose matches are short."""
-    event = event_file(tmp_path, INTL, SHORT)
-    return HallPlan(tmp_path / "hall", tables=1, speed=SPEED, event=event)
+    return short_plan(tmp_path)
 
 
 async def is_scanned(person: Person) -> None:

@@ -9,18 +9,13 @@ from controller.console.view.hardware import hardware
 from controller.match import events
 from controller.messages import Boards, Command, Reply, Role
 from controller.rules.penalties.offences import offence
-from tests.browser.conftest import ONE_LOOP
+from tests.browser.answers import Answers
 from tests.browser.halls import Hall
-from tests.browser.test_hall_pages import hall as hall
-from tests.browser.test_orders_shown import Answers
-from tests.browser.test_orders_shown import answers as answers
 from tests.console.carried_penalties import drawn, keep
 from tests.console.draw_files import FIRST, SECOND, a_file
 from tests.console.papers import a_sheet
 from tests.console.states import behind
 from tests.match.table import Table
-
-pytestmark = ONE_LOOP
 
 
 async def test_bought_parts_are_named_with_what_they_cannot_promise(hall: Hall) -> None:

@@ -10,7 +10,6 @@ from playwright.async_api import expect
 from controller.messages import Role
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import AtDesk
 from tests.browser.people import PHONE, TABLET, People
 from tests.browser.reading import too_small
@@ -19,8 +18,6 @@ from tests.match.table import INTL
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
 from tests.matches.script import Deal, Script
-
-pytestmark = ONE_LOOP
 
 DEALS = (Deal("NS", entered=True, names="N"), Deal("EW", entered=True), Deal("NWS", entered=True))
 

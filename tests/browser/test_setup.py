@@ -18,13 +18,10 @@ from controller.messages import Role
 from controller.roster import CLIENTS, KEYS, TABLE, fingerprint, read_certificate
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole, console
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, PIN, People, Person
 from tests.browser.said import Said
 from tests.console.fake import QUICK
 from tests.gateway.multicast import needs_multicast
-
-pytestmark = ONE_LOOP
 
 
 @pytest_asyncio.fixture(loop_scope="session")

@@ -10,20 +10,13 @@ from playwright.async_api import Page, Route, expect
 
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.people import PHONE, TABLET, People, Person
 from tests.browser.reading import too_small
 from tests.browser.said import Said
-from tests.match.table import INTL
+from tests.browser.short_match import script, short_plan
 from tests.matches import people as players
 from tests.matches.at_hall import AtHall
-from tests.matches.script import Deal, Script
-from tests.processes.short_matches import SPEED, event_file
 
-pytestmark = ONE_LOOP
-
-SHORT = '[levels]\nstart = "A"'
-"""Two deals, and the match is over."""
 DRAW = """台号,轮次,局,阶段,南北队号,南北队名,北,南,东西队号,东西队名,东,西
 {table},3,4,积分编排,101,梅队,李娜,吴军,102,=竹队,徐敏,何宇
 """
@@ -34,13 +27,7 @@ _PAGE = re.compile(rb"/Type /Page\b")
 @pytest.fixture
 def plan(tmp_path: Path) -> HallPlan:
     """One table whose matches are short."""
-    event = event_file(tmp_path, INTL, SHORT)
-    return HallPlan(tmp_path / "hall", tables=1, speed=SPEED, event=event)
-
-
-def script(plan: HallPlan) -> Script:
-    """A match of two deals that NS win."""
-    return Script(plan.rules, (Deal("NS", entered=True), Deal("NS", entered=True)))
+    return short_plan(tmp_path)
 
 
 async def lays_out(chief: Person, said: Said, table: str, folder: Path) -> None:

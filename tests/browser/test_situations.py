@@ -19,7 +19,6 @@ from controller.rules.levels import parse_grade
 from controller.rules.order import is_wild, value
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP
 from tests.browser.pages import AtDesk, AtPage, before_table, card, places, presses, yes
 from tests.browser.people import PHONE, People
 from tests.browser.said import Said
@@ -30,8 +29,6 @@ from tests.matches.people import People as Players
 from tests.matches.people import lowest
 from tests.matches.script import Deal, Script
 from tests.matches.watch import leaks
-
-pytestmark = ONE_LOOP
 
 FACE = "[♠♥♣♦](?:10|[2-9JQKA])"
 HAND = re.compile(rf'(?:{FACE}[", ]+){{3}}')

@@ -17,7 +17,6 @@ from controller.messages import Role, Seat, State
 from controller.rules.rulebooks import load_profile
 from controller.rules.seats import ALL
 from controller.trials.hall import HallPlan, RunningTable
-from tests.browser.conftest import ONE_LOOP, TWO_TABLES
 from tests.browser.pages import (
     AtDesk,
     AtPage,
@@ -31,14 +30,13 @@ from tests.browser.pages import (
     yes,
 )
 from tests.browser.people import PHONE, People, Person
+from tests.browser.plans import TWO_TABLES
 from tests.browser.said import Said
 from tests.browser.situations import happened
 from tests.match.table import INTL, N
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
 from tests.matches.script import Deal, Script
-
-pytestmark = ONE_LOOP
 
 CUP = 'title_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
 TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 5\n'

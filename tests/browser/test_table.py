@@ -1,10 +1,6 @@
 """The page of one table: a deal run from it, a call, a hand, a match that moves, who may not."""
 
-import asyncio
-import contextlib
 import re
-from collections.abc import AsyncIterator, Callable
-from typing import Any
 
 import pytest
 from playwright.async_api import Locator, expect
@@ -13,48 +9,16 @@ from controller.messages import Phase, Role, State
 from controller.rules.seats import ALL
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
-from tests.browser.conftest import ONE_LOOP, TWO_TABLES
 from tests.browser.pages import before_table, choice, presses, seat, yes
 from tests.browser.people import PHONE, People
+from tests.browser.plans import TWO_TABLES
 from tests.browser.reading import too_small
+from tests.browser.real_table import MEETING, order, players_of, until
 from tests.browser.said import Said
 from tests.matches.at_hall import AtHall
 
-pytestmark = ONE_LOOP
-
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
 HAND = re.compile(rf"(?:{FACE.pattern}[\", ]+){{3}}")
-PAIRS = {
-    "NS": {"id": "P1", "name": "Plum", "players": {"N": "Nan", "S": "Sun"}},
-    "EW": {"id": "P2", "name": "Pine", "players": {"W": "Wu", "E": "Eve"}},
-}
-MEETING: dict[str, Any] = {
-    "match_id": "M1",
-    "event": "Cup",
-    "round": 1,
-    "match_no": 1,
-    "table_no": "7",
-    "stage": "swiss",
-    "pairs": PAIRS,
-}
-
-
-async def until(at: AtHall, wanted: Callable[[State], bool]) -> State:
-    """Return the first state of a table that is as wanted."""
-    while not (at.states and wanted(at.states[-1])):
-        await at.later(1.0)
-    return at.states[-1]
-
-
-async def order(at: AtHall, role: Role, cmd: str, bound: str = "", **args: Any) -> None:
-    """Give a command past the browser: what is not this test's matter."""
-    state = at.states[-1]
-    about = {
-        "machine": (state.machine.deal, state.machine.attempt),
-        "match": (state.match.deal, state.match.attempt),
-    }.get(bound, (None, None))
-    reply = await at.ask(role, cmd, about, args)
-    assert reply.ok, f"{cmd}: {reply.error}"
 
 
 async def hands_out(at: AtHall) -> State:
@@ -82,26 +46,6 @@ async def in_play(at: AtHall) -> State:
     leader = state.match.leader
     await order(at, Role.REFEREE, "confirm", "match", seat=leader)
     return await until(at, lambda state: state.match.led)
-
-
-@contextlib.asynccontextmanager
-async def players_of(table: RunningTable) -> AsyncIterator[None]:
-    """Let players take hands out of the pockets and lay the set back, for the block."""
-
-    async def take() -> None:
-        while True:
-            truth = await table.control.do("truth")
-            if truth["lift_up"] and any(truth["pockets"][:4]):
-                await table.control.do("take_hands")
-            await asyncio.sleep(0.1)
-
-    taking = asyncio.create_task(take())
-    try:
-        yield
-    finally:
-        taking.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await taking
 
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["tablet", "phone"])

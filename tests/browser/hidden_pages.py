@@ -1,0 +1,12 @@
+"""Pages behind others. A browser without a screen shows every page; so a test says which ones."""
+
+LEFT_S = 25
+"""A page that is hidden so long lets its stream go."""
+HIDES = """
+window.away = false;
+Object.defineProperty(document, "hidden", { get: () => window.away });
+"""
+SEEN = """(seen) => {
+  window.away = !seen;
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
