@@ -13,11 +13,12 @@ from controller.trials.hall import hall as real_hall
 from controller.trials.hall_console import RunningConsole, console
 from controller.trials.pixels import CHROMIUM, QUIET
 from tests.browser.answers import Answers, let_answer
-from tests.browser.halls import Hall, hall_of
-from tests.browser.people import People, people_at
+from tests.browser.halls import Hall, PlayedHall, hall_of, played_hall_of
+from tests.browser.people import People, people_at, screens_of
 from tests.browser.plans import SPEED
 from tests.browser.said import Said, spoken
 from tests.console.fake import QUICK
+from tests.match.table import Table
 from tests.processes.tables import mark as mark
 
 FOLDER = Path(__file__).parent
@@ -121,3 +122,19 @@ async def hall(tmp_path: Path, browser: Browser, said: Said) -> AsyncIterator[Ha
 def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answers], None]:
     """Let scripted tables answer otherwise."""
     return let_answer(monkeypatch)
+
+
+@pytest.fixture
+def script() -> Table:
+    """What has been played at T01 when a test begins; a test that needs another has its own."""
+    return Table().started()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def played(
+    tmp_path: Path, browser: Browser, said: Said, script: Table, request: pytest.FixtureRequest
+) -> AsyncIterator[PlayedHall]:
+    """Serve a console over a table whose match the test plays, and whose clock the test turns."""
+    screens = screens_of(request)
+    async with played_hall_of(tmp_path, browser, said, script, screens) as found:
+        yield found

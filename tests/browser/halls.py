@@ -4,20 +4,23 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 from playwright.async_api import Browser, Page
 
 from controller.console.console import Console
-from controller.messages import AreaStop, Call, Role, Seat
+from controller.messages import AreaStop, Call, Match, Role, Seat, State
 from tests.browser.contexts import new_context
-from tests.browser.people import TABLET
+from tests.browser.people import TABLET, Person
 from tests.browser.said import BOTH, Said
 from tests.browser.settled import rests
 from tests.browser.watched import Watched
 from tests.console.fake import PEOPLE, PIN, Scripted, stamp
+from tests.console.played import PlayedPeople, PlayedTables, console_of
 from tests.console.web import served, standing
+from tests.match.table import Table
 
 OTHER = "ref2"
 """Who reads the language that the others do not."""
@@ -102,6 +105,62 @@ class Hall:
         assert state is not None
         match = msgspec.structs.replace(state.match, deal=deal)
         self.tables.say(table, msgspec.structs.replace(state, match=match))
+
+
+class PlayedHall(Hall):
+    """A console over tables of which T01 plays a match, by the match's own rules.
+
+    Nothing happens, and no time passes, that a test does not ask for.
+    """
+
+    tables: PlayedTables
+    screens: Path
+
+    async def comes(self, who: str, *, size: tuple[int, int] = TABLET) -> Person:
+        """Let somebody log in, by their name in PEOPLE."""
+        page = await self.page(who, "/login", size)
+        return Person(who, self._roles[page], page, self.screens, self.url, self.said.language)
+
+    @property
+    def people(self) -> PlayedPeople:
+        """Who sits at T01."""
+        return self.tables.people()
+
+    @property
+    def state(self) -> State:
+        """What T01 publishes."""
+        state = self.tables.seen("T01").state
+        assert state is not None
+        return state
+
+    @property
+    def match(self) -> Match:
+        """What T01 publishes of its match."""
+        return self.state.match
+
+    def events(self, kind: str) -> list[dict[str, Any]]:
+        """Return what happened in the match of one kind of event, oldest first."""
+        told = self.console.archive.events("T01")
+        return [one.data for one in told if one.kind == "match" and one.data["event"] == kind]
+
+
+@asynccontextmanager
+async def played_hall_of(
+    folder: Path, browser: Browser, said: Said, script: Table, screens: Path
+) -> AsyncIterator[PlayedHall]:
+    """Serve a console over tables of which T01 plays `script` and goes on from there."""
+    running, tables = console_of(folder, matches={"T01": (script, ())})
+    await running.start()
+    try:
+        async with AsyncExitStack() as stack:
+            url = await stack.enter_async_context(served(running))
+            found = PlayedHall(url, running, tables, browser, stack, said)
+            found.screens = screens
+            yield found
+            assert found.watched.wrong == []
+    finally:
+        await running.close()
+        running.engine.dispose()
 
 
 @asynccontextmanager

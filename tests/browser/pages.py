@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from playwright.async_api import Locator, Page, expect
 
-from controller.trials.hall import RunningTable
 from tests.browser.people import Person
 from tests.browser.settled import rests
 
@@ -141,9 +140,9 @@ def because(words: str) -> Callable[[Locator], Awaitable[None]]:
     return answer
 
 
-async def before_table(person: Person, table: RunningTable) -> AtPage:
+async def before_table(person: Person, table: str) -> AtPage:
     """Let a person open a table's page."""
-    await person.opens(f"/table/{table.id}")
+    await person.opens(f"/table/{table}")
     await expect(person.page.locator("#main")).to_have_attribute("data-standing", "live")
     return AtPage(person)
 
@@ -151,7 +150,7 @@ async def before_table(person: Person, table: RunningTable) -> AtPage:
 class AtDesk:
     """A person before the ruling desk of a table."""
 
-    def __init__(self, person: Person, table: RunningTable) -> None:
+    def __init__(self, person: Person, table: str) -> None:
         self.person, self.table = person, table
 
     @property
@@ -161,7 +160,7 @@ class AtDesk:
 
     async def opens(self, panel: str) -> None:
         """Open a panel of the desk."""
-        await self.person.opens(f"/table/{self.table.id}/rulings#{panel}")
+        await self.person.opens(f"/table/{self.table}/rulings#{panel}")
         await expect(self.page.locator(f"#panel-{panel}")).to_be_visible()
 
     def order(self, cmd: str, within: Locator | None = None) -> Locator:
@@ -171,9 +170,7 @@ class AtDesk:
 
     async def presses(self, cmd: str, within: Locator | None = None) -> None:
         """Press a command's button."""
-        button = self.order(cmd, within).locator("> button").first
-        await expect(button).to_be_enabled()
-        await button.click()
+        await presses(self.order(cmd, within))
 
     async def answers(self) -> None:
         """Say yes to the question that is open."""

@@ -104,13 +104,18 @@ class People:
         return Person(name, role, page, self._screens, self._console.url, language)
 
 
+def screens_of(request: pytest.FixtureRequest) -> Path:
+    """Return the folder for the pictures of a test."""
+    return SCREENS / str(request.node.originalname).removeprefix("test_")[:60]
+
+
 @asynccontextmanager
 async def people_at(
     running: RunningConsole, browser: Browser, request: pytest.FixtureRequest
 ) -> AsyncIterator[People]:
     """Let people come to a console for the block; at its end no page of theirs has done wrong."""
     watched = Watched()
-    screens = SCREENS / str(request.node.originalname).removeprefix("test_")[:60]
+    screens = screens_of(request)
     speaks = "language" in request.fixturenames
     language: Language = request.getfixturevalue("language") if speaks else "zh"
     yield People(running, browser, screens, watched, language)

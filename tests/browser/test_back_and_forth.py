@@ -36,14 +36,14 @@ async def test_whoever_goes_from_page_to_page_is_never_kept_waiting(
     for _ in range(TIMES):
         await person.opens("/")
         await expect(person.page.locator("#tiles a")).to_have_count(1)
-        await before_table(person, tables[0])
+        await before_table(person, tables[0].id)
 
 
 async def test_a_page_that_is_come_back_to_hears_the_table_again(
     people: People, tables: list[RunningTable]
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE)
-    await before_table(person, tables[0])
+    await before_table(person, tables[0].id)
     await person.page.evaluate("window.kept = true")
     await person.opens("/")
     await expect(person.page.locator("#tiles a")).to_have_count(1)

@@ -1,45 +1,21 @@
-"""The ruling desk in a browser, at tables of real processes: claims, rulings, corrections."""
+"""The ruling desk in a browser, over a match that the test plays: claims, rulings, corrections."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
-import pytest
-import pytest_asyncio
 from playwright.async_api import expect
 
-from controller.messages import Role
-from controller.rules.rulebooks import load_profile
-from controller.trials.hall import HallPlan, RunningTable
+from controller.match import events
+from tests.browser.halls import PlayedHall
 from tests.browser.pages import AtDesk
-from tests.browser.people import PHONE, TABLET, People
+from tests.browser.people import PHONE
 from tests.browser.reading import too_small
 from tests.browser.said import Said
-from tests.match.table import INTL
-from tests.matches.at_hall import AtHall
-from tests.matches.people import People as Players
-from tests.matches.script import Deal, Script
-
-DEALS = (Deal("NS", entered=True, names="N"), Deal("EW", entered=True), Deal("NWS", entered=True))
-
-
-@pytest.fixture
-def plan(tmp_path: Path) -> HallPlan:
-    """One table whose mechanics are quick: people are what this is about."""
-    return HallPlan(tmp_path / "hall", tables=1, speed=1000.0)
-
-
-@pytest_asyncio.fixture(loop_scope="session")
-async def playing(tables: list[RunningTable]) -> AsyncIterator[Players]:
-    """Let people play at the table."""
-    async with AtHall(tables[0]) as at:
-        yield Players(at, Script(load_profile(INTL), DEALS))
+from tests.waiting import until
 
 
 async def test_a_claimed_count_is_searched_counted_and_dealt_again(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    played: PlayedHall, said: Said
 ) -> None:
-    await playing.play_until(lambda match: match.phase == "count_check")
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
+    played.people.released()
+    referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
     await referee.opens("count")
     await referee.presses("claim_count")
     await referee.page.locator("dialog[open]").get_by_text(said.seat("W"), exact=True).click()
@@ -56,9 +32,9 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     assert await too_small(referee.page) == []
     await referee.presses("recount")
     await referee.answers()
-    state = await playing.until(lambda state: state.match.misdeals == 1)
-    assert state.match.claimed is None
-    await playing.play_until(lambda match: match.phase == "count_check" and match.attempt == 2)
+    await until(lambda: played.match.misdeals == 1)
+    assert played.match.claimed is None
+    played.people.released()
     sorting = said.either("清点理牌", "count and sort")
     await expect(referee.page.locator(".phase")).to_contain_text(sorting)
 
@@ -70,22 +46,21 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     await referee.page.get_by_text(said("rulings.all-as-due")).click()
     await expect(referee.page.locator(".outcome")).to_contain_text(said("rulings.outcome.right"))
     await referee.presses("recount")  # without the chief's word nothing is sent
-    assert playing.match.claimed == "E"
+    assert played.match.claimed == "E"
     await referee.page.locator("#panel-count").get_by_text(said("rulings.by-word")).click()
     await referee.page.locator("#panel-count .by-word input[type=text]").fill("Chen")
     await referee.presses("recount")
-    await playing.until(lambda state: state.match.claimed is None)
-    assert playing.match.phase == "count_check"
-    await playing.play_until(lambda match: match.led)
+    await until(lambda: played.match.claimed is None)
+    assert played.match.phase == "count_check"
 
 
 async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    played: PlayedHall, said: Said
 ) -> None:
     moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 5})
-    await playing.play_until(lambda match: match.phase == "play" and match.led)
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
-    chief = AtDesk(await people.comes("Chen", Role.CHIEF, size=TABLET), tables[0])
+    played.people.in_play().does(events.Led)
+    referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
+    chief = AtDesk(await played.comes("chief"), "T01")
     await referee.opens("desk")
     desk = referee.page.locator("#panel-desk")
     await desk.locator(".chips button", has_text="Eve").first.click()
@@ -102,16 +77,16 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await expect(answer.locator(".outlook")).to_contain_text(moves)
     await referee.person.shot("charge")
     assert await too_small(referee.page) == []
-    before = playing.match.levels
+    before = played.match.levels
     await answer.get_by_role("button", name=said("rulings.propose")).click()
-    await playing.until(lambda state: bool(state.match.rulings))
-    assert playing.match.levels == before  # a proposal does nothing
+    await until(lambda: played.match.rulings)
+    assert played.match.levels == before  # a proposal does nothing
     for words in (said("rulings.waits-chief"), "Eve", said.either("记犯规", "foul")):
         await expect(desk.locator(".charge .proposed")).to_contain_text(words)
     await expect(desk.locator(".answer")).to_have_count(0)
     await expect(desk.locator('.charge [aria-pressed="true"]', has_text="Eve")).to_have_count(0)
 
-    for path, waiting in (("/", "#list"), (f"/table/{tables[0].id}", "#wait-list")):
+    for path, waiting in (("/", "#list"), ("/table/T01", "#wait-list")):
         await chief.person.opens(path)
         whose = said.either("待裁判长裁定：东家", "waits for the chief referee: East")
         await expect(chief.page.locator(waiting)).to_contain_text(whose)
@@ -121,27 +96,27 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await chief.person.shot("case")
     await chief.presses("approve", case)
     await chief.answers()
-    state = await playing.until(lambda state: state.match.phase == "forfeit")
-    assert state.match.levels == {"NS": "5", "EW": "2"}
-    assert state.match.rulings[0].approved_by == "Chen (chief)"
+    await until(lambda: played.match.phase == "forfeit")
+    assert played.match.levels == {"NS": "5", "EW": "2"}
+    assert played.match.rulings[0].approved_by == "chief (chief)"
     await expect(chief.page.locator('.case[data-state="decided"]')).to_have_count(1)
     await chief.person.shot("decided")
 
 
 async def test_a_result_is_corrected_before_and_after_the_next_deal(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
+    played: PlayedHall, said: Said
 ) -> None:
-    await playing.play_until(lambda match: match.deal == 2 and match.phase == "cut")
-    assert playing.match.levels == {"NS": "5", "EW": "2"}
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE), tables[0])
+    played.people.played("NS")
+    assert played.match.levels == {"NS": "5", "EW": "2"}
+    referee = AtDesk(await played.comes("ref"), "T01")
     await referee.opens("correct")
     await _corrects(referee, said, "E", "W")
     await referee.answers()
-    await playing.until(lambda state: state.match.levels == {"NS": "2", "EW": "5"})
+    await until(lambda: played.match.levels == {"NS": "2", "EW": "5"})
 
-    await playing.play_until(lambda match: match.deal == 3 and match.led)
-    assert playing.match.levels == {"NS": "2", "EW": "8"}
-    chief = AtDesk(await people.comes("Chen", Role.CHIEF), tables[0])
+    played.people.played("EW").in_play().does(events.Led)
+    assert played.match.levels == {"NS": "2", "EW": "8"}
+    chief = AtDesk(await played.comes("chief"), "T01")
     await chief.opens("correct")
     await _corrects(chief, said, "N", "S")
     choices = chief.page.locator(".choice")
@@ -157,9 +132,9 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     await choices.nth(0).locator("input").check()
     await chief.presses("adjust")
     await chief.answers()
-    state = await playing.until(lambda state: state.match.levels["NS"] == "5")
-    assert state.match.levels == {"NS": "5", "EW": "5"}
-    assert (state.match.deal, state.match.level) == (3, "8")  # what is played is played
+    await until(lambda: played.match.levels["NS"] == "5")
+    assert played.match.levels == {"NS": "5", "EW": "5"}
+    assert (played.match.deal, played.match.level) == (3, "8")  # what is played is played
 
     await referee.opens("correct")
     await _corrects(referee, said, "E", "W")
@@ -171,10 +146,10 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     await word.last.fill("Chen")
     await referee.presses("adjust")
     await referee.answers()
-    await playing.until(lambda state: bool(state.match.spoken))
+    await until(lambda: played.match.spoken)
     entered = said.either(
-        "裁判长Chen（口头），Li Na（裁判员）录入",
-        "Chen (chief, by word), entered by Li Na (referee)",
+        "裁判长Chen（口头），ref（裁判员）录入",
+        "Chen (chief, by word), entered by ref (referee)",
     )
     await expect(referee.page.locator(".corrected")).to_contain_text(entered)
     await chief.opens("desk")
@@ -182,7 +157,7 @@ async def test_a_result_is_corrected_before_and_after_the_next_deal(
     await expect(waiting).to_contain_text(entered)
     await chief.person.shot("spoken")
     await chief.presses("confirm_verbal", waiting)
-    await playing.until(lambda state: not state.match.spoken)
+    await until(lambda: not played.match.spoken)
     await expect(waiting).to_have_count(0)
 
 
@@ -202,11 +177,8 @@ async def _corrects(at: AtDesk, said: Said, *order: str) -> None:
         await at.presses("adjust")
 
 
-async def test_the_judge_says_what_a_wrong_lead_contains(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
-) -> None:
-    await playing.play_until(lambda match: match.deal == 1 and match.phase == "cut")
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
+async def test_the_judge_says_what_a_wrong_lead_contains(played: PlayedHall, said: Said) -> None:
+    referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
     await referee.opens("judge")
     deck = referee.page.locator("#panel-judge .deck")
     for card in ("♠9", "♥9", "♣9", "♦J"):
@@ -220,11 +192,9 @@ async def test_the_judge_says_what_a_wrong_lead_contains(
     assert await too_small(referee.page) == []
 
 
-async def test_an_observer_is_offered_nothing(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
-) -> None:
-    await playing.play_until(lambda match: match.phase == "play" and match.led)
-    guest = AtDesk(await people.comes("guest", Role.OBSERVER), tables[0])
+async def test_an_observer_is_offered_nothing(played: PlayedHall, said: Said) -> None:
+    played.people.in_play().does(events.Led)
+    guest = AtDesk(await played.comes("obs"), "T01")
     await guest.opens("desk")
     await expect(guest.page.locator("#panel-desk .charge")).to_be_hidden()
     await guest.opens("more")

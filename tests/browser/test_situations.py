@@ -60,7 +60,7 @@ async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
     people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.phase == "count_check")
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
+    referee = AtDesk(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0].id)
     await referee.opens("count")
     panel = referee.page.locator("#panel-count")
     await _claims(referee, said, "W")
@@ -84,7 +84,7 @@ async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
     await referee.presses("recount")
     await referee.answers()
     await playing.until(lambda state: state.match.misdeals == 1)
-    at = await before_table(referee.person, tables[0])
+    at = await before_table(referee.person, tables[0].id)
     doubted = said.either("张数不符", "A player's count was wrong")
     again = said.either("已放行的手牌重新发", "hands that were out are dealt again")
     await at.says("health", said("table.health.barred", why=doubted))
@@ -119,7 +119,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
     people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.led)
-    referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0])
+    referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0].id)
     await referee.opens("desk")
     declared = said.either(
         "越序表态（含出牌的手势、动作或语言）", "declared out of turn, by word or gesture"
@@ -136,7 +136,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
     assert (one.penalty, one.state, one.approved_by) == ("warning", "decided", "李娜 (referee)")
     await referee.counts(said("rulings.count.warning"), "0", "1")
 
-    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
+    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0].id)
     await chief.opens("desk")
     await chief.counts(said("rulings.count.warning"), "0", "1")
     li_na = said("by.person", name="李娜", role=said("role.referee"))
@@ -156,7 +156,7 @@ async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
     assert (state.match.phase, state.match.level) == ("play", "2")
     await chief.counts(said("rulings.count.foul"), "0", "1")
     assert [one["id"] for one in happened(playing, "RulingApproved")] == ["R1", "R2"]
-    at = await before_table(chief.person, tables[0])
+    at = await before_table(chief.person, tables[0].id)
     await at.says("head", said("table.levels", NS=3, EW=2))
     foul, holds = said.either("记犯规", "foul"), said("table.ruling.decided")
     await at.says("ruled", f"{out_of_turn} · {foul} (R6.2) · {holds}")
@@ -166,7 +166,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
     await playing.play_until(lambda match: match.led)
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE), tables[0])
+    referee = AtDesk(await people.comes("Li Na", Role.REFEREE), tables[0].id)
     await referee.opens("desk")
     unreported = said.either("未主动报牌", "cards left not reported")
     taken_back = said.either("收回到应报牌时的状况", "play taken back to the moment")
@@ -234,7 +234,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     assert [one.state for one in state.match.rulings] == ["decided"] * 3 + ["proposed"]
     await referee.counts(violations, "0", "1")
 
-    chief = AtDesk(await people.comes("Chen", Role.CHIEF), tables[0])
+    chief = AtDesk(await people.comes("Chen", Role.CHIEF), tables[0].id)
     await chief.opens("desk")
     case = chief.page.locator(".case").first
     await expect(case).to_contain_text(loses_a_trick)
@@ -242,7 +242,7 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     await playing.until(lambda state: state.match.rulings[-1].state == "decided")
     await referee.counts(violations, "1", "1")
     assert [one["id"] for one in happened(playing, "RulingApproved")] == ["R1", "R2", "R3", "R4"]
-    at = await before_table(referee.person, tables[0])
+    at = await before_table(referee.person, tables[0].id)
     await at.says("journal", wrong_lead)
     assert playing.match.levels == {"NS": "2", "EW": "2"}
 
@@ -252,7 +252,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
 ) -> None:
     referee = await people.comes("李娜", Role.REFEREE)
     await playing.play_until(lambda match: match.led)
-    at = await before_table(referee, tables[0])
+    at = await before_table(referee, tables[0].id)
     await at.orders("result", places("NS"))
     await at.orders("confirm", yes)
     await playing.until(lambda state: state.match.deal == 2)
@@ -286,7 +286,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     assert HAND.search(await at.page.content()) is None
 
     await playing.play_until(lambda match: match.deal == deal + 1 and match.led)
-    desk = AtDesk(referee, tables[0])
+    desk = AtDesk(referee, tables[0].id)
     await desk.opens("correct")
     panel = desk.page.locator("#panel-correct")
     await panel.locator(".deals button").first.click()
@@ -329,7 +329,7 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
         )
     )
     await playing.play_until(lambda match: match.deal == deal + 2 and match.led)
-    at = await before_table(referee, tables[0])
+    at = await before_table(referee, tables[0].id)
     await at.says("head", said("table.level", level=4))
 
 

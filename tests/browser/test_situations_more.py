@@ -78,9 +78,9 @@ async def playing(
 async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_winner(
     people: People, tables: list[RunningTable], playing: Players, said: Said
 ) -> None:
-    referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0])
-    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
-    at = await before_table(chief.person, tables[0])
+    referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0].id)
+    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0].id)
+    at = await before_table(chief.person, tables[0].id)
     await at.notes("clocks")
     await playing.play_until(lambda match: match.led)
     await referee.opens("clock")
@@ -128,7 +128,7 @@ async def test_a_slow_player_is_counted_for_and_time_ends_a_match_that_needs_a_w
     await playing.until(lambda state: state.match.extra)
     assert happened(playing, "ExtraDealOrdered")[0]["by"] == "陈 (chief)"
     await playing.play_until(lambda match: match.phase == "over")
-    at = await before_table(referee.person, tables[0])
+    at = await before_table(referee.person, tables[0].id)
     await at.says("head", said("table.extra"))
     await at.says("result", said("table.result.winner", side=said.side("NS")))
     await at.says("result", said.either("加打一副获胜", "won the extra deal"))
@@ -141,7 +141,7 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
 ) -> None:
     await playing.play_until(lambda match: match.match is not None)
     referee = await people.comes("李娜", Role.REFEREE)
-    at = await before_table(referee, tables[0])
+    at = await before_table(referee, tables[0].id)
 
     async def stranger(asked: Locator) -> None:
         await seat("E")(asked)
@@ -158,15 +158,15 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     await playing.confirms("N")
     await playing.confirms("S")
     await playing.until(lambda state: len(state.match.seated) == 3)
-    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0])
-    at_chief = await before_table(chief.person, tables[0])
+    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0].id)
+    at_chief = await before_table(chief.person, tables[0].id)
     await at_chief.goes_on("start_match", yes)
     await playing.until(lambda state: "late_default" in _called(state))
     await at.says(
         "wait-list", said.either("选手未到场，建议：弃权判负", "players are late: default?")
     )
     await referee.shot("late")
-    desk = AtDesk(referee, tables[0])
+    desk = AtDesk(referee, tables[0].id)
     await desk.opens("desk")
     await desk.page.locator(".suggested button").click()
     answer = desk.page.locator(".charge .answer").first
@@ -191,7 +191,7 @@ async def test_a_stranger_sits_down_and_a_pair_that_does_not_come_loses_by_defau
     assert state.match.verdict is not None
     assert (state.match.verdict.winner, state.match.verdict.how) == ("NS", "forfeit")
     assert happened(playing, "RulingApproved")[0]["by"] == "陈 (chief)"
-    at = await before_table(referee, tables[0])
+    at = await before_table(referee, tables[0].id)
     await at.says("result", said("table.result.winner", side=said.side("NS")))
     late, holds = said.either("迟到", "late at the table"), said("table.ruling.decided")
     await at.says("ruled", f"{late} · {lost} (R6.1) · {holds}")
@@ -206,7 +206,7 @@ async def test_a_machine_that_stops_is_done_without_and_the_match_moves(
     broken = _Broken(playing, here, said, referee)
     await broken.jams_and_goes_on_after_a_while()
     await broken.gets_the_time_back_that_it_lost()
-    at = await before_table(referee, here)
+    at = await before_table(referee, here.id)
     await broken.is_drawn_by_hand(at)
     await broken.is_played_to_a_double_down(at)
     await broken.has_two_equal_tributes(at)
@@ -230,7 +230,7 @@ class _Broken:
         await playing.play_until(lambda match: match.phase == "cut")
         await playing.table.fault("jam:at=30,place=gate")
         await playing.play_until(lambda match: any(a.name == "JAM" for a in playing.state.alerts))
-        at = await before_table(self.referee, self.here)
+        at = await before_table(self.referee, self.here.id)
         jam = self.said.either("卡牌（分牌门）", "A card is jammed at the gate")
         await at.says("wait-list", jam)
         await self.referee.shot("jam")
@@ -242,7 +242,7 @@ class _Broken:
 
     async def gets_the_time_back_that_it_lost(self) -> None:
         """The desk proposes how long the table stood; the referee gives that."""
-        desk = AtDesk(self.referee, self.here)
+        desk = AtDesk(self.referee, self.here.id)
         await desk.opens("clock")
         lost = desk.page.locator("#panel-clock")
         proposed = self.said("rulings.time-proposed", time="")
@@ -337,7 +337,7 @@ class _Broken:
     async def moves(self, person: Person, there: RunningTable) -> None:
         """The chief moves the match to another table, where it goes on as it stood."""
         said, here = self.said, self.here
-        chief = await before_table(person, here)
+        chief = await before_table(person, here.id)
         await chief.opens_groups()
         await presses(chief.button("transfer"))
         await chief.answers(choice(there.id))
@@ -351,7 +351,7 @@ class _Broken:
             assert (state.match.deal, state.match.phase, state.match.by_hand) == (3, "play", True)
             assert state.match.added_time_s >= 2
             assert state.match.levels == {"NS": "8", "EW": "2"}
-            other = await before_table(self.referee, there)
+            other = await before_table(self.referee, there.id)
             came = said.either(f"M1由{here.id}台转来", f"match M1 came from {here.id}")
             await other.says("journal", came)
 

@@ -54,7 +54,7 @@ async def test_a_referee_runs_a_practice_deal_from_the_page(
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE, size=size or (1024, 768))
     async with players_of(tables[0]):
-        at = await before_table(person, tables[0])
+        at = await before_table(person, tables[0].id)
         await at.orders("start_deal")
         await at.says("machine", said("table.machine.committed"))
         await expect(at.button("start_deal")).to_contain_text(said.either("不切牌", "Deal uncut"))
@@ -81,7 +81,7 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
     people: People, tables: list[RunningTable], said: Said
 ) -> None:
     person = await people.comes("Li Na", Role.REFEREE)
-    at = await before_table(person, tables[0])
+    at = await before_table(person, tables[0].id)
     async with AtHall(tables[0]) as hall:
         await until(hall, lambda state: state.machine.phase is Phase.EMPTY)
         await hall.table.control.do("press", name="south_red")
@@ -96,7 +96,7 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
         await call.get_by_role("button", name=said("rulings.i-go")).click()
         taken = said("rulings.call-taken", who="Li Na")
         await expect(call).to_contain_text(taken)
-        at = await before_table(person, tables[0])
+        at = await before_table(person, tables[0].id)
         attend = at.page.locator('#wait-list .order[data-cmd="attend"] > button').first
         await attend.click()
         await until(hall, lambda state: not state.calls)
@@ -108,7 +108,7 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
 async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
     people: People, tables: list[RunningTable], said: Said
 ) -> None:
-    at = await before_table(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0])
+    at = await before_table(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0].id)
     green = at.page.locator('#now .order[data-cmd="confirm"] > button').first
     async with players_of(tables[0]), AtHall(tables[0]) as hall:
         await hands_out(hall)
@@ -134,7 +134,7 @@ async def test_a_role_that_may_not_sees_why(
 ) -> None:
     referees = said.either("限裁判员、裁判长", "only for: referee, chief referee")
     for name, role in (("Gu Yi", Role.OBSERVER), ("Xu Min", Role.TECHNICIAN)):
-        at = await before_table(await people.comes(name, role), tables[0])
+        at = await before_table(await people.comes(name, role), tables[0].id)
         await at.opens_groups()
         all_of_them = await at.page.locator("#groups .group").count()
         await at.page.reload()  # as another language does
@@ -156,12 +156,12 @@ async def test_only_the_chief_opens_a_hand_and_nothing_of_it_stays(
 ) -> None:
     async with players_of(tables[0]), AtHall(tables[0]) as hall:
         turned_up = (await in_play(hall)).match.turned_up
-        referee = await before_table(await people.comes("Li Na", Role.REFEREE), tables[0])
+        referee = await before_table(await people.comes("Li Na", Role.REFEREE), tables[0].id)
         await referee.opens_groups()
         await expect(referee.button("open_hand").locator(".why")).to_have_text(
             said("table.offer.role", roles=said("role.chief"))
         )
-        chief = await before_table(await people.comes("Chen", Role.CHIEF), tables[0])
+        chief = await before_table(await people.comes("Chen", Role.CHIEF), tables[0].id)
 
         async def whose(asked: Locator) -> None:
             await seat("E")(asked)
@@ -194,7 +194,7 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
     async with players_of(here), AtHall(here) as hall, AtHall(there) as other:
         await in_play(hall)
         await until(other, lambda state: state.machine.phase is Phase.EMPTY)
-        at = await before_table(await people.comes("Chen", Role.CHIEF), here)
+        at = await before_table(await people.comes("Chen", Role.CHIEF), here.id)
         await at.opens_groups()
         await presses(at.button("transfer"))
         asked = at.page.locator("dialog[open]")
@@ -213,7 +213,7 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
         await at.page.wait_for_url(f"**/table/{there.id}")
         await at.says("head", "Plum")
         await at.says("journal", said.either(f"M1由{here.id}台转来", f"M1 came from {here.id}"))
-        at_old = await before_table(at.person, here)
+        at_old = await before_table(at.person, here.id)
         await at_old.says(
             "journal", said.either(f"M1转至{there.id}台", f"M1 goes on at {there.id}")
         )

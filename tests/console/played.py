@@ -10,9 +10,9 @@ import itertools
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -38,6 +38,7 @@ from controller.match.events import MatchEvent, data_of
 from controller.match.phase import BEFORE_RELEASE
 from controller.match.reducer import match_of
 from controller.match.refusals import RefusedError
+from controller.match.state import Match
 from controller.messages import Call, Command, Failure, Reply, Role, Seat, State
 from controller.rules.penalties.records import Entry, Incident
 from tests.console import fake
@@ -93,12 +94,28 @@ class Played:
             machine={"phase": "committed" if held else "released", "deal": match.deal},
             seq=next(self._numbers),
         )
-        return msgspec.structs.replace(bare, match=shown, calls=calls)
+        head = self.kept[-1].event.head
+        return msgspec.structs.replace(bare, match=shown, calls=calls, head=head)
 
     def tick(self) -> None:
         """Let time do what it does, and publish."""
         self._happens(events.Ticked(at_ms=self.at_ms), quiet=True)
         self._tables.say(self.name, self.state())
+
+    def happens(self, event: MatchEvent) -> None:
+        """Let something happen at the table, and publish."""
+        self._happens(event)
+        self._tables.say(self.name, self.state())
+
+    @property
+    def match(self) -> Match:
+        """The match as it is played now."""
+        assert self.play.match is not None
+        return self.play.match
+
+    def wait(self, ms: int) -> None:
+        """Let the hall's clock go on by so much."""
+        self._tables.clock.turn(ms / 1000)
 
     def calls_referee(self, seat: Seat) -> None:
         """Press a red button."""
@@ -209,17 +226,56 @@ class Played:
         self._tables.heard(event)
 
 
-class PlayedTables(fake.Scripted):
-    """The twelve of the fake, some of them with a match that is played."""
+class PlayedPeople(Table):
+    """The people at a table of the hall as it stands now: what they do happens there.
 
-    def __init__(self) -> None:
+    A page that orders something moves the table on: ask for these people anew behind it.
+    """
+
+    def __init__(self, at: Played) -> None:
+        super().__init__(at.profile)
+        self._at = at
+        self.state, self.at_ms = at.match, at.at_ms
+
+    def happens(self, kind: type[events.Event], *, wait_ms: int = 100, **said: Any) -> Self:
+        """One event, a tenth of a second later; its refusal is in `refused`."""
+        self._at.wait(wait_ms)
+        self.at_ms = self._at.at_ms
+        super().happens(kind, wait_ms=0, **said)
+        self._at.happens(self.happened[-1])
+        self.state = self._at.match
+        return self
+
+
+class PlayedTables(fake.Scripted):
+    """The twelve of the fake, some of them with a match that is played.
+
+    `matches`: which, with what their pairs bring; else one of each kind.
+    """
+
+    def __init__(self, matches: Mapping[str, tuple[Table, Any]] | None = None) -> None:
         super().__init__()
         self.played: dict[str, Played] = {}
         self.archive: Any = None
-        for name, (script, record) in scripts().items():
+        for name, (script, record) in (scripts() if matches is None else matches).items():
             self.played[name] = Played(self, name, script, record)
             self.say(name, self.played[name].state())
-        self.played["T01"].calls_referee("N")
+        if matches is None:
+            self.played["T01"].calls_referee("N")
+
+    def people(self, table: str = "T01") -> PlayedPeople:
+        """Return who sits at a table whose match is played."""
+        return PlayedPeople(self.played[table])
+
+    def turn(self, seconds: float) -> None:
+        """Let so much time pass in the hall, and every table be heard again."""
+        self.clock.turn(seconds)
+        for table in self.ids:
+            state = self.seen(table).state
+            if table in self.played:
+                self.played[table].tick()
+            elif state is not None:
+                self.say(table, state)
 
     def heard(self, event: Any) -> None:
         """Keep an entry, and tell who listens."""
@@ -232,9 +288,7 @@ class PlayedTables(fake.Scripted):
         """Go on for ever."""
         while True:
             await asyncio.sleep(1)
-            self.clock.turn(1)
-            for one in self.played.values():
-                one.tick()
+            self.turn(1)
 
 
 class PlayedLine(fake.ScriptedLine):
@@ -282,9 +336,11 @@ def _brought(table: Table) -> tuple[Entry, ...]:
     return (Entry(**said | {"match": "M0", "deal": 4}, penalty="warning", article="A15.3.1"),)
 
 
-def console_of(folder: Path, port: int = 0) -> tuple[Console, PlayedTables]:
+def console_of(
+    folder: Path, port: int = 0, matches: Mapping[str, tuple[Table, Any]] | None = None
+) -> tuple[Console, PlayedTables]:
     """Return a console over these tables."""
-    tables = PlayedTables()
+    tables = PlayedTables(matches)
     console = fake.fake(folder, port, tables, lambda table, role: PlayedLine(tables, table, role))
     for one in tables.played.values():
         console.archive.keep(one.kept)
