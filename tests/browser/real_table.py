@@ -24,7 +24,7 @@ MEETING: dict[str, Any] = {
 }
 
 
-async def until(at: AtHall, wanted: Callable[[State], bool]) -> State:
+async def reaches(at: AtHall, wanted: Callable[[State], bool]) -> State:
     """Return the first state of a table that is as wanted."""
     while not (at.states and wanted(at.states[-1])):
         await at.later(1.0)

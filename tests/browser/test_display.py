@@ -12,7 +12,7 @@ from controller.trials.hall import HallPlan, RunningTable
 from tests.browser.people import People, Person
 from tests.browser.plans import SPEED
 from tests.browser.reading import too_small
-from tests.browser.real_table import MEETING, order, players_of, until
+from tests.browser.real_table import MEETING, order, players_of, reaches
 from tests.browser.said import Said
 from tests.matches.at_hall import AtHall
 from tests.processes.ports import free_ports
@@ -73,7 +73,7 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
     page = person.page
     await page.evaluate(f"void {LISTEN.strip()}")
     async with AtHall(tables[0]) as at, players_of(tables[0]):
-        await until(at, lambda state: state.machine.phase is Phase.EMPTY)
+        await reaches(at, lambda state: state.machine.phase is Phase.EMPTY)
         await order(at, Role.REFEREE, "set_match", "none", **MEETING)
         await touch(page, "N", said("display.do.sit"))
         north = page.locator('.seat[data-seat="N"]')
@@ -81,20 +81,20 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         for seat in ALL[1:]:
             await order(at, Role.TABLE, "seat", seat=seat)
         await order(at, Role.CHIEF, "start_match")
-        await until(at, lambda state: state.match.started)
+        await reaches(at, lambda state: state.match.started)
         await order(at, Role.REFEREE, "start_deal")
 
-        cutter = (await until(at, lambda state: bool(state.machine.cutters))).machine.cutters[0]
+        cutter = (await reaches(at, lambda state: bool(state.machine.cutters))).machine.cutters[0]
         await _cut(person, said, cutter)
-        state = await until(at, lambda state: state.fairness[-1].cut is not None)
+        state = await reaches(at, lambda state: state.fairness[-1].cut is not None)
         assert state.fairness[-1].cut == 40
         await says(page, said("display.cut-at", n=40))
         commitment = state.fairness[-1].commitment
         await says(page, " ".join(commitment[n : n + 4] for n in range(0, 16, 4)))
 
-        await until(at, lambda state: state.machine.phase is Phase.HELD)
+        await reaches(at, lambda state: state.machine.phase is Phase.HELD)
         await order(at, Role.REFEREE, "release", "machine")
-        await until(at, lambda state: state.match.phase == "count_check")
+        await reaches(at, lambda state: state.match.phase == "count_check")
         assert await too_small(page, LEAST_PX, TOUCH_PX) == []
         await touch(page, "S", said("display.do.claim"))
         told = page.locator('.seat[data-seat="S"] .told')
@@ -105,21 +105,21 @@ async def test_a_deal_is_cut_counted_and_played_to_its_result_by_touches_of_the_
         await person.shot("count")
         for seat in ("N", "S"):
             await order(at, Role.TABLE, "confirm", "match", seat=seat)
-        state = await until(at, lambda state: state.match.phase == "play")
+        state = await reaches(at, lambda state: state.match.phase == "play")
         leader = state.match.leader
         assert leader is not None
         await says(page, said("display.leads"))
         await touch(page, leader, said("display.do.led"))
-        await until(at, lambda state: state.match.led)
+        await reaches(at, lambda state: state.match.led)
         for first in (leader, after(after(leader))):
             await touch(page, first, said("display.do.out"), hold_ms=HOLD_MS)
             is_out = said("display.do.is_out", seat=said.seat(first))
             await touch(page, after(first), is_out)
-        await until(at, lambda state: state.match.phase == "result")
+        await reaches(at, lambda state: state.match.phase == "result")
         await person.shot("result")
         await touch(page, "N", said("display.do.result"))
         await touch(page, "E", said("display.do.result"))
-        await until(at, lambda state: state.match.phase == "cut")
+        await reaches(at, lambda state: state.match.phase == "cut")
         turned_up = state.match.turned_up
         entries = [event.data for event in at.events if event.kind == "command"]
     assert any("台显" in str(entry) for entry in entries)

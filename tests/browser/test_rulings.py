@@ -1,13 +1,15 @@
 """The ruling desk in a browser, over a match that the test plays: claims, rulings, corrections."""
 
+import pytest
 from playwright.async_api import expect
 
 from controller.match import events
 from tests.browser.halls import PlayedHall
-from tests.browser.pages import AtDesk
+from tests.browser.pages import AtDesk, before_table
 from tests.browser.people import PHONE
 from tests.browser.reading import too_small
 from tests.browser.said import Said
+from tests.match.table import N, Table
 from tests.waiting import until
 
 
@@ -201,3 +203,138 @@ async def test_an_observer_is_offered_nothing(played: PlayedHall, said: Said) ->
     await expect(guest.order("redeal").locator("> button").first).to_be_disabled()
     may_not = said("rulings.not-your-role", role=said("role.observer"))
     await expect(guest.order("redeal").locator(".why")).to_have_text(may_not)
+
+
+@pytest.mark.parametrize("script", [Table(N).started()], ids=["huainan"])
+async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
+    played: PlayedHall, said: Said
+) -> None:
+    played.people.in_play().does(events.Led)
+    referee = AtDesk(await played.comes("ref", size=PHONE), "T01")
+    await referee.opens("desk")
+    declared = said.either(
+        "越序表态（含出牌的手势、动作或语言）", "declared out of turn, by word or gesture"
+    )
+    answer = await referee.accuses("Eve", declared, by="Nan")
+    await expect(answer).to_contain_text(said.either("口头警告 R6.2", "oral warning R6.2"))
+    await expect(answer).to_contain_text(
+        said.either("该方本副第1次", "no. 1 of this side in this deal")
+    )
+    goes_on = said.either("由应出牌者继续出牌。", "Play goes on with whose turn it is.")
+    await expect(referee.remedy).to_have_text(said("rulings.cards-then") + goes_on)
+    await referee.rules(answer)
+    (one,) = played.match.rulings
+    assert (one.penalty, one.state, one.approved_by) == ("warning", "decided", "ref (referee)")
+    await referee.counts(said("rulings.count.warning"), "0", "1")
+
+    chief = AtDesk(await played.comes("chief"), "T01")
+    await chief.opens("desk")
+    await chief.counts(said("rulings.count.warning"), "0", "1")
+    by_ref = said("by.person", name="ref", role=said("role.referee"))
+    await expect(chief.page.locator(".case")).to_contain_text(
+        said("rulings.approved-by", by=by_ref)
+    )
+    out_of_turn = said.either("越序出牌", "play out of turn")
+    answer = await chief.accuses("Wu", out_of_turn, by="Sun")
+    await expect(chief.remedy).to_contain_text(said.either("牌局继续进行", "Play goes on"))
+    await expect(answer.locator(".effects")).to_have_text(
+        said.either("南北升1级，牌局继续", "North-South, one level up; play goes on")
+    )
+    moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 3})
+    await expect(answer.locator(".outlook")).to_contain_text(moves)
+    await chief.person.shot("a-level")
+    await chief.rules(answer, grave=True)
+    await until(lambda: len(played.match.rulings) == 2)
+    assert played.match.levels == {"NS": "3", "EW": "2"}
+    assert (played.match.phase, played.match.level) == ("play", "2")
+    await chief.counts(said("rulings.count.foul"), "0", "1")
+    assert [one["id"] for one in played.events("RulingApproved")] == ["R1", "R2"]
+    at = await before_table(chief.person, "T01")
+    await at.says("head", said("table.levels", NS=3, EW=2))
+    foul, holds = said.either("记犯规", "foul"), said("table.ruling.decided")
+    await at.says("ruled", f"{out_of_turn} · {foul} (R6.2) · {holds}")
+
+
+async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counted(
+    played: PlayedHall, said: Said
+) -> None:
+    played.people.in_play().does(events.Led)
+    referee = AtDesk(await played.comes("ref"), "T01")
+    await referee.opens("desk")
+    unreported = said.either("未主动报牌", "cards left not reported")
+    taken_back = said.either("收回到应报牌时的状况", "play taken back to the moment")
+    for penalty, effect in (
+        (
+            said.either("口头警告", "oral warning"),
+            said.either("该对选手本局第1次", "no. 1 of this pair"),
+        ),
+        (
+            said.either("记违例", "violation"),
+            said.either(
+                "东家停止一圈出牌权或跟牌权", "East neither leads nor follows for one trick"
+            ),
+        ),
+    ):
+        answer = await referee.accuses("Eve", unreported, by="Nan")
+        await expect(answer).to_contain_text(f"{penalty} A12.1–2")
+        await expect(answer).to_contain_text(effect)
+        await expect(referee.remedy).to_contain_text(taken_back)
+        await referee.rules(answer)
+    warnings, violations = said("rulings.count.warning"), said("rulings.count.violation")
+    await referee.counts(warnings, "0", "1")
+    await referee.counts(violations, "0", "1")
+
+    answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
+    await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
+    await expect(answer).to_contain_text(
+        said.either("北家停止出牌权一次", "North does not play this time")
+    )
+    await expect(referee.remedy).to_contain_text(
+        said.either("被越过的上家出牌或过牌", "who was passed over plays or passes")
+    )
+    await referee.rules(answer)
+
+    await referee.opens("judge")
+    deck = referee.page.locator("#panel-judge .deck")
+    for one in ("♠9", "♥9", "♣9", "♦J"):
+        await deck.get_by_role("button", name=one, exact=True).click()
+    illegal = said.either("不合法", "not legal")
+    await expect(referee.page.locator(".verdict")).to_contain_text(illegal)
+    await referee.page.locator(".ruling").get_by_role("button").click()
+    kinds = referee.page.locator(".kinds li")
+    contained = [("单张", "single"), ("对子", "pair"), ("三同张", "triple")]
+    await expect(kinds).to_have_text([said.either(*kind) for kind in contained])
+
+    await referee.opens("desk")
+    wrong_lead = said.either(
+        "领出牌方出错牌（含带下暴露张）", "wrong play, or a card exposed with it, by who led"
+    )
+    answer = await referee.accuses("Sun", wrong_lead, by="Wu")
+    await expect(referee.remedy).to_contain_text(
+        said.either(
+            "由其左手方选手指定其中某一牌型重出", "the player on his left names a combination"
+        )
+    )
+    others = referee.page.locator(".charge .others")
+    await others.locator("summary").click()
+    violation = others.locator('.answer[data-penalty="violation"]')
+    loses_a_trick = said.either(
+        "南家停止一圈出牌权或跟牌权", "South neither leads nor follows for one trick"
+    )
+    await expect(violation).to_contain_text(loses_a_trick)
+    await violation.get_by_role("button", name=said("rulings.propose")).click()
+    await until(lambda: len(played.match.rulings) == 4)
+    assert [one.state for one in played.match.rulings] == ["decided"] * 3 + ["proposed"]
+    await referee.counts(violations, "0", "1")
+
+    chief = AtDesk(await played.comes("chief"), "T01")
+    await chief.opens("desk")
+    case = chief.page.locator(".case").first
+    await expect(case).to_contain_text(loses_a_trick)
+    await chief.presses("approve", case)
+    await until(lambda: played.match.rulings[-1].state == "decided")
+    await referee.counts(violations, "1", "1")
+    assert [one["id"] for one in played.events("RulingApproved")] == ["R1", "R2", "R3", "R4"]
+    at = await before_table(referee.person, "T01")
+    await at.says("journal", wrong_lead)
+    assert played.match.levels == {"NS": "2", "EW": "2"}

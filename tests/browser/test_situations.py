@@ -23,7 +23,7 @@ from tests.browser.pages import AtDesk, AtPage, before_table, card, places, pres
 from tests.browser.people import PHONE, People
 from tests.browser.said import Said
 from tests.browser.situations import happened, orders_given
-from tests.match.table import INTL, N
+from tests.match.table import INTL
 from tests.matches.at_hall import AtHall
 from tests.matches.people import People as Players
 from tests.matches.people import lowest
@@ -112,139 +112,6 @@ async def _claims(referee: AtDesk, said: Said, seat: str) -> None:
     await referee.answers()
     claim = said.either("申告张数不符", "claims a wrong count")
     await expect(referee.page.locator(".claimed")).to_contain_text(claim)
-
-
-@pytest.mark.parametrize("rules", [N])
-async def test_words_out_of_turn_are_warned_and_cards_out_of_turn_cost_a_level(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
-) -> None:
-    await playing.play_until(lambda match: match.led)
-    referee = AtDesk(await people.comes("李娜", Role.REFEREE, size=PHONE), tables[0].id)
-    await referee.opens("desk")
-    declared = said.either(
-        "越序表态（含出牌的手势、动作或语言）", "declared out of turn, by word or gesture"
-    )
-    answer = await referee.accuses("Eve", declared, by="Nan")
-    await expect(answer).to_contain_text(said.either("口头警告 R6.2", "oral warning R6.2"))
-    await expect(answer).to_contain_text(
-        said.either("该方本副第1次", "no. 1 of this side in this deal")
-    )
-    goes_on = said.either("由应出牌者继续出牌。", "Play goes on with whose turn it is.")
-    await expect(referee.remedy).to_have_text(said("rulings.cards-then") + goes_on)
-    await referee.rules(answer)
-    (one,) = playing.match.rulings
-    assert (one.penalty, one.state, one.approved_by) == ("warning", "decided", "李娜 (referee)")
-    await referee.counts(said("rulings.count.warning"), "0", "1")
-
-    chief = AtDesk(await people.comes("陈", Role.CHIEF), tables[0].id)
-    await chief.opens("desk")
-    await chief.counts(said("rulings.count.warning"), "0", "1")
-    li_na = said("by.person", name="李娜", role=said("role.referee"))
-    await expect(chief.page.locator(".case")).to_contain_text(said("rulings.approved-by", by=li_na))
-    out_of_turn = said.either("越序出牌", "play out of turn")
-    answer = await chief.accuses("Wu", out_of_turn, by="Sun")
-    await expect(chief.remedy).to_contain_text(said.either("牌局继续进行", "Play goes on"))
-    await expect(answer.locator(".effects")).to_have_text(
-        said.either("南北升1级，牌局继续", "North-South, one level up; play goes on")
-    )
-    moves = said("rulings.moves", side=said.side("NS"), **{"from": 2, "to": 3})
-    await expect(answer.locator(".outlook")).to_contain_text(moves)
-    await chief.person.shot("a-level")
-    await chief.rules(answer, grave=True)
-    state = await playing.until(lambda state: len(state.match.rulings) == 2)
-    assert state.match.levels == {"NS": "3", "EW": "2"}
-    assert (state.match.phase, state.match.level) == ("play", "2")
-    await chief.counts(said("rulings.count.foul"), "0", "1")
-    assert [one["id"] for one in happened(playing, "RulingApproved")] == ["R1", "R2"]
-    at = await before_table(chief.person, tables[0].id)
-    await at.says("head", said("table.levels", NS=3, EW=2))
-    foul, holds = said.either("记犯规", "foul"), said("table.ruling.decided")
-    await at.says("ruled", f"{out_of_turn} · {foul} (R6.2) · {holds}")
-
-
-async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counted(
-    people: People, tables: list[RunningTable], playing: Players, said: Said
-) -> None:
-    await playing.play_until(lambda match: match.led)
-    referee = AtDesk(await people.comes("Li Na", Role.REFEREE), tables[0].id)
-    await referee.opens("desk")
-    unreported = said.either("未主动报牌", "cards left not reported")
-    taken_back = said.either("收回到应报牌时的状况", "play taken back to the moment")
-    for penalty, effect in (
-        (
-            said.either("口头警告", "oral warning"),
-            said.either("该对选手本局第1次", "no. 1 of this pair"),
-        ),
-        (
-            said.either("记违例", "violation"),
-            said.either(
-                "东家停止一圈出牌权或跟牌权", "East neither leads nor follows for one trick"
-            ),
-        ),
-    ):
-        answer = await referee.accuses("Eve", unreported, by="Nan")
-        await expect(answer).to_contain_text(f"{penalty} A12.1–2")
-        await expect(answer).to_contain_text(effect)
-        await expect(referee.remedy).to_contain_text(taken_back)
-        await referee.rules(answer)
-    warnings, violations = said("rulings.count.warning"), said("rulings.count.violation")
-    await referee.counts(warnings, "0", "1")
-    await referee.counts(violations, "0", "1")
-
-    answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
-    await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
-    await expect(answer).to_contain_text(
-        said.either("北家停止出牌权一次", "North does not play this time")
-    )
-    await expect(referee.remedy).to_contain_text(
-        said.either("被越过的上家出牌或过牌", "who was passed over plays or passes")
-    )
-    await referee.rules(answer)
-
-    await referee.opens("judge")
-    deck = referee.page.locator("#panel-judge .deck")
-    for one in ("♠9", "♥9", "♣9", "♦J"):
-        await deck.get_by_role("button", name=one, exact=True).click()
-    illegal = said.either("不合法", "not legal")
-    await expect(referee.page.locator(".verdict")).to_contain_text(illegal)
-    await referee.page.locator(".ruling").get_by_role("button").click()
-    kinds = referee.page.locator(".kinds li")
-    contained = [("单张", "single"), ("对子", "pair"), ("三同张", "triple")]
-    await expect(kinds).to_have_text([said.either(*kind) for kind in contained])
-
-    await referee.opens("desk")
-    wrong_lead = said.either(
-        "领出牌方出错牌（含带下暴露张）", "wrong play, or a card exposed with it, by who led"
-    )
-    answer = await referee.accuses("Sun", wrong_lead, by="Wu")
-    await expect(referee.remedy).to_contain_text(
-        said.either(
-            "由其左手方选手指定其中某一牌型重出", "the player on his left names a combination"
-        )
-    )
-    others = referee.page.locator(".charge .others")
-    await others.locator("summary").click()
-    violation = others.locator('.answer[data-penalty="violation"]')
-    loses_a_trick = said.either(
-        "南家停止一圈出牌权或跟牌权", "South neither leads nor follows for one trick"
-    )
-    await expect(violation).to_contain_text(loses_a_trick)
-    await violation.get_by_role("button", name=said("rulings.propose")).click()
-    state = await playing.until(lambda state: len(state.match.rulings) == 4)
-    assert [one.state for one in state.match.rulings] == ["decided"] * 3 + ["proposed"]
-    await referee.counts(violations, "0", "1")
-
-    chief = AtDesk(await people.comes("Chen", Role.CHIEF), tables[0].id)
-    await chief.opens("desk")
-    case = chief.page.locator(".case").first
-    await expect(case).to_contain_text(loses_a_trick)
-    await chief.presses("approve", case)
-    await playing.until(lambda state: state.match.rulings[-1].state == "decided")
-    await referee.counts(violations, "1", "1")
-    assert [one["id"] for one in happened(playing, "RulingApproved")] == ["R1", "R2", "R3", "R4"]
-    at = await before_table(referee.person, tables[0].id)
-    await at.says("journal", wrong_lead)
-    assert playing.match.levels == {"NS": "2", "EW": "2"}
 
 
 async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is_corrected(

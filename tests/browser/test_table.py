@@ -5,17 +5,20 @@ import re
 import pytest
 from playwright.async_api import Locator, expect
 
+from controller.match import events
 from controller.messages import Phase, Role, State
 from controller.rules.seats import ALL
 from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
+from tests.browser.halls import PlayedHall
 from tests.browser.pages import before_table, choice, presses, seat, yes
 from tests.browser.people import PHONE, People
 from tests.browser.plans import TWO_TABLES
 from tests.browser.reading import too_small
-from tests.browser.real_table import MEETING, order, players_of, until
+from tests.browser.real_table import MEETING, order, players_of, reaches
 from tests.browser.said import Said
 from tests.matches.at_hall import AtHall
+from tests.waiting import until
 
 FACE = re.compile(r"[♠♥♣♦](?:10|[2-9JQKA])")
 HAND = re.compile(rf"(?:{FACE.pattern}[\", ]+){{3}}")
@@ -23,18 +26,18 @@ HAND = re.compile(rf"(?:{FACE.pattern}[\", ]+){{3}}")
 
 async def hands_out(at: AtHall) -> State:
     """Bring a match to its first hands, which lie with the players."""
-    await until(at, lambda state: state.machine.phase is Phase.EMPTY)
+    await reaches(at, lambda state: state.machine.phase is Phase.EMPTY)
     await order(at, Role.REFEREE, "set_match", **MEETING)
     for each in ALL:
         await order(at, Role.REFEREE, "seat", seat=each)
     await order(at, Role.CHIEF, "start_match")
-    await until(at, lambda state: state.match.started)
+    await reaches(at, lambda state: state.match.started)
     await order(at, Role.REFEREE, "start_deal")
-    await until(at, lambda state: state.machine.phase is Phase.COMMITTED)
+    await reaches(at, lambda state: state.machine.phase is Phase.COMMITTED)
     await order(at, Role.REFEREE, "cut", "machine", n=40, seat="S")
-    await until(at, lambda state: state.machine.phase is Phase.HELD)
+    await reaches(at, lambda state: state.machine.phase is Phase.HELD)
     await order(at, Role.REFEREE, "release", "machine")
-    return await until(at, lambda state: state.match.phase == "count_check")
+    return await reaches(at, lambda state: state.match.phase == "count_check")
 
 
 async def in_play(at: AtHall) -> State:
@@ -42,10 +45,10 @@ async def in_play(at: AtHall) -> State:
     await hands_out(at)
     for each in ALL:
         await order(at, Role.REFEREE, "confirm", "match", seat=each)
-    state = await until(at, lambda state: state.match.phase == "play")
+    state = await reaches(at, lambda state: state.match.phase == "play")
     leader = state.match.leader
     await order(at, Role.REFEREE, "confirm", "match", seat=leader)
-    return await until(at, lambda state: state.match.led)
+    return await reaches(at, lambda state: state.match.led)
 
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["tablet", "phone"])
@@ -83,7 +86,7 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
     person = await people.comes("Li Na", Role.REFEREE)
     at = await before_table(person, tables[0].id)
     async with AtHall(tables[0]) as hall:
-        await until(hall, lambda state: state.machine.phase is Phase.EMPTY)
+        await reaches(hall, lambda state: state.machine.phase is Phase.EMPTY)
         await hall.table.control.do("press", name="south_red")
         await at.says("waits", said.either("南家 · 召请裁判", "South · the referee is called"))
         await hall.table.control.do("release", name="south_red")
@@ -99,42 +102,39 @@ async def test_a_player_calls_and_the_referee_says_that_he_is_there(
         at = await before_table(person, tables[0].id)
         attend = at.page.locator('#wait-list .order[data-cmd="attend"] > button').first
         await attend.click()
-        await until(hall, lambda state: not state.calls)
+        await reaches(hall, lambda state: not state.calls)
     await expect(at.page.locator("#wait-list > li")).to_have_count(0)
     south = said.either("南家(召请裁判|取消召请)", "South (calls the referee|took the call back)")
     await at.says("journal", re.compile(south))
 
 
 async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
-    people: People, tables: list[RunningTable], said: Said
+    played: PlayedHall, said: Said
 ) -> None:
-    at = await before_table(await people.comes("Li Na", Role.REFEREE, size=PHONE), tables[0].id)
+    played.people.released()
+    at = await before_table(await played.comes("ref", size=PHONE), "T01")
     green = at.page.locator('#now .order[data-cmd="confirm"] > button').first
-    async with players_of(tables[0]), AtHall(tables[0]) as hall:
-        await hands_out(hall)
-        await expect(green).to_have_text(said("table.green.count_check"))
-        assert await too_small(at.page) == []
-        await at.goes_on("confirm", seat("W"))
-        await until(hall, lambda state: state.match.waiting_for == ["N", "S", "E"])
-        for each in ("N", "S", "E"):
-            await order(hall, Role.REFEREE, "confirm", "match", seat=each)
-        await expect(green).to_have_text(said("table.green.lead"))
-        await at.goes_on("confirm", yes)  # there is one who leads
-        await until(hall, lambda state: state.match.led)
-        await order(hall, Role.REFEREE, "result", "match", order=["N", "S"])
-        await expect(green).to_have_text(said("table.green.result"))
-        await at.goes_on("confirm", choice(said.side("EW")))
-        await until(hall, lambda state: state.match.confirmed == ["EW"])
-        await at.goes_on("confirm", yes)  # both, where nothing else is said
-        await until(hall, lambda state: state.match.deal == 2)
+    await expect(green).to_have_text(said("table.green.count_check"))
+    assert await too_small(at.page) == []
+    await at.goes_on("confirm", seat("W"))
+    await until(lambda: played.match.waiting_for == ["N", "S", "E"])
+    for each in ("N", "S", "E"):
+        played.people.does(events.Counted, seat=each)
+    await expect(green).to_have_text(said("table.green.lead"))
+    await at.goes_on("confirm", yes)  # there is one who leads
+    await until(lambda: played.match.led)
+    played.people.out("NS")
+    await expect(green).to_have_text(said("table.green.result"))
+    await at.goes_on("confirm", choice(said.side("EW")))
+    await until(lambda: played.match.confirmed == ["EW"])
+    await at.goes_on("confirm", yes)  # both, where nothing else is said
+    await until(lambda: played.match.deal == 2)
 
 
-async def test_a_role_that_may_not_sees_why(
-    people: People, tables: list[RunningTable], said: Said
-) -> None:
+async def test_a_role_that_may_not_sees_why(played: PlayedHall, said: Said) -> None:
     referees = said.either("限裁判员、裁判长", "only for: referee, chief referee")
-    for name, role in (("Gu Yi", Role.OBSERVER), ("Xu Min", Role.TECHNICIAN)):
-        at = await before_table(await people.comes(name, role), tables[0].id)
+    for name, role in (("obs", Role.OBSERVER), ("tech", Role.TECHNICIAN)):
+        at = await before_table(await played.comes(name), "T02")
         await at.opens_groups()
         all_of_them = await at.page.locator("#groups .group").count()
         await at.page.reload()  # as another language does
@@ -193,7 +193,7 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
     here, there = tables
     async with players_of(here), AtHall(here) as hall, AtHall(there) as other:
         await in_play(hall)
-        await until(other, lambda state: state.machine.phase is Phase.EMPTY)
+        await reaches(other, lambda state: state.machine.phase is Phase.EMPTY)
         at = await before_table(await people.comes("Chen", Role.CHIEF), here.id)
         await at.opens_groups()
         await presses(at.button("transfer"))
@@ -207,7 +207,7 @@ async def test_a_match_moves_to_another_table_while_a_deal_is_played(
         )
         await expect(steps.last).to_contain_text(said.either("已执行", "done"))
         await at.person.shot("moved")
-        state = await until(other, lambda state: state.match.match == "M1")
+        state = await reaches(other, lambda state: state.match.match == "M1")
         assert (state.match.deal, state.match.led) == (1, True)
         await at.page.get_by_role("link", name=said("table.carry.open", to=there.id)).click()
         await at.page.wait_for_url(f"**/table/{there.id}")
