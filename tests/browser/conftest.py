@@ -16,7 +16,7 @@ from tests.browser.answers import Answers, let_answer
 from tests.browser.halls import Hall, PlayedHall, hall_of, played_hall_of
 from tests.browser.people import People, people_at, screens_of
 from tests.browser.plans import SPEED
-from tests.browser.said import Said, spoken
+from tests.browser.said import Said
 from tests.console.fake import QUICK
 from tests.match.table import Table
 from tests.processes.tables import mark as mark
@@ -31,19 +31,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test that speaks a language in both; in a run of less than all, in one of them."""
-    if "language" in metafunc.fixturenames:
-        name = f"{metafunc.module.__name__}::{metafunc.function.__name__}"
-        whole = metafunc.config.getoption("scale") >= 1
-        metafunc.parametrize("language", spoken(name, all_of_it=whole), indirect=True)
-
-
 @pytest.fixture
-def language(request: pytest.FixtureRequest) -> Language:
-    """Return the language that people and pages of a test speak."""
-    chosen: Language = request.param
-    return chosen
+def language() -> Language:
+    """Return the language that people and pages of a test speak; one test has the other, too."""
+    return "zh"
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """A console over scripted tables, and browsers at it."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -170,13 +169,9 @@ async def hall_of(
     """Serve a console over so many tables; at the end no page of its has done wrong."""
     async with standing(folder, count) as (running, tables), AsyncExitStack() as stack:
         url = await stack.enter_async_context(served(running))
-        playing = asyncio.create_task(tables.play())
-        try:
-            found = Hall(url, running, tables, browser, stack, said)
-            yield found
-            assert found.watched.wrong == []
-        finally:
-            playing.cancel()
+        found = Hall(url, running, tables, browser, stack, said)
+        yield found
+        assert found.watched.wrong == []
 
 
 async def listed(page: Page) -> list[str]:

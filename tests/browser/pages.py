@@ -61,24 +61,6 @@ class AtPage:
         """Wait until a part of the page says something."""
         await expect(self.page.locator(f"#{part}")).to_contain_text(words)
 
-    async def notes(self, part: str) -> None:
-        """Note all that a part of the page says from now on, however short it stands."""
-        await self.page.evaluate(_NOTES, part)
-
-    async def has_said(self, part: str, words: str) -> None:
-        """Wait until a part has said something since it is noted."""
-        await self.page.wait_for_function(_NOTED, arg=[part, words])
-
-
-_NOTES = """part => {
-  const node = document.getElementById(part);
-  const said = [node.textContent];
-  (window.noted ??= {})[part] = said;
-  new MutationObserver(() => said.push(node.textContent))
-    .observe(node, { subtree: true, childList: true, characterData: true });
-}"""
-_NOTED = "([part, words]) => window.noted[part].some((one) => one.includes(words))"
-
 
 async def presses(order: Locator) -> None:
     """Press a command's button, once."""

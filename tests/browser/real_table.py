@@ -47,11 +47,12 @@ async def players_of(table: RunningTable) -> AsyncIterator[None]:
     """Let players take hands out of the pockets and lay the set back, for the block."""
 
     async def take() -> None:
-        while True:
-            truth = await table.control.do("truth")
-            if truth["lift_up"] and any(truth["pockets"][:4]):
-                await table.control.do("take_hands")
-            await asyncio.sleep(0.1)
+        async with AtHall(table) as at:
+            while True:
+                truth = await table.control.do("truth")
+                if truth["lift_up"] and any(truth["pockets"][:4]):
+                    await table.control.do("take_hands")
+                await at.later(1.0)
 
     taking = asyncio.create_task(take())
     try:

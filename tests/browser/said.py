@@ -2,7 +2,6 @@
 
 import json
 import re
-import zlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,13 +29,6 @@ def read(path: Path) -> dict[str, list[str]]:
 def pages_words() -> dict[str, list[str]]:
     """Return the words of all pages: a key means the same on each."""
     return {key: pair for path in WORDS.glob("*.mjs") for key, pair in read(path).items()}
-
-
-def spoken(test: str, *, all_of_it: bool) -> tuple[Language, ...]:
-    """Return the languages in which a test is run: both, or always the same one of them."""
-    if all_of_it:
-        return BOTH
-    return (BOTH[zlib.crc32(test.encode()) % len(BOTH)],)
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,7 @@ async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> N
 async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall) -> None:
     chief = await hall.page("chief", "/chief")
     hall.calls("T08", "北家召请裁判", ago_s=118)
+    hall.tables.turn(3)
     matter = chief.locator("[data-matter=untaken]")
     await expect(matter).to_contain_text("北家召请裁判")
     await expect(chief.locator(".voice[role=alert]")).to_contain_text(hall.said("chief.new", n=1))

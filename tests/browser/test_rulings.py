@@ -56,6 +56,7 @@ async def test_a_claimed_count_is_searched_counted_and_dealt_again(
     assert played.match.phase == "count_check"
 
 
+@pytest.mark.parametrize("language", ["zh", "en"])
 async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     played: PlayedHall, said: Said
 ) -> None:

@@ -1,6 +1,5 @@
 """A machine that stops, from a referee's tablet: it is done without, and the match moves."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -39,8 +38,8 @@ CUP = 'title_en = "Cup"\ntitle_zh = "杯赛"\norganizer = "Club"\n'
 TIMED = '[ending]\nmethod = "timed"\ntime_s = {time_s}\nlast_start_margin_s = 5\n'
 BROKEN = (INTL, TIMED.format(time_s=3600))
 DEALS = (Deal("NS", entered=True),) * 6
-LOST_S = 2.0
-"""How long a referee looks at a machine before he gives it up."""
+LOST_MS = 2000
+"""How long a referee looks at a machine before they give it up, by the table's own clock."""
 
 
 @pytest.fixture
@@ -127,8 +126,9 @@ class _Broken:
         await at.says("wait-list", jam)
         await self.referee.shot("jam")
         await at.orders("hold", yes)
-        await playing.until(lambda state: state.match.suspended is not None)
-        await asyncio.sleep(LOST_S)
+        stopped = await playing.until(lambda state: state.match.suspended is not None)
+        over_ms = (stopped.match.at_ms or 0) + LOST_MS
+        await playing.until(lambda state: (state.match.at_ms or 0) >= over_ms)
         await at.goes_on("resume")
         await playing.until(lambda state: state.match.suspended is None)
 

@@ -44,8 +44,9 @@ PEOPLE = (
     Person(name="tech", role=Role.TECHNICIAN),
     Person(name="t01", role=Role.TABLE, table="T01"),
 )
-BEAT_S = 0.5
+BEAT_S = 1.0
 """How often `play` turns the clock by as much."""
+SILENT_BEATS = 10
 QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
@@ -205,7 +206,7 @@ def scripts() -> list[dict[str, Any]]:
 
 
 class Scripted:
-    """Twelve tables that play themselves: T04 is silent after a while, T12's key is refused."""
+    """Twelve tables, whose clock a test turns; T12's key is refused."""
 
     def __init__(self, count: int = 12) -> None:
         self._seen: dict[str, Seen] = {}
@@ -299,19 +300,26 @@ class Scripted:
         return event
 
     async def play(self) -> None:
-        """Go on for ever: states once a second, a deal that runs at T03, calls that come and go."""
+        """Go on for ever, for somebody who looks: T04 falls silent after a while."""
         for beat in itertools.count():
             await asyncio.sleep(BEAT_S)
-            self.clock.turn(BEAT_S)
-            for table in self.ids:
-                seen = self._seen[table]
-                if seen.state is None or table in self._cut_off or (table == "T04" and beat > 20):
-                    continue
-                at = stamp(now_ms=self.clock.ms)
-                if table == "T03":
-                    self.say(table, _dealt_on(seen.state, at))
-                elif beat % 2:
-                    self.say(table, _later(seen.state, at))
+            if beat > SILENT_BEATS:
+                self._cut_off.add("T04")
+            self.turn(BEAT_S)
+
+    def turn(self, seconds: float) -> None:
+        """Let so much time pass: every table is heard again, and T03 deals on."""
+        self.clock.turn(seconds)
+        at = stamp(now_ms=self.clock.ms)
+        for table in self.ids:
+            state = self._seen[table].state
+            if state is not None and table not in self._cut_off:
+                self.say(table, self.later(table, state, seconds, at))
+
+    def later(self, table: str, said: State, seconds: float, at: str) -> State:
+        """Return what a table says at `at`, so much later."""
+        later = _later(said, round(seconds * 1000), at)
+        return _dealt_on(later) if table == "T03" else later
 
 
 def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float = 0) -> Event:
@@ -331,10 +339,10 @@ def an_event(table: str, n: int, kind: str, data: dict[str, Any], ago_s: float =
     )
 
 
-def _later(said: State, at: str) -> State:
+def _later(said: State, ms: int, at: str) -> State:
     match = said.match
     if match.at_ms is not None:
-        at_ms = match.at_ms + 1000
+        at_ms = match.at_ms + ms
         running = match.clock
         if running is not None and running.deadline_ms is not None:
             left_s = max(0, (running.deadline_ms - at_ms) // 1000)
@@ -345,33 +353,31 @@ def _later(said: State, at: str) -> State:
     return msgspec.structs.replace(said, seq=said.seq + 1, time=at, match=match)
 
 
-def _dealt_on(said: State, at: str) -> State:
+def _dealt_on(said: State) -> State:
     fed = (said.machine.fed + 5) % 109
     machine = msgspec.structs.replace(said.machine, fed=fed, landed=None)
-    return msgspec.structs.replace(_later(said, at), machine=machine)
+    return msgspec.structs.replace(said, machine=machine)
 
 
 class ScriptedLine:
-    """What answers orders: most are done, `void` is refused, `stop_deal` is never answered."""
+    """What answers orders: most are done, `void` is refused, `stop_deal` is not answered."""
 
     def __init__(self, tables: Scripted, table: str) -> None:
         self._tables, self._table = tables, table
 
     async def send(self, command: Command) -> Reply:
         """Answer as a table would."""
-        await asyncio.sleep(0.3)
         if command.cmd == "offers":
             return self._offers(command)
         if command.cmd == "snapshot":
             raise NoAnswer("nobody there")
         if command.cmd == "stop_deal":
-            await asyncio.sleep(2)
             raise NoAnswer("no answer in 8 s")
         if command.cmd == "void":
             return refusal(command.id, "WRONG_PHASE", found="released", expected="held")
         if command.cmd in ("sheet", "rulings", "document", "events"):
             return refusal(command.id, "NO_MATCH")
-        asyncio.get_running_loop().call_later(0.4, self._act, command)
+        asyncio.get_running_loop().call_soon(self._act, command)
         return Reply(id=command.id, ok=True, result={"phase": "play"})
 
     def _offers(self, command: Command) -> Reply:

@@ -97,10 +97,10 @@ class Played:
         head = self.kept[-1].event.head
         return msgspec.structs.replace(bare, match=shown, calls=calls, head=head)
 
-    def tick(self) -> None:
-        """Let time do what it does, and publish."""
+    def ticked(self) -> State:
+        """Let time do what it does; return what the table publishes then."""
         self._happens(events.Ticked(at_ms=self.at_ms), quiet=True)
-        self._tables.say(self.name, self.state())
+        return self.state()
 
     def happens(self, event: MatchEvent) -> None:
         """Let something happen at the table, and publish."""
@@ -267,15 +267,11 @@ class PlayedTables(fake.Scripted):
         """Return who sits at a table whose match is played."""
         return PlayedPeople(self.played[table])
 
-    def turn(self, seconds: float) -> None:
-        """Let so much time pass in the hall, and every table be heard again."""
-        self.clock.turn(seconds)
-        for table in self.ids:
-            state = self.seen(table).state
-            if table in self.played:
-                self.played[table].tick()
-            elif state is not None:
-                self.say(table, state)
+    def later(self, table: str, said: State, seconds: float, at: str) -> State:
+        """Return what a table says so much later; a match that is played ticks."""
+        if table in self.played:
+            return self.played[table].ticked()
+        return super().later(table, said, seconds, at)
 
     def heard(self, event: Any) -> None:
         """Keep an entry, and tell who listens."""
@@ -283,12 +279,6 @@ class PlayedTables(fake.Scripted):
             self.archive.keep([Kept(event, msgspec.json.encode(event))])
         for told in self._events[:]:
             told(event)
-
-    async def play(self) -> None:
-        """Go on for ever."""
-        while True:
-            await asyncio.sleep(1)
-            self.turn(1)
 
 
 class PlayedLine(fake.ScriptedLine):
