@@ -282,6 +282,7 @@ async def test_tables_that_are_not_heard_say_why_and_since_when(hall: Hall) -> N
 
 async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall) -> None:
     chief = await hall.page("chief", "/chief")
+    await hall.rests(chief)
     hall.calls("T08", "北家召请裁判", ago_s=118)
     hall.tables.turn(3)
     matter = chief.locator("[data-matter=untaken]")
