@@ -1,7 +1,8 @@
 """The most frequent situations of a hall (REFEREE 4), from a referee's tablet: cards and words.
 
 Each is handled in real browsers at real simulated tables; what came of it stands on the page
-and in the table's own feed. Time, late players and broken machines: test_situations_more.py.
+and in the table's own feed. Charges: test_rulings.py. Time: test_match_time.py. A broken machine:
+test_situations_more.py.
 """
 
 import re
@@ -38,22 +39,16 @@ DEALS = (Deal("NS", entered=True),) * 6
 
 
 @pytest.fixture
-def rules() -> str:
-    """The rulebook that is played by; a test that needs another names it."""
-    return INTL
-
-
-@pytest.fixture
-def plan(tmp_path: Path, rules: str) -> HallPlan:
+def plan(tmp_path: Path) -> HallPlan:
     """One table with two sets, whose mechanics are quick: people are what this is about."""
-    return HallPlan(tmp_path / "hall", tables=1, speed=1000.0, profile=rules, card_sets=SETS)
+    return HallPlan(tmp_path / "hall", tables=1, speed=1000.0, profile=INTL, card_sets=SETS)
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def playing(tables: list[RunningTable], rules: str) -> AsyncIterator[Players]:
+async def playing(tables: list[RunningTable]) -> AsyncIterator[Players]:
     """Let people play at the table."""
     async with AtHall(tables[0]) as at:
-        yield Players(at, Script(load_profile(rules), DEALS))
+        yield Players(at, Script(load_profile(INTL), DEALS))
 
 
 async def test_a_card_on_the_floor_is_found_and_a_wrong_count_takes_another_set(
