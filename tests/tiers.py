@@ -1,8 +1,12 @@
 """The tiers of the tests: what each marker needs, how long a test may take, what a run left out."""
 
+import asyncio
+import signal
 from collections.abc import Generator
+from types import FrameType
 
 import pytest
+from pytest_timeout import Settings
 
 MARKERS = {
     "browser": "Debian's chromium and a Chinese font",
@@ -23,6 +27,8 @@ MARKER_OF_FIXTURE = {
 CORE_TIMEOUT_S = 60
 MARKED_TIMEOUT_S = 900
 WHOLE_TIMEOUT_S = 7200
+TIMEOUT_AGAIN_S = 1.0
+"""After which the test is interrupted again, if something swallowed the first interrupt."""
 _left_out: dict[str, int] = {}
 
 
@@ -42,13 +48,14 @@ def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None]:
     """Mark tests by their fixtures, set their timeouts, and count what the run leaves out."""
-    marked_s = WHOLE_TIMEOUT_S if config.getoption("scale") >= 1 else MARKED_TIMEOUT_S
+    marked_s = WHOLE_TIMEOUT_S if config.getoption("scale", 0) >= 1 else MARKED_TIMEOUT_S
     on_boards = config.getoption("target", "inproc") != "inproc"
     for item in items:
         for fixture in MARKER_OF_FIXTURE.keys() & set(getattr(item, "fixturenames", ())):
             item.add_marker(MARKER_OF_FIXTURE[fixture])
         is_quick = not marker_of(item) and not (on_boards and "hil_tests" in item.path.parts)
-        item.add_marker(pytest.mark.timeout(CORE_TIMEOUT_S if is_quick else marked_s))
+        if not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(CORE_TIMEOUT_S if is_quick else marked_s))
     collected = list(items)
     yield
     chosen = set(items)
@@ -56,6 +63,70 @@ def pytest_collection_modifyitems(
         marker = marker_of(item)
         if marker and item not in chosen:
             _left_out[marker] = _left_out.get(marker, 0) + 1
+
+
+class TestHangs(KeyboardInterrupt):
+    """A test that takes longer than its timeout.
+
+    An event loop passes on a KeyboardInterrupt alone: any other error that is raised in one of its
+    callbacks is logged, and the loop goes on.
+    """
+
+    __test__ = False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> bool:
+    """End a test that hangs, wherever it hangs; pytest-timeout's own signal can be swallowed."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for task in _waiting_tasks():
+            task.print_stack(limit=5)
+        raise TestHangs(f"{item.nodeid} hangs: it ran for more than {settings.timeout:g} s")
+
+    signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, settings.timeout, TIMEOUT_AGAIN_S)
+    return True
+
+
+def _waiting_tasks() -> set[asyncio.Task[object]]:
+    """Return the tasks of the running loop: where they wait is where the test hangs."""
+    loop = asyncio._get_running_loop()
+    return asyncio.all_tasks(loop) if loop else set()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_timeout_cancel_timer(item: pytest.Item) -> bool:
+    """Forget the timeout of a test that ended."""
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    return True
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    """Let a set-up that hangs fail."""
+    yield from _failing_where_it_hangs()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    """Let a test that hangs fail."""
+    yield from _failing_where_it_hangs()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """Let a teardown that hangs fail."""
+    yield from _failing_where_it_hangs()
+
+
+def _failing_where_it_hangs() -> Generator[None]:
+    """Turn TestHangs, which would end the whole run, into the failure of one test."""
+    try:
+        yield
+    except TestHangs as error:
+        raise AssertionError(str(error)).with_traceback(error.__traceback__) from None
 
 
 class LeftOutOfWorkers:
