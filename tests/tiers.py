@@ -18,7 +18,7 @@ MARKERS = {
 }
 """What the tests of a marker need, beside Python and pip. Tests without a marker are the core."""
 MARKER_OF_FIXTURE = {
-    "chromium": "browser",
+    "playwright": "browser",
     "micropython": "micropython",
     "postgres": "postgres",
     "promtool": "system",

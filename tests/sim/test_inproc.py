@@ -18,6 +18,8 @@ from tests.sim.host import Host
 from tests.sim.orders import order_of
 
 pytestmark = pytest.mark.virtual
+LONG_AFTER_S = 60.0
+"""Longer than a deal of twenty cards takes."""
 
 
 Rig = Callable[..., tuple[InprocTable, Host]]
@@ -182,7 +184,7 @@ async def test_a_double_feed_is_seen_by_the_board(rig: Rig) -> None:
     _, host = rig(Fault("double_feed", at=5), cards=20)
     await host.open()
     with pytest.raises(TimeoutError):  # one index is two cards: the last never comes
-        await host.deal(1, order_of(20))
+        await asyncio.wait_for(host.deal(1, order_of(20)), LONG_AFTER_S)
     doubles = [event.index for event in host.events if event.code is Code.DOUBLE]
     assert doubles == [5]
 
@@ -191,7 +193,7 @@ async def test_a_card_in_the_wrong_pocket_is_a_stray_and_is_missed(rig: Rig) -> 
     _, host = rig(Fault("wrong_pocket", at=5), cards=20)
     await host.open()
     with pytest.raises(TimeoutError):
-        await host.deal(1, order_of(20))
+        await asyncio.wait_for(host.deal(1, order_of(20)), LONG_AFTER_S)
     assert host.count(Code.STRAY) == 1
     assert host.count(Code.JAM) == 1
 
