@@ -11,6 +11,8 @@ from tests.browser.people import PHONE
 from tests.browser.said import Said
 
 TABLES, FIRST_ROWS = 130, 40
+FAR_PX = 1_000_000
+"""A turn of the wheel that comes to the end of the list, however long its rows are."""
 ROWS = "#list > li"
 _GROWN = """(before) => document.querySelectorAll("#list > li").length > before
   || document.querySelector("#more").hidden"""
@@ -28,7 +30,7 @@ async def _to_the_end(page: Page) -> None:
     await page.locator(ROWS).first.hover()
     while await page.locator("#more").is_visible():
         before = await page.locator(ROWS).count()
-        await page.mouse.wheel(0, 2_000)
+        await page.mouse.wheel(0, FAR_PX)
         await page.wait_for_function(_GROWN, arg=before)
 
 
