@@ -230,7 +230,7 @@ class _Contact:
     def _wait(self, until_s: float) -> None:
         if self._settling is not None:
             self._settling.cancel()
-        # Edges that came while the loop was busy stand in its queue, and go first.
+        # Edges that came while the loop was busy are in its queue, and are taken first.
         self._settling = self._loop.call_later(
             max(0.0, until_s - self._clock()), self._loop.call_soon, self._quiet, self.edge_s
         )
@@ -379,7 +379,7 @@ class Panel:
         return until_s - self._pressed_s[name] >= HOLD_S
 
     def _wait_for_hold(self, name: str, until_s: float) -> None:
-        # Edges that came while the loop was busy stand in its queue, and go first.
+        # Edges that came while the loop was busy are in its queue, and are taken first.
         self._held[name] = self._loop.call_later(
             max(0.0, until_s - self._clock()),
             self._loop.call_soon,

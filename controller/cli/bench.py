@@ -45,7 +45,7 @@ class _WithFigures(click.Command):
 @click.option(
     "--small",
     is_flag=True,
-    help="Measure each figure at the least size, some two minutes in all. Limits are the same; a "
+    help="Measure each figure at the least size, a few minutes in all. Limits are the same; a "
     f"console then has {_SMALL_LOAD['feeds']} tables and {_SMALL_LOAD['browsers']} browser for "
     f"{_SMALL_LOAD['seconds']:g} s where nothing else is asked for.",
 )
@@ -90,8 +90,8 @@ def command(
 ) -> None:
     """Measure each FIGURE, or all of them: its cost as a multiple of a floor.
 
-    A figure that needs something this computer has not, as Chromium, is left out: one line says
-    so before anything is measured.
+    A figure that needs a missing program, such as Chromium, is left out. One line names the figure
+    and the program before anything is measured.
     """
     if plot is not None and importlib.util.find_spec("matplotlib") is None:
         raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")

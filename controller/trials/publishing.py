@@ -100,7 +100,7 @@ def _body(subscriber: "zmq.Socket[bytes]") -> bytes:
 
 @contextmanager
 def held_hands(runtime_dir: Path) -> Iterator[Machine]:
-    """Deal once in virtual time; give the machine, which holds the hands."""
+    """Deal once in virtual time, and yield the machine while it holds the hands."""
     stack = AsyncExitStack()
 
     async def deal() -> Machine:
@@ -118,7 +118,7 @@ def held_hands(runtime_dir: Path) -> Iterator[Machine]:
 
 @asynccontextmanager
 async def publishing(machine: Machine) -> AsyncIterator[Published]:
-    """Give what publishes the state of a machine whose own loop stands still."""
+    """Yield what publishes the state of a machine whose own loop is stopped."""
     context = zmq.asyncio.Context()
     gc.collect()
     gc.freeze()  # as the machine's own process does
