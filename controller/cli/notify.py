@@ -93,10 +93,12 @@ async def beating(
 async def _beat(notice: Notice, status: Callable[[], str], waits_s: Callable[[], float]) -> None:
     loop = asyncio.get_running_loop()
     pause_s = _UNWATCHED_S if notice.watchdog_s is None else notice.watchdog_s / BEATS
+    due_s = loop.time() + pause_s
     while True:
-        due_s = loop.time() + pause_s
-        await asyncio.sleep(pause_s)
-        why = ailment(loop.time() - due_s, waits_s())
+        await asyncio.sleep(due_s - loop.time())
+        woke_s = loop.time()
+        why = ailment(woke_s - due_s, waits_s())
+        due_s = woke_s + pause_s  # taken before anything is said: a stall while it is said counts
         if why is None:
             notice.lives(status())
         else:

@@ -211,6 +211,21 @@ async def test_a_loop_that_came_round_late_ails_once_and_lives_at_the_next_beat(
 
 
 @pytest.mark.virtual
+async def test_a_loop_that_stands_still_while_it_says_that_it_lives_ails_at_the_next_beat() -> None:
+    words, stalls_s = Words(6.0), [3.0]
+
+    def status() -> str:
+        if stalls_s:
+            stall(stalls_s.pop())
+        return "here"
+
+    async with beating(words, status):
+        await asyncio.sleep(5.5)
+    late = "STATUS=ailing: the loop came round 2.0 s late"
+    assert [said for _, said in words.said] == [LIVES, late, LIVES]
+
+
+@pytest.mark.virtual
 async def test_a_writer_that_stands_still_ails_until_it_writes_again() -> None:
     words, held_up_s = Words(6.0), 0.0
     async with beating(words, lambda: "here", lambda: held_up_s):
