@@ -1,4 +1,4 @@
-"""Tests over the rows of a catalogue: one test, which runs once for each row."""
+"""Tests over the rows of a catalogue: one test, with a subtest for each row."""
 
 import functools
 import inspect
@@ -13,11 +13,11 @@ Test = Callable[..., None]
 def each_row(
     names: str | tuple[str, ...], rows: Iterable[Any], *, ids: Callable[[Any], str] | None = None
 ) -> Callable[[Test], Test]:
-    """Return a decorator that runs a test once for each row, as one test.
+    """Return a decorator that runs a test once for each row, as one test with pytest's subtests.
 
     `names` and `rows` are those of `pytest.mark.parametrize`. Use this decorator for rows that are
-    looked up in a moment, and `parametrize` where each row takes long. Every row runs, and the
-    failure lists each row that failed. Fixtures are made once for all rows.
+    looked up in a moment, and `parametrize` where each row takes long. Every row runs, and each row
+    that fails is reported. Fixtures are made once for all rows.
     """
     several = not isinstance(names, str)
     arguments = (names,) if isinstance(names, str) else names
@@ -27,23 +27,20 @@ def each_row(
 
     def decorate(test: Test) -> Test:
         signature = inspect.signature(test)
-        fixtures = [one for name, one in signature.parameters.items() if name not in arguments]
+        asked = [one for name, one in signature.parameters.items() if name not in arguments]
+        stacked = "subtests" in signature.parameters  # another catalogue's rows for each row
+        if not stacked:
+            asked.append(inspect.Parameter("subtests", inspect.Parameter.POSITIONAL_OR_KEYWORD))
 
         @functools.wraps(test)
         def run_every_row(**given: Any) -> None:
-            failures: list[tuple[str, BaseException]] = []
+            subtests: pytest.Subtests = given["subtests"] if stacked else given.pop("subtests")
             for row in every:
                 values: Sequence[Any] = row if several else (row,)
-                try:
+                with subtests.test(name_of(row)):
                     test(**dict(zip(arguments, values, strict=True)), **given)
-                except (Exception, pytest.fail.Exception) as error:
-                    failures.append((name_of(row), error))
-            if failures:
-                lines = (f"{row}: {_said(error)}" for row, error in failures)
-                text = f"{len(failures)} of {len(every)} rows fail:\n" + "\n".join(lines)
-                raise AssertionError(text) from failures[0][1]
 
-        run_every_row.__signature__ = signature.replace(parameters=fixtures)  # type: ignore[attr-defined]
+        run_every_row.__signature__ = signature.replace(parameters=asked)  # type: ignore[attr-defined]
         return run_every_row
 
     return decorate
@@ -52,7 +49,3 @@ def each_row(
 def _name(row: object) -> str:
     name = row.__name__ if isinstance(row, type) else getattr(row, "name", None)
     return name if isinstance(name, str) else repr(row)
-
-
-def _said(error: BaseException) -> str:
-    return str(error) if isinstance(error, AssertionError) else f"{type(error).__name__}: {error}"

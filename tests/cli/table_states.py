@@ -1,15 +1,12 @@
 """States of tables, as the feed has them."""
 
+import msgspec
+
 from controller.machine.play import Play
 from controller.machine.public.state import About, public_state
 from controller.machine.state import TableState
-from controller.messages import (
-    Counters,
-    Machine,
-    Match,
-    Phase,
-    State,
-)
+from controller.messages import Machine, Match, Phase, State
+from tests.table_doubles import STATE as EMPTY
 
 MATCH = Match(
     profile="international-000",
@@ -25,20 +22,8 @@ MATCH = Match(
     level="5",
     levels={"NS": "5", "EW": "2"},
 )
-STATE = State(
-    table="T01",
-    boot="00" * 8,
-    seq=1,
-    time="2026-03-01T12:00:00.000Z",
-    simulated=False,
-    mode="play",
-    machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3, of_deal=1),
-    match=MATCH,
-    fairness=[],
-    head="00" * 32,
-    alerts=[],
-    calls=[],
-    counters=Counters(),
+STATE = msgspec.structs.replace(
+    EMPTY, machine=Machine(phase=Phase.RELEASED, deal=2, attempt=3, of_deal=1), match=MATCH
 )
 
 

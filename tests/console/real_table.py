@@ -11,7 +11,6 @@ from controller.bridge import SOCKET_NAME, CommandMessage, HelloMessage
 from controller.cli.wall import wall
 from controller.client.client import Identity
 from controller.client.endpoints import Endpoints
-from controller.config import TableConfig
 from controller.console.config import TableLine
 from controller.gateway.certificates import create_keys
 from controller.gateway.gateway import open_gateway
@@ -20,6 +19,7 @@ from controller.roster import KEYS, TABLE, read_certificate
 from tests.console.journal import Journal
 from tests.console.states import state
 from tests.gateway.scripted import ScriptedMachine, identity
+from tests.table_doubles import loopback_config
 
 
 class RealTable:
@@ -34,7 +34,7 @@ class RealTable:
         self.machine = ScriptedMachine(runtime_dir / SOCKET_NAME, self.state())
         self.machine.hello = HelloMessage(name, simulated=True)
         self.machine.script = self._answer
-        self.config = _config(folder, runtime_dir, name)
+        self.config = loopback_config(folder, runtime_dir, name)
         self.endpoints: Endpoints | None = None
 
     @asynccontextmanager
@@ -89,24 +89,3 @@ class RealTable:
             events = self.journal.events(command.args["since"])
             result = {"events": msgspec.to_builtins(events)}
         return [Reply(id=command.id, ok=True, result=result)]
-
-
-def _config(folder: Path, runtime_dir: Path, name: str) -> TableConfig:
-    return msgspec.convert(
-        {
-            "table": {
-                "id": name,
-                "profile": "international-000",
-                "backend": "sim",
-                "state_dir": str(folder),
-                "runtime_dir": str(runtime_dir),
-            },
-            "dealer": {"port": "/dev/null", "id": "00000000000000d1"},
-            "reader": {"port": "/dev/zero", "id": "00000000000000e1"},
-            "panel": {"pins": "mock"},
-            "card_set": [{"id": "S1", "back": "A"}],
-            "gateway": {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"},
-        },
-        TableConfig,
-        dec_hook=lambda kind, value: kind(value),
-    )

@@ -20,8 +20,9 @@ from controller.client.line import Keys, Line
 from controller.config import TableConfig
 from controller.gateway.certificates import create_keys
 from controller.gateway.gateway import open_gateway
-from controller.messages import Counters, Event, Machine, Match, Phase, State
+from controller.messages import Event, Machine, State
 from tests.gateway.scripted import Connect, MakeState, Raw, ScriptedMachine, Told, identity
+from tests.table_doubles import STATE, loopback_config
 
 
 @pytest.fixture
@@ -31,22 +32,14 @@ def make_state() -> MakeState:
 
     def make(machine: Machine | None = None, **more: Any) -> State:
         seq = next(numbers)
-        values: dict[str, Any] = {
-            "table": "T01",
-            "boot": "00" * 8,
+        own = {
             "seq": seq,
             "time": f"2026-03-01T12:00:{seq % 60:02}.000Z",
             "simulated": True,
             "mode": "test",
-            "machine": machine or Machine(phase=Phase.EMPTY),
-            "match": Match(profile="international-000"),
-            "fairness": [],
-            "head": "00" * 32,
-            "alerts": [],
-            "calls": [],
-            "counters": Counters(),
+            "machine": machine or STATE.machine,
         }
-        return State(**(values | more))
+        return msgspec.structs.replace(STATE, **(own | more))
 
     return make
 
@@ -83,24 +76,7 @@ def state_dir(tmp_path: Path) -> Path:
 @pytest.fixture
 def config(state_dir: Path, runtime_dir: Path) -> TableConfig:
     """A table whose gateway takes free ports of this computer alone."""
-    return msgspec.convert(
-        {
-            "table": {
-                "id": "T01",
-                "profile": "international-000",
-                "backend": "sim",
-                "state_dir": str(state_dir),
-                "runtime_dir": str(runtime_dir),
-            },
-            "dealer": {"port": "/dev/null", "id": "00000000000000d1"},
-            "reader": {"port": "/dev/zero", "id": "00000000000000e1"},
-            "panel": {"pins": "mock"},
-            "card_set": [{"id": "S1", "back": "A"}],
-            "gateway": {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"},
-        },
-        TableConfig,
-        dec_hook=lambda kind, value: kind(value),
-    )
+    return loopback_config(state_dir, runtime_dir)
 
 
 @pytest.fixture

@@ -7,15 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from controller.messages import (
-    CardSetState,
-    Counters,
-    Event,
-    Machine,
-    Match,
-    Phase,
-    State,
-)
+from controller.messages import CardSetState, Event, Machine, Phase, State
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import Control
 from hil_tests.hands import ControlHands
@@ -23,22 +15,14 @@ from hil_tests.measuring import Limits
 from hil_tests.program import Daemon, Process
 from hil_tests.table import Notes, Table
 from hil_tests.target import MOST_SCENARIOS, Kept, Reached, simulated_bench
+from tests.table_doubles import STATE as EMPTY
 
-STATE = State(
-    table="T01",
-    boot="00",
-    seq=1,
-    time="now",
+STATE = msgspec.structs.replace(
+    EMPTY,
     simulated=True,
     mode="test",
     machine=Machine(phase=Phase.EMPTY, card_set="S1"),
-    match=Match(profile="international-000"),
-    fairness=[],
-    head="00" * 32,
-    alerts=[],
-    calls=[],
     sets=[CardSetState(id="S1", back="A"), CardSetState(id="S2", back="B")],
-    counters=Counters(),
 )
 INFO = {
     "table": "T01",

@@ -12,24 +12,8 @@ import zmq
 import zmq.asyncio
 
 from controller.gateway.certificates import create_keys
-from controller.messages import Counters, Machine, Match, Phase, State
 from controller.roster import read_certificate
-
-STATE = State(
-    table="T01",
-    boot="00" * 8,
-    seq=1,
-    time="2026-03-01T12:00:00.000Z",
-    simulated=False,
-    mode="play",
-    machine=Machine(phase=Phase.EMPTY),
-    match=Match(profile="international-000"),
-    fairness=[],
-    head="00" * 32,
-    alerts=[],
-    calls=[],
-    counters=Counters(),
-)
+from tests.table_doubles import STATE
 
 
 class Gateway:

@@ -14,8 +14,9 @@ import pytest
 
 from controller.cli.bundle_metrics import LARGEST
 from controller.messages import Machine, Phase
-from tests.processes.gateway_double import STATE, Gateway
+from tests.processes.gateway_double import Gateway
 from tests.processes.program import Dealtable, Start
+from tests.table_doubles import STATE
 
 pytestmark = pytest.mark.slow
 
