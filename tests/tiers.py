@@ -25,7 +25,7 @@ MARKER_OF_FIXTURE = {
 }
 # A hung test fails after this time: in the core, under a marker, under one with `--scale 1`.
 CORE_TIMEOUT_S = 60
-MARKED_TIMEOUT_S = 900
+MARKED_TIMEOUT_S = 600
 WHOLE_TIMEOUT_S = 7200
 TIMEOUT_AGAIN_S = 1.0
 """After which the test is interrupted again, if something swallowed the first interrupt."""
