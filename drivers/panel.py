@@ -271,9 +271,9 @@ class Panel:
 
     `on_press` gets every Press, `on_switch` every change of lid and e-stop, both on
     the loop that runs when the panel is made. `on_lost` is called once when a pin
-    fails while nobody waits for it. `clock` gives the edges their times, in seconds; it is
+    fails outside a call. `clock` gives the edges their times, in seconds; it is
     called in any thread, and is the loop's own unless a test passes another. Raises PanelLost
-    when a pin cannot be had; `show` raises it when a lamp cannot be set.
+    when a pin is not available; `show` raises it when a lamp cannot be set.
     """
 
     def __init__(

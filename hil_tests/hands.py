@@ -63,7 +63,7 @@ class Hands(Protocol):
     async def unhurried(self) -> None:
         """Slow the machine down at the next deal's first card, where its pace can be set.
 
-        Returns once it is slow: the simulator does it by itself, however late this program is.
+        Returns once it is slow: the simulator does it automatically, however late this program is.
         """
 
     async def hurried(self) -> None:

@@ -130,7 +130,7 @@ class Table:
         return self.state
 
     async def wait(self, for_s: float) -> None:
-        """Wait while something must happen by itself, or nothing may happen."""
+        """Wait while something must happen automatically, or nothing may happen."""
         ends_s = self.now_s + for_s
         await until(lambda: self.now_s >= ends_s)
 
@@ -250,7 +250,7 @@ class Table:
         return await self.phase(Phase.HELD)
 
     async def mid_deal(self, card: int) -> State:
-        """Deal until `card` cards were fed, slowly; nobody has touched anything so far."""
+        """Deal until `card` cards were fed, slowly; nothing was touched so far."""
         slowed = asyncio.ensure_future(self.hands.unhurried())
         try:
             number = await self.started()
@@ -343,7 +343,7 @@ class Table:
         return False
 
     async def _step(self, role: Role, cmd: str, **args: Any) -> bool:
-        """Give a command and wait for what it changes; tell whether it was carried out.
+        """Give a command and wait for what it changes; return whether it was carried out.
 
         A command may be refused for a reason that the public state does not show, such as a
         restart of the daemon. Then the state is looked at again a moment later.
@@ -375,7 +375,7 @@ class Table:
         await self.put_back()
 
     async def _changed(self, before: State) -> None:
-        """Wait until a state says something else."""
+        """Wait until a state is different."""
         seen = _seen(before)
         await self.until(lambda state: _seen(state) != seen, "something else")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 MEMORY = Path("/dev/shm")
 ROOT_VARIABLE = "DEALTABLE_RUNTIME_ROOT"
-"""Names a folder that is used in place of MEMORY. Its path must be short: sockets lie below it."""
+"""Names a folder that is used in place of MEMORY, with a short path: sockets are made below it."""
 PREFIX = "dt-"
 OWNER = "owner"
 """A file in each: locked as long as its owner lives, however that one ends."""
@@ -20,8 +20,8 @@ OWNER = "owner"
 def memory_folder(root: Path | None = None) -> Iterator[Path]:
     """Give a fresh folder with a short name below `root`, and remove it at the end.
 
-    Without `root` it lies below the folder that ROOT_VARIABLE names, or else below MEMORY. Before
-    that, folders below the same root are removed whose owners were killed.
+    Without `root` it is made below the folder that ROOT_VARIABLE names, or else below MEMORY.
+    Before that, folders below the same root are removed whose owners were killed.
     """
     root = root or Path(os.environ.get(ROOT_VARIABLE) or MEMORY)
     sweep(root)

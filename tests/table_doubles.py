@@ -1,4 +1,4 @@
-"""What a table without hardware says and is set up with: the start of each double of one."""
+"""The state and the configuration of a table without hardware, from which doubles are made."""
 
 from pathlib import Path
 

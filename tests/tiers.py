@@ -69,7 +69,7 @@ class TestHangs(KeyboardInterrupt):
     """A test that takes longer than its timeout.
 
     An event loop passes on a KeyboardInterrupt alone: any other error that is raised in one of its
-    callbacks is logged, and the loop goes on.
+    callbacks is logged, and the loop continues.
     """
 
     __test__ = False
@@ -90,7 +90,7 @@ def pytest_timeout_set_timer(item: pytest.Item, settings: Settings) -> bool:
 
 
 def _waiting_tasks() -> set[asyncio.Task[object]]:
-    """Return the tasks of the running loop: where they wait is where the test hangs."""
+    """Return the tasks of the running loop. A hung test hangs at the line at which they wait."""
     loop = asyncio._get_running_loop()
     return asyncio.all_tasks(loop) if loop else set()
 
@@ -138,7 +138,7 @@ class LeftOutOfWorkers:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Listen to workers, where there are any."""
+    """Listen to workers, if there are any."""
     if session.config.pluginmanager.has_plugin("dsession"):
         session.config.pluginmanager.register(LeftOutOfWorkers())
 

@@ -98,7 +98,7 @@ async def _beat(notice: Notice, status: Callable[[], str], waits_s: Callable[[],
         await asyncio.sleep(due_s - loop.time())
         woke_s = loop.time()
         why = ailment(woke_s - due_s, waits_s())
-        due_s = woke_s + pause_s  # taken before anything is said: a stall while it is said counts
+        due_s = woke_s + pause_s  # taken before the report: a stall during the report counts
         if why is None:
             notice.lives(status())
         else:

@@ -24,7 +24,7 @@ async def test_it_sleeps_in_virtual_time():
 
 
 def sleeping(words: str) -> None:
-    """Run words as if they stood in this file."""
+    """Run words as if they were in this file."""
     exec(compile(words, __file__, "exec"), {"asyncio": asyncio, "time": time})
 
 

@@ -35,7 +35,7 @@ HUNG_UP = {
     zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL,
     zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL,
 }
-"""What a socket's monitor says of a gateway that lets nobody in there."""
+"""What a socket's monitor reports of a gateway that admits no client there."""
 
 
 def unlisted(folder: Path) -> Identity:

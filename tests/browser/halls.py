@@ -147,7 +147,7 @@ class PlayedHall(Hall):
 async def played_hall_of(
     folder: Path, browser: Browser, said: Said, script: Table, screens: Path
 ) -> AsyncIterator[PlayedHall]:
-    """Serve a console over tables of which T01 plays `script` and goes on from there."""
+    """Serve a console over tables of which T01 plays `script` and continues from there."""
     running, tables = console_of(folder, matches={"T01": (script, ())})
     await running.start()
     try:

@@ -1,4 +1,4 @@
-"""Pages behind others. A browser without a screen shows every page; so a test says which ones."""
+"""Pages behind others. A browser without a screen shows every page; a test names hidden ones."""
 
 LEFT_S = 25
 """A page that is hidden so long lets its stream go."""

@@ -55,7 +55,7 @@ NOW_MS = 1_795_428_000_000
 
 
 class WallClock:
-    """The wall clock of a scripted hall. It stands until a test, or `play`, turns it."""
+    """The wall clock of a scripted hall. It is stopped until a test, or `play`, turns it."""
 
     def __init__(self) -> None:
         self.ms = NOW_MS
@@ -308,7 +308,7 @@ class Scripted:
             self.turn(BEAT_S)
 
     def turn(self, seconds: float) -> None:
-        """Let so much time pass: every table is heard again, and T03 deals on."""
+        """Let so much time pass: every table publishes again, and T03 continues its deal."""
         self.clock.turn(seconds)
         at = stamp(now_ms=self.clock.ms)
         for table in self.ids:
@@ -317,7 +317,7 @@ class Scripted:
                 self.say(table, self.later(table, state, seconds, at))
 
     def later(self, table: str, said: State, seconds: float, at: str) -> State:
-        """Return what a table says at `at`, so much later."""
+        """Return the state of a table at `at`, so much later."""
         later = _later(said, round(seconds * 1000), at)
         return _dealt_on(later) if table == "T03" else later
 

@@ -114,7 +114,7 @@ class Played:
         return self.play.match
 
     def wait(self, ms: int) -> None:
-        """Let the hall's clock go on by so much."""
+        """Turn the hall's clock by so much."""
         self._tables.clock.turn(ms / 1000)
 
     def calls_referee(self, seat: Seat) -> None:
@@ -227,9 +227,9 @@ class Played:
 
 
 class PlayedPeople(Table):
-    """The people at a table of the hall as it stands now: what they do happens there.
+    """The people at a table of the hall as it is now: what they do happens there.
 
-    A page that orders something moves the table on: ask for these people anew behind it.
+    A page that orders something moves the table on: ask for these people again after it.
     """
 
     def __init__(self, at: Played) -> None:
@@ -268,7 +268,7 @@ class PlayedTables(fake.Scripted):
         return PlayedPeople(self.played[table])
 
     def later(self, table: str, said: State, seconds: float, at: str) -> State:
-        """Return what a table says so much later; a match that is played ticks."""
+        """Return the state of a table so much later; a match that is played ticks."""
         if table in self.played:
             return self.played[table].ticked()
         return super().later(table, said, seconds, at)

@@ -1,4 +1,4 @@
-"""Calls on a thread of the store: in their order, and whoever waits may stop waiting."""
+"""Calls on a thread of the store: in their order, and a caller may stop waiting."""
 
 import asyncio
 import threading  # noqa: TID251 - the thread of the store is held up here

@@ -49,7 +49,7 @@ class Connection(asyncio.Transport):
         protocol.connection_made(self)
 
     def send(self, said: bytes) -> None:
-        """Let the browser say something."""
+        """Let the browser send something."""
         if said and self._protocol is not None and not self._closing:
             self._protocol.data_received(said)
 
@@ -91,7 +91,7 @@ class Connection(asyncio.Transport):
             self._protocol.connection_lost(None)
 
     def pause_reading(self) -> None:
-        """Go on: nothing here says too much."""
+        """Continue: nothing here sends too much."""
 
     def resume_reading(self) -> None:
         """Go on."""
@@ -135,7 +135,7 @@ class Listening:
     """A socket that listens, as far as an entrance asks it."""
 
     def setblocking(self, flag: bool) -> None:
-        """Block nobody."""
+        """Block no sender."""
 
     def close(self) -> None:
         """End."""

@@ -106,7 +106,7 @@ async def test_a_console_whose_writing_fails_by_a_fault_of_its_own_ends(
             await serving
         assert isinstance(failed.value.__cause__, ZeroDivisionError)
         assert console.tables.store_standing.away_since_ms is not None
-        await console.past(lambda: None)  # nobody waits for it
+        await console.past(lambda: None)  # no request waits for it
 
 
 async def test_a_quiet_hall_whose_database_goes_away_says_so_and_its_pages_go_on(

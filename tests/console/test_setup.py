@@ -461,7 +461,7 @@ async def test_listening_that_does_not_end_well_ends_and_is_waited_for_each_time
     closing = asyncio.ensure_future(finder.close())
     networks[1].may.set()
     await networks[1].has_left.wait()
-    for _ in range(20):  # all that can go on without the other one does
+    for _ in range(20):  # all that can continue without the other one does
         await turn()
     assert not closing.done()
     networks[0].may.set()
@@ -529,7 +529,7 @@ async def _set_up(console: Console, table: RealTable, keys: Path, finder: Finder
 async def _stands(
     console: Console, client: httpx.AsyncClient, wanted: Standing, table: RealTable
 ) -> None:
-    """Return once the one table is shown to stand so; it publishes its state meanwhile."""
+    """Return once the one table is shown like this; it publishes its state meanwhile."""
 
     def stands() -> bool:
         table.say()

@@ -84,7 +84,7 @@ async def feeds() -> AsyncIterator[Feeds]:
     due_s = loop.time()
 
     def talk() -> None:
-        """Let all say their state, five times a second."""
+        """Let all publish their state, five times a second."""
         nonlocal due_s
         if loop.time() >= due_s:
             due_s = loop.time() + 0.2

@@ -141,7 +141,7 @@ async def test_who_knocks_and_leaves_frees_his_place(
 async def test_it_ends_at_once_though_somebody_knocks(
     console: Console, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(doors, "HEAD_S", 3_600)  # nobody who greets is waited for so long
+    monkeypatch.setattr(doors, "HEAD_S", 3_600)  # no greeting may take so long
     async with served(console) as url:
         reader, writer = await knock(url)
         async with visiting(url, ssl.create_default_context()) as client:

@@ -1,4 +1,4 @@
-"""Tables of a hall in virtual time, which are heard when a test says so."""
+"""Tables of a hall in virtual time, which publish when a test asks for it."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ class Tables(Scripted):
         super().__init__(0)
 
     def begin(self, table: str) -> None:
-        """Add a table of which nothing was heard."""
+        """Add a table that has published nothing."""
         self._seen[table] = Seen(table=table, area="A", heard=Heard(contact_ms=clock_ms()))
 
     def hear(self, table: str, **changes: Any) -> None:

@@ -59,7 +59,7 @@ DOUBLE_DOWN = (["N", "S"], ["W", "N", "E"])
 class Session:
     """People at a table, and the result that they reach whether or not its daemon dies.
 
-    `entries`: about the number of entries of its journal; a death behind the last one is none.
+    `entries`: about the number of entries of its journal; a death after the last one is none.
     `first`: the first entry behind which a daemon dies alone.
     `kills`, `rows`: the full numbers of runs with one death, and with several.
     """
@@ -379,7 +379,7 @@ async def test_a_step_that_was_half_written_is_taken_again(kind: str, ground: Gr
 # What the vault is asked for again.
 
 TRIBUTES = replace(MATCH, people=lambda seed: a_match(orders=DOUBLE_DOWN))
-"""The match without faults. With its seed, anti-tribute does not stand in the second deal."""
+"""The match without faults. With its seed, the second deal has no anti-tribute."""
 
 
 def entries_with(scene: Scene, event: str) -> list[Entry]:

@@ -1,4 +1,4 @@
-"""Where the units of systemd lie."""
+"""The folder of the units of systemd."""
 
 from pathlib import Path
 

@@ -47,7 +47,7 @@ class OnPty:
         return Flasher(self.port, kind, image, _Shell(), self.teller, BAUD)
 
     def welcome(self, kind: Board = "dealer") -> Welcome:
-        """Return what the board's firmware says it is, as soon as it answers."""
+        """Return the name that the board's firmware reports, as soon as it answers."""
         found = wait_until(self.flasher(OWN, kind).greet)
         assert found is not None
         return found

@@ -81,7 +81,7 @@ def _search(target: Target, seconds: int, seed: int, work: Path) -> bool:
 
 
 def _dictionary(target: Target, work: Path) -> list[str]:
-    """Return the option that names the pieces of a target's inputs, where it has such."""
+    """Return the option that names the pieces of a target's inputs, if it has any."""
     if not target.words:
         return []
     path = work / f"{target.name}.dict"

@@ -145,7 +145,7 @@ async def test_a_machine_that_is_late_is_called_late(
         open_gateway(config, wall, answer_s=0.05) as endpoints,
         Client(endpoints, identity(config.table.state_dir, "referee"), lambda: "1") as client,
     ):
-        await client.hear()  # the gateway has read what the machine says first
+        await client.hear()  # the gateway has read the machine's first message
         reply = await client.ask("release")
 
     assert code(reply) == "MACHINE_LATE"

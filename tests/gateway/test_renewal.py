@@ -86,7 +86,7 @@ async def test_a_client_whose_key_is_revoked_can_send_no_more(
 
 @pytest.fixture
 def no_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gateway that never looks for revoked keys, so that it cuts nobody off."""
+    """A gateway that never looks for revoked keys, so that it cuts no client off."""
     monkeypatch.setattr(renewal, "LOOK_S", 3600.0)
 
 
@@ -112,10 +112,10 @@ async def heard_around_a_cut(
     monkeypatch: pytest.MonkeyPatch,
     values: Sequence[State | Event],
 ) -> list[list[Heard]]:
-    """Return what the other clients hear of `values` while the technician's key is revoked.
+    """Return what the other clients receive of `values` while the technician's key is revoked.
 
     20 values are published before the cut, 100 while the feed is held back for it, and the rest
-    behind it. The feed goes on when every other client has connected again: the gateway then
+    behind it. The feed continues when every other client has connected again: the gateway then
     repeats its state to the client.
     """
     held: list[Feed] = []

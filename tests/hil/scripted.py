@@ -17,7 +17,7 @@ TAP_S = 3 * SETTLE_S
 
 
 class ScriptedPerson:
-    """Answers at the terminal `path` for the block; `asked` is all that it was told, in order."""
+    """Answers at the terminal `path` for the block; `asked` is all that it received, in order."""
 
     def __init__(self, control: Control) -> None:
         self._hands = ControlHands(control)
@@ -46,7 +46,7 @@ class ScriptedPerson:
         os.close(self._master)
         os.close(self._slave)
         if died and came is not None:
-            raise came  # nobody answered from then on
+            raise came  # no answer came from then on
 
     async def _attend(self) -> None:
         loop, there = asyncio.get_running_loop(), asyncio.Event()

@@ -1,4 +1,4 @@
-"""Recordings that are kept. Beside each stands what the drivers make of it, a page of its own."""
+"""Recordings that are kept. Beside each is a page: what the drivers make of it."""
 
 import json
 

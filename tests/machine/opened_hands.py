@@ -1,4 +1,4 @@
-"""Matches whose rulebook says when played hands are opened."""
+"""Matches whose rulebook fixes when played hands are opened."""
 
 import asyncio
 

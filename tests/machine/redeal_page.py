@@ -198,7 +198,7 @@ def rows_to_play() -> Iterator[Row]:
 
 
 def page() -> str:
-    """Play every row; return the page that says what was seen. This takes minutes."""
+    """Play every row; return the page of what was seen. This takes minutes."""
     return text_of(map(_played, rows_to_play()))
 
 

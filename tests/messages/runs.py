@@ -60,7 +60,7 @@ def said_in(run: str, runtime_dir: Path) -> Said:
 
 @cache
 def all_said() -> dict[str, Said]:
-    """Play every run once; return what was said in each."""
+    """Play every run once; return the messages of each."""
     found = {}
     for run in RUNS:
         with memory_folder() as folder:

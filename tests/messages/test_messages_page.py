@@ -1,4 +1,4 @@
-"""controller/messages.md shows what is really said."""
+"""controller/messages.md shows the real messages."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""`python -m tests.pages`: list the pages that are made from the program, and write them anew."""
+"""`python -m tests.pages`: list the pages that are made from the program, and write them again."""
 
 from difflib import get_close_matches
 
@@ -22,7 +22,7 @@ def print_names() -> None:
 @main.command()
 @click.argument("names", nargs=-1, metavar="[NAME…]")
 def write(names: tuple[str, ...]) -> None:
-    """Write pages anew.
+    """Write pages again.
 
     NAME is the path of a page, as `list` prints it. Without a NAME, every page that
     tests/pages/test_pages.py checks is written, which takes a few seconds. The other pages take

@@ -1,4 +1,4 @@
-"""Mock pins whose edges arrive as late as a test says."""
+"""Mock pins whose edges arrive as late as a test sets it."""
 
 from gpiozero.pins.mock import MockFactory
 
@@ -9,5 +9,5 @@ class LatePins(MockFactory):  # type: ignore[misc]  # gpiozero has no types
     late_s = 0.0
 
     def ticks_diff(self, later: float, earlier: float) -> float:
-        """Return the age of an edge, whatever the computer's clock says."""
+        """Return the age of an edge; the computer's clock does not count."""
         return self.late_s

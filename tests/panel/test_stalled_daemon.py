@@ -1,4 +1,4 @@
-"""A tap on a table of processes while its machine process stands still."""
+"""A tap on a table of processes while its machine process is stopped."""
 
 import os
 import signal

@@ -60,7 +60,7 @@ LAST_OF_GATEWAY = {at.ENDPOINTS: {at.ENDPOINTS}, NETWORK: {NETWORK}}
 ALL = tuple(spellings())
 NEEDS_TEXT = {"rows", at.SHEETS, "repr", "tracebacks"}
 SPELLINGS = 12
-"""How many spellings stand in each place."""
+"""How many spellings are in each place."""
 END = b"the end of what was planted"
 """It comes behind everything else, once as text and once as none."""
 SCREENS = ("lines.screen", "json.screen")

@@ -1,4 +1,4 @@
-"""A gateway that is played: it has a table's keys, and publishes what a test tells it."""
+"""A gateway that a test plays: it has a table's keys, and publishes what the test gives it."""
 
 import itertools
 import json
@@ -17,7 +17,7 @@ from tests.table_doubles import STATE
 
 
 class Gateway:
-    """A gateway with a table's keys that publishes what it is told: feed and commands."""
+    """A gateway with a table's keys that publishes what it is given: feed and commands."""
 
     def __init__(self, state_dir: Path, table: str, context: zmq.asyncio.Context) -> None:
         create_keys(state_dir)

@@ -19,7 +19,7 @@ FAST = 20.0
 
 
 class People:
-    """Whoever sits at `table`, for the block. `states` and `events` are what the feed told.
+    """The players at `table`, for the block. `states` and `events` are what the feed published.
 
     `on_news` is called for each message of the feed.
     """
@@ -82,7 +82,7 @@ class People:
     async def slower_from_card(self, card: int) -> AsyncIterator[None]:
         """Make the simulator slow down at `card` of the deal that begins in the block.
 
-        It does so by itself, however late this process is. The block ends at that card.
+        It does so automatically, however late this process is. The block ends at that card.
         """
         slow_down = {"card": card, "do": "speed", "with": {"value": SLOW}}
         script = {"do": "script", "with": {"steps": [slow_down]}}

@@ -11,9 +11,9 @@ FIRST_PORT, LAST_PORT = 1024, 65535
 
 
 def free_ports(count: int) -> int:
-    """Return the first of `count` ports in a row, which nobody takes before the caller does.
+    """Return the first of `count` ports in a row, which no other process takes before the caller.
 
-    They lie outside the range from which the kernel chooses ports, so no other socket gets one of
+    They are outside the range from which the kernel chooses ports, so no other socket gets one of
     them by chance. They belong to a block that this process has reserved, so no other run of
     these tests uses them. The process uses its block from the beginning again when it is used up.
     """

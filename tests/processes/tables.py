@@ -25,8 +25,8 @@ VARIABLE = "DEALTABLE_TEST"
 def mark(tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Give every process of the test a mark and the test's own folder in memory.
 
-    All processes inherit the mark, whoever their parent is. None may outlive the test. A daemon may
-    take as long to start as the test may last.
+    All processes inherit the mark, also those with another parent. None may outlive the test. A
+    daemon may take as long to start as the test may last.
     """
     monkeypatch.setattr(hall, "PATIENCE_S", math.inf)
     monkeypatch.setenv(VARIABLE, str(tmp_path))

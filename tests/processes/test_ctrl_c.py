@@ -79,7 +79,7 @@ async def test_a_demo_that_is_killed_takes_its_processes_along_and_the_next_one_
     terminal.program.kill()
 
     await no_process_is_left(mark)
-    assert folder.exists()  # nobody was there to remove it
+    assert folder.exists()  # no process was left to remove it
     sim = await start("sim")
     await sim.line("control")
     assert not folder.exists()

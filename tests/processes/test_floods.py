@@ -35,7 +35,7 @@ FLOODS: dict[str, tuple[Callable[[int], bytes], set[str | None]]] = {
 async def flood(
     client: Client, make: Callable[[int], bytes], until: asyncio.Event
 ) -> set[str | None]:
-    """Send commands without a pause until told to stop; return how they were answered."""
+    """Send commands without a pause until `stop`; return how they were answered."""
     socket = client._command_line().socket
     client._tasks.pop().cancel()  # the answers are read here
     answers: set[str | None] = set()

@@ -19,7 +19,7 @@ from tests.processes.units import Units
 WATCHDOG_S = 6.0
 LIVES = "WATCHDOG=1"
 
-# The program itself. A line on its input holds up the writer, lets it go, or holds up the loop for
+# The program itself. A line on its input holds up the writer, releases it, or holds up the loop for
 # longer than LAG_LIMIT_S and a beat of WATCHDOG_S.
 HELD_UP = """
 import os, signal, sys, threading, time
@@ -167,7 +167,7 @@ async def test_a_gateway_says_that_it_serves_lives_and_ends_and_of_a_loop_that_s
 
 
 class Words(Notice):
-    """A supervisor whose words are kept, with the times at which they were said."""
+    """A supervisor whose messages are kept, with their times."""
 
     def __init__(self, watchdog_s: float | None) -> None:
         super().__init__(watchdog_s=watchdog_s)
@@ -178,7 +178,7 @@ class Words(Notice):
 
 
 def stall(for_s: float) -> None:
-    """Let the virtual clock go on while the loop does nothing."""
+    """Turn the virtual clock while the loop does nothing."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, VirtualLoop)
     loop._now_ns += round(for_s * 1e9)

@@ -37,7 +37,7 @@ async def test_watch_ends_quietly_when_nobody_reads_it_any_more(
 
 
 async def _talk(gateway: Gateway) -> None:
-    """Publish a state to whoever subscribes first."""
+    """Publish a state to the first subscriber."""
     await gateway.subscribed()
     await gateway.state()
 

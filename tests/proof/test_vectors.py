@@ -1,4 +1,4 @@
-"""events.json: what one table said of some attempts, and what both verifiers say of each."""
+"""events.json: what one table published of some attempts, and what both verifiers find."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The vectors of the proof: events of one table, and what `verify` says of each attempt."""
+"""The vectors of the proof: events of one table, and what `verify` finds in each attempt."""
 
 import hashlib
 import json

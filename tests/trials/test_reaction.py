@@ -1,4 +1,4 @@
-"""How `bench reaction` tells which word decides on a card, and what it makes of its times."""
+"""How `bench reaction` finds the message that decides on a card, and what it makes of its times."""
 
 import os
 import struct

@@ -58,7 +58,7 @@ def _nothing() -> str | None:
 
 
 class Figure(msgspec.Struct, frozen=True):
-    """What is measured, by what name, and the sentence that says so.
+    """What is measured, by what name, and the sentence that reports it.
 
     `lacking` returns what this computer has not and the figure needs, in one line, or None.
     """
