@@ -154,6 +154,7 @@ async def _closes(page: Page) -> None:
 async def _freezes(page: Page) -> None:
     session = await page.context.new_cdp_session(page)
     await session.send("Page.setWebLifecycleState", {"state": "frozen"})
+    # The browser has answered, but the page may not have stopped yet.
 
 
 async def _leaves(page: Page) -> None:

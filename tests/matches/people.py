@@ -15,10 +15,11 @@ import msgspec
 from controller.cards import face_text
 from controller.commands import COMMANDS
 from controller.machine.front import MEANT_MS
-from controller.messages import Event, Match, Outcome, Phase, Reply, Role, Seat, Side, State
+from controller.messages import Event, Match, Offer, Outcome, Phase, Reply, Role, Seat, Side, State
 from controller.rules.levels import parse_grade
 from controller.rules.order import value
 from controller.rules.seats import ALL, opponents, players
+from tests.answers import answer_once
 from tests.match.people import meeting
 from tests.matches.script import Deal, Hands, Script
 from tests.waiting import until
@@ -269,13 +270,24 @@ class People:
         if any(alert.name == "SET_BARRED" for alert in state.alerts):
             counted = {"set": state.machine.card_set, "cards": self.script.profile.deck.cards}
             return self._told(Role.REFEREE, "clear_set", **counted)
-        if state.machine.phase is not Phase.EMPTY:
-            return None
-        return Deed("start", self._start)
+        return Deed("start", self._start) if state.machine.phase is Phase.EMPTY else None
 
     async def _start(self) -> None:
+        """Press start as soon as the machine takes it, unless something else comes first."""
+        before = _seen(self.state)
         await self._strike()
-        await self.table.start()
+        await answer_once(
+            self._start_is_offered, lambda offered: offered or _seen(self.state) != before
+        )
+        if _seen(self.state) == before:
+            await self.table.start()
+
+    async def _start_is_offered(self) -> bool:
+        asked = {"role": Role.REFEREE.value}
+        reply = await self.table.ask(Role.OBSERVER, "offers", (None, None), asked)
+        assert reply.result is not None, reply.error
+        offers = msgspec.convert(reply.result["offers"], list[Offer])
+        return any(one.cmd == "start_deal" and one.refused is None for one in offers)
 
     async def _strike(self) -> None:
         """Let go wrong what the script has for this attempt."""
