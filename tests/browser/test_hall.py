@@ -38,7 +38,7 @@ async def hears(person: Person) -> None:
     await person.opens("/")
     off = Said(person.language)("sound.off")
     await person.page.get_by_role("button", name=off).click()
-    await person.page.wait_for_function("tones > 0")
+    await person.page.wait_for_function("() => tones > 0")
 
 
 async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
@@ -62,7 +62,7 @@ async def test_a_call_is_taken_by_one_referee_and_silent_for_the_other(
     theirs = other.page.locator("#list > li").first
     await expect(theirs).to_contain_text(other_east)
     for person in (one, other):
-        await person.page.wait_for_function("tones > 1")
+        await person.page.wait_for_function("() => tones > 1")
     await one.shot("a-call")
 
     await row.get_by_role("button", name=said("take.take")).click()
