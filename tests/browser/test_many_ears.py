@@ -152,9 +152,9 @@ async def _closes(page: Page, other: Page) -> None:
 
 
 async def _leaves(page: Page, other: Page) -> None:
-    """Go elsewhere, and wait until `page` has stopped, which it tells `other` by their storage.
+    """Go elsewhere, and wait until `page` has stopped: `other` sees it in their shared storage.
 
-    The browser answers before that. Until then the page hears the next call, too.
+    The browser answers before that. Until then the page still receives the next call.
     """
     await page.evaluate("addEventListener('pagehide', () => localStorage.setItem('left', 'yes'))")
     await page.goto("about:blank")
