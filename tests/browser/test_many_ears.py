@@ -123,7 +123,10 @@ async def test_eight_pages_are_heard_behind_a_ninth_which_shows_the_hall_as_it_i
 async def test_whichever_page_sounded_is_gone_another_one_sounds_and_only_one(
     browser: Browser, tmp_path: Path
 ) -> None:
-    """Closed without a word, or kept to come back to. Frozen: console/test_page_lines.py."""
+    """The page is closed, or its browser keeps it for the way back.
+
+    A browser that is driven freezes no page: tests/console/test_page_lines.py has that case.
+    """
     async with desktop(browser, tmp_path) as at:
         await at.opens_behind(MANY)
         left = list(at.pages)
@@ -152,10 +155,14 @@ async def _closes(page: Page, other: Page) -> None:
 
 
 async def _leaves(page: Page, other: Page) -> None:
-    """Go elsewhere, and wait until `page` has stopped: `other` sees it in their shared storage.
+    """Go elsewhere, and wait until the browser has stopped `page` and keeps it for the way back.
 
-    The browser answers before that. Until then the page still receives the next call.
+    The browser answers before that. Until then the page still receives the next call. `other`
+    reads in their shared storage that it has stopped.
     """
-    await page.evaluate("addEventListener('pagehide', () => localStorage.setItem('left', 'yes'))")
+    await page.evaluate(
+        "addEventListener('pagehide', ({ persisted }) => localStorage.setItem('kept', persisted))"
+    )
     await page.goto("about:blank")
-    await other.wait_for_function("() => localStorage.getItem('left')")
+    kept = await other.wait_for_function("() => localStorage.getItem('kept')")
+    assert await kept.json_value() == "true"
