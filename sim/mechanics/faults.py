@@ -36,14 +36,16 @@ class MenuEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One fault of the menu: what it is, what it strikes, and the fields it takes.
 
     `blame`: the codes of controller/faults.toml that are right words for it, or a table of
-    them by the values of the field that its `by` names. `mild`: the bounds of its fields
-    within which the machine absorbs it; None: it may cost the deal.
+    them by the values of the field that its `by` names. `blame_as`: the fault whose `blame` it
+    has. `mild`: the bounds of its fields within which the machine absorbs it; None: it may cost
+    the deal.
     """
 
     what: str
     strikes: Strikes
     takes: tuple[str, ...]
     blame: Codes | dict[str, str | Codes] = ()
+    blame_as: str | None = None
     mild: dict[str, Bound] | None = None
 
 
@@ -106,7 +108,14 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @functools.cache
 def _file() -> _File:
     text = resources.files("sim").joinpath("faults.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), _File)
+    file = msgspec.convert(tomllib.loads(text), _File)
+    entries = {
+        name: entry
+        if entry.blame_as is None
+        else msgspec.structs.replace(entry, blame=file.fault[entry.blame_as].blame)
+        for name, entry in file.fault.items()
+    }
+    return msgspec.structs.replace(file, fault=entries)
 
 
 def menu() -> dict[str, MenuEntry]:

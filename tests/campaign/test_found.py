@@ -67,6 +67,14 @@ FOUND = [
         ("ga.1",),
         (("shuffled", 1060, "sensor_stuck:sensor=gate_at,value=1"),),
     ),
+    (
+        "a short count was no answer to two cards at once that a late sensor told too late",
+        ("la.9", "la.15"),
+        (
+            ("committed", 0, "sensor_late:sensor=double,ms=200,at=59"),
+            ("committed", 0, "double_feed:at=60"),
+        ),
+    ),
     ("a lid left open behind the hands was a stalled lift", ("m.5",), (("released", 0, "lid"),)),
 ]
 
