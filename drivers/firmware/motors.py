@@ -38,12 +38,13 @@ class Shuffler:
         """Run until `passes` are done, and what was drawn in beyond them has come out."""
         drawn_in = self.done + 1 if self._hal.read("shuffler") else 0
         self._wanted = max(passes, drawn_in)
-        self._settling = self._told = False
-        if self._wanted <= self.done:
+        self._told = False
+        if self._wanted > self.done:
+            self._settling = False
+            self._hal.set("shuffle", 1)
+            self._arm()
+        elif not self._settling:  # else the host is told once it has come to rest
             self._tell()
-            return
-        self._hal.set("shuffle", 1)
-        self._arm()
 
     def has_done(self, passes: int) -> bool:
         """Return whether `passes` were made and told."""

@@ -46,6 +46,22 @@ def test_a_shuffler_that_ran_on_and_drew_cards_in_ends_that_pass(dealer: DealerL
     assert dealer.feed() == wire.DONE
 
 
+def test_a_shuffler_asked_again_while_it_comes_to_rest_is_done_when_cards_may_be_fed(
+    dealer: DealerLine,
+) -> None:
+    dealer.begin()
+    dealer.do(wire.SHUFFLE, ATTEMPT, 1)
+    dealer.wait(1200)
+    dealer.edge("shuffled", 1)
+    dealer.edge("shuffled", 0)
+    assert dealer.do(wire.SHUFFLE, ATTEMPT, 1) == wire.DONE
+    assert dealer.said(wire.SHUFFLED) == []
+    dealer.wait(40)
+    assert [event.index for event in dealer.said(wire.SHUFFLED)] == [1]
+    assert dealer.pins.runs("shuffle") == 0
+    assert dealer.feed() == wire.DONE
+
+
 def test_cards_that_stay_in_the_shuffler_are_a_jam_there(dealer: DealerLine) -> None:
     dealer.begin()
     dealer.do(wire.SHUFFLE, ATTEMPT, 1)
