@@ -274,11 +274,20 @@ class Deals:
     ) -> None:
         """Take an attempt from where it stands to its end."""
         self._table.run = run
+        watching = asyncio.ensure_future(self._show_openings_until_cut(run))
         try:
             if await run.run(uncut, start) is Outcome.OK:
                 await self._hand_out(run)
         finally:
+            watching.cancel()
             self._table.run = self._due = None
+
+    async def _show_openings_until_cut(self, run: AttemptRun) -> None:
+        """Show what is open while a cut is waited for: an alert that stays keeps people from it."""
+        async for status in self._clearing.looks():
+            if run.book.has("cut") or run.book.outcome is not None:
+                return
+            self._clearing.show_openings(status)
 
     async def _hand_out(self, run: AttemptRun) -> None:
         """Let held hands out by order, and see the lift down again."""

@@ -75,6 +75,11 @@ FOUND = [
             ("committed", 0, "double_feed:at=60"),
         ),
     ),
+    (
+        "a lid that was open as a deal began, and closed since, kept people from cutting for ever",
+        ("li.1",),
+        (("lift down", 600, "lid:for_ms=300"),),
+    ),
     ("a lid left open behind the hands was a stalled lift", ("m.5",), (("released", 0, "lid"),)),
 ]
 
