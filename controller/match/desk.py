@@ -4,7 +4,8 @@ What was decided acts on the deal, the levels and the match by the consequences 
 proposal names (enforcing.py); everything else about a ruling is in rulings.py.
 """
 
-from typing import get_args
+from collections.abc import Mapping
+from typing import Final, NamedTuple, get_args
 
 from controller.match.authority import require
 from controller.match.course import Stepped, changed, next_row, reopened, written
@@ -13,13 +14,29 @@ from controller.match.enforcing import FINAL, happens
 from controller.match.events import RulingApproved, RulingProposed, RulingRejected, VerbalConfirmed
 from controller.match.phase import ENDED
 from controller.match.refusals import Refusal, RefusedError, refuse
+from controller.match.rows import value_text
 from controller.match.rulings import Ruling, approve, confirm_verbal, propose, record_of, reject
-from controller.match.sheet import EndRow, OverturnedRow, RulingRow, replay
-from controller.match.state import GuandanMatch
+from controller.match.sheet import EndRow, OverturnedRow, Payment, RulingRow, deal_row, replay
+from controller.match.state import Exchange, GuandanMatch
+from controller.rules.levels import Grade, grade_text
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import LevelDown, LevelUp
 from controller.rules.penalties.proposals import Proposal, by_discretion, proposals
 from controller.rules.penalties.records import Penalty, Record
+from controller.rules.profile import GuandanProfile
+from controller.rules.returns import TEN, rule_between
+from controller.rules.seats import side
+from controller.rules.tribute import payers
+from controller.rules.wrong_card import Kind
+
+_WRONG_CARD: Final[Mapping[str, Kind]] = {
+    "wrong_tribute": "tribute",
+    "wrong_tribute_in_play": "tribute",
+    "wrong_return": "return",
+    "wrong_return_in_play": "return",
+}
+"""Which offences say that a card was the wrong one, and which card."""
+_TEN_OR_LESS: Final = frozenset(map(str, range(2, TEN + 1)))
 
 
 def record_now(match: GuandanMatch) -> Record:
@@ -35,6 +52,33 @@ def legal_proposals(match: GuandanMatch, charge: Charge) -> tuple[Proposal, ...]
         refuse("NOT_LEGAL")
 
 
+class _Given(NamedTuple):
+    """The cards that were due in a deal at `level`, as far as it is known what they were."""
+
+    level: Grade
+    tribute: tuple[Payment, ...]
+    returns: tuple[Payment, ...]
+
+
+def require_can_be(match: GuandanMatch, charge: Charge) -> None:
+    """Refuse a charge that the deal shows not to be. Raises RefusedError.
+
+    That is a wrong card of a player who had none to give, and a return that is right. A deal
+    that left no row, and one whose hands are not released, show nothing of it.
+    """
+    kind = _WRONG_CARD.get(charge.offence)
+    deal = None if kind is None else _given(match, charge.deal)
+    if deal is None:
+        return
+    due = deal.tribute if kind == "tribute" else deal.returns
+    his = [one for one in due if one.giver == charge.seat or _of_side(one, charge)]
+    if not his:
+        givers = " / ".join(one.giver for one in due)
+        refuse("NO_CARD_OF_HIS", charge.seat or charge.side, givers)
+    if kind == "return" and all(_is_right(match.profile, deal, one) for one in his):
+        refuse("RETURN_IS_RIGHT", his[0].card or "")
+
+
 def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
     """Put a ruling on the desk: nothing happens until somebody decides it."""
     if any(ruling.id == event.id for ruling in match.rulings):
@@ -42,6 +86,7 @@ def proposed(match: GuandanMatch, event: RulingProposed) -> Stepped:
     charge = event.charge
     if charge.match != match.meeting.match_id or charge.pair != match.meeting.pairs[charge.side].id:
         refuse("OTHER_SIDE", charge.pair)
+    require_can_be(match, charge)
     _require_legal(match, charge, event.proposal)
     ruling = propose(event.id, charge, event.proposal, event.by, event.at_ms)
     return changed(match, rulings=(*match.rulings, ruling)), ()
@@ -112,6 +157,37 @@ def ruling_of(match: GuandanMatch, ruling_id: str) -> Ruling:
         if ruling.id == ruling_id:
             return ruling
     refuse("NO_SUCH_RULING", ruling_id)
+
+
+def _of_side(payment: Payment, charge: Charge) -> bool:
+    return charge.seat is None and side(payment.giver) == charge.side
+
+
+def _given(match: GuandanMatch, deal: int) -> _Given | None:
+    """Return the cards that were due in a deal; None: nothing is known of it."""
+    if deal != match.deal or not match.under_way:
+        row = deal_row(match.sheet, deal)
+        return None if row is None else _Given(row.level, row.tribute, row.returns)
+    exchange = match.exchange or Exchange(payers=payers(match.profile, match.follows))
+    owed = () if exchange.anti else exchange.payers
+    due = () if exchange.plan is None else exchange.plan.returns
+    told = {to: value_text(counts, match.level) for to, counts in exchange.returned.items()}
+    return _Given(
+        level=match.level,
+        tribute=tuple(Payment(payer, payer) for payer in owed),
+        returns=tuple(Payment(giver, to, told.get(to)) for giver, to in due),
+    )
+
+
+def _is_right(profile: GuandanProfile, deal: _Given, returned: Payment) -> bool:
+    """Tell whether a return is right beyond doubt: any card is, or one of 10 or less is due.
+
+    A level card may count above A.
+    """
+    double = len(deal.tribute) > 1
+    rule = rule_between(profile, returned.giver, returned.to, double=double)
+    low = returned.card in _TEN_OR_LESS and returned.card != grade_text(deal.level)
+    return rule == "any" or low
 
 
 def _require_legal(match: GuandanMatch, charge: Charge, proposal: Proposal) -> None:

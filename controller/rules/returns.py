@@ -41,9 +41,13 @@ class ReturnVerdict(msgspec.Struct, frozen=True, gc=False):
 
 def return_key(finish: Finish, giver: Seat, to: Seat) -> str:
     """Return the key of the rule for a return from `giver` to `to`."""
+    return _key(giver, to, double=finish.last is None)
+
+
+def _key(giver: Seat, to: Seat, *, double: bool) -> str:
     if to == opposite(giver):
         return "tribute.return_partner"
-    return "tribute.return_double" if finish.last is None else "tribute.return_opponent"
+    return "tribute.return_double" if double else "tribute.return_opponent"
 
 
 def return_rule(profile: GuandanProfile, finish: Finish, giver: Seat, to: Seat) -> ReturnRule:
@@ -51,12 +55,17 @@ def return_rule(profile: GuandanProfile, finish: Finish, giver: Seat, to: Seat) 
 
     To one's own partner as after R14; seed 000 A10.1.
     """
+    return rule_between(profile, giver, to, double=finish.last is None)
+
+
+def rule_between(profile: GuandanProfile, giver: Seat, to: Seat, *, double: bool) -> ReturnRule:
+    """Return what may be given back, as `return_rule`; `double`: two tributes were paid."""
     rules = profile.tribute
     return {
         "tribute.return_partner": rules.return_partner,
         "tribute.return_double": rules.return_double,
         "tribute.return_opponent": rules.return_opponent,
-    }[return_key(finish, giver, to)]
+    }[_key(giver, to, double=double)]
 
 
 def returns_shown(profile: GuandanProfile, finish: Finish) -> Shown:

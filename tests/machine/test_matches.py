@@ -179,11 +179,11 @@ async def test_a_right_count_plays_on_and_a_wrong_one_is_dealt_again(play: Play)
 async def test_rulings_are_proposed_and_then_the_chiefs(play: Play) -> None:
     """Approved, rejected, changed into a lost deal, and by the chief's word."""
     script = (
-        Deal("NS", (acts.ruling("A1", "other", "N", "approved"), acts.clock_called("E"))),
-        Deal("NWS", (acts.ruling("A2", "other", "E", "rejected"),)),
-        Deal(acts=(acts.ruling("A3", "hidden_cards", "W", "changed", "foul"),), names="S"),
-        Deal("EWN", (acts.ruling("A4", "wrong_return_in_play", "S", "by word"),)),
-        Deal("NWS", (acts.ruling("A5", "wrong_tribute_in_play", "E", "approved"),)),
+        Deal("EW", (acts.ruling("A1", "other", "N", "approved"), acts.clock_called("E"))),
+        Deal("WES", (acts.ruling("A2", "wrong_tribute_in_play", "N", "by word"),)),
+        Deal("NWS", (acts.ruling("A3", "other", "E", "rejected"),)),
+        Deal(acts=(acts.ruling("A4", "hidden_cards", "W", "changed", "foul"),), names="S"),
+        Deal("EWN", (acts.ruling("A5", "no_report", "S", "approved"),)),
     )
     played = await play(Script(short(5), script))
     told = {
@@ -192,15 +192,15 @@ async def test_rulings_are_proposed_and_then_the_chiefs(play: Play) -> None:
     }
     assert told == {
         "A1": ("decided", "chief"),
-        "A2": ("rejected", "chief"),
-        "A3": ("decided", "chief"),
-        "A4": ("decided", "Chen"),
+        "A2": ("decided", "Chen"),
+        "A3": ("rejected", "chief"),
+        "A4": ("decided", "chief"),
         "A5": ("decided", "chief"),
     }
     rows = played.sheet["deals"]
-    assert (rows[2]["outcome"]["forfeited_by"], rows[2]["winners"]) == ("EW", "NS")
-    assert rows[3]["leader"] == "S"
-    assert [row["dead"] for row in rows] == [[], [], [], [], ["E"]]
+    assert (rows[3]["outcome"]["forfeited_by"], rows[3]["winners"]) == ("EW", "NS")
+    assert rows[4]["leader"] == "S"
+    assert [row["dead"] for row in rows] == [[], ["N"], [], [], []]
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import msgspec
 
 from controller.match import events
 from controller.match.desk import legal_proposals
-from controller.messages import Role
+from controller.messages import Role, Seat
 from controller.rules.penalties.proposals import by_discretion
 
 from .people import charge_of
@@ -31,8 +31,8 @@ def _charged() -> Table:
 
 
 def _dead_too_early() -> Table:
-    table = Table().started().released()
-    charge = charge_of(table.state, "N", "wrong_tribute_in_play")
+    table = Table().started().played("NS").released()
+    charge = charge_of(table.state, "W", "wrong_tribute_in_play")
     return table.proposed(charge, legal_proposals(table.match, charge)[0])
 
 
@@ -42,6 +42,18 @@ def _over() -> Table:
 
 def decision(**said: Any) -> dict[str, Any]:
     return {"id": "R1", "by": "Ref", "role": Role.CHIEF} | said
+
+
+def wrong_card(table: Table, seat: Seat, offence: str) -> dict[str, Any]:
+    """A charge of a wrong tribute or return."""
+    charge = charge_of(table.state, seat, offence)
+    proposal = legal_proposals(table.match, charge)[0]
+    return {"id": "R1", "charge": charge, "proposal": proposal, "by": "Ref"}
+
+
+def returned() -> Table:
+    """Both returns of a double-down are given: any card is right."""
+    return Table().started().played("NS").in_play()
 
 
 def illegal() -> dict[str, Any]:
@@ -100,6 +112,12 @@ REFUSED: dict[str, Asked] = {
     "NO_CLOCK": Asked(lambda: Table(N).started().in_play(), events.PlayCalled, {"seat": "N"}),
     "NO_SUCH_RULING": Asked(in_play, events.RulingApproved, decision()),
     "NOT_LEGAL": Asked(in_play, events.RulingProposed, illegal()),
+    "NO_CARD_OF_HIS": Asked(
+        returned, events.RulingProposed, wrong_card(returned(), "N", "wrong_tribute_in_play")
+    ),
+    "RETURN_IS_RIGHT": Asked(
+        returned, events.RulingProposed, wrong_card(returned(), "N", "wrong_return_in_play")
+    ),
     "NOT_A_REFEREE": Asked(_charged, events.RulingApproved, decision(role=Role.TABLE)),
     "NEEDS_CHIEF": Asked(_charged, events.RulingApproved, decision(role=Role.REFEREE)),
     "NOT_OPEN": Asked(lambda: _charged().overturned(), events.RulingRejected, decision()),

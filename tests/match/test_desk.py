@@ -1,18 +1,20 @@
 """The ruling desk in a match: fouls and other penalties, and who may decide them."""
 
 import msgspec
+import pytest
 
 from controller.match import events
 from controller.match.desk import legal_proposals, record_now
 from controller.match.effects import DealDue, HandsVoid, LeaderKnown, RefereeNeeded
 from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, LeaderRow
-from controller.messages import Role
+from controller.messages import Role, Seat
 from controller.rules.penalties.consequences import DeadHand
 from controller.rules.result import Forfeited, finish
+from tests.rows import each_row
 
 from .people import charge_of
-from .table import INTL, Table, varied
+from .table import INTL, B, N, Table, varied
 
 # -- a foul --------------------------------------------------------------------
 
@@ -157,6 +159,56 @@ def test_rulings_of_one_match_are_told_apart() -> None:
     table = Table().started().in_play().charged("N", "foul")
     ruling = table.match.rulings[0]
     assert table.proposed(ruling.charge, ruling.proposal).refused == "TWICE"
+
+
+CARDS = (
+    ("who paid", INTL, "NS", None, "W", "wrong_tribute_in_play", None),
+    ("who got the card", INTL, "NS", None, "N", "wrong_tribute_in_play", "NO_CARD_OF_HIS"),
+    ("a first deal, without tribute", INTL, "", None, "N", "wrong_tribute", "NO_CARD_OF_HIS"),
+    ("LAST's partner", INTL, "NWS", None, "W", "wrong_tribute", "NO_CARD_OF_HIS"),
+    ("a low card to UP's own partner", INTL, "NWE", 10, "N", "wrong_return", "RETURN_IS_RIGHT"),
+    ("a jack to UP's own partner", INTL, "NWE", 11, "N", "wrong_return", None),
+    ("the level card", INTL, "NWE", 15, "N", "wrong_return_in_play", None),
+    ("a card that nobody named", INTL, "NWE", 0, "N", "wrong_return_in_play", None),
+    ("any card to an opponent", INTL, "NWS", 14, "N", "wrong_return", "RETURN_IS_RIGHT"),
+    ("who got the return", INTL, "NWE", 11, "S", "wrong_return", "NO_CARD_OF_HIS"),
+    ("an ace where ten is due", B, "NWS", 14, "N", "wrong_return", None),
+    ("ten where ten is due", N, "NWS", 10, "N", "wrong_return", "RETURN_IS_RIGHT"),
+    ("above ten where ten is advised", N, "NS", 14, "N", "wrong_return", None),
+)
+"""What it is, by which rules, the deal before, what was returned (0: not told), who is accused of
+what, and the refusal."""
+
+
+@each_row(("what", "profile", "before", "returned", "seat", "offence", "refused"), CARDS)
+@pytest.mark.parametrize("later", [False, True], ids=["in the deal", "in a later one"])
+def test_a_wrong_card_is_charged_to_who_gave_one_that_may_be_wrong(
+    what: str,
+    profile: str,
+    before: str,
+    returned: int | None,
+    seat: Seat,
+    offence: str,
+    refused: str | None,
+    later: bool,
+) -> None:
+    table = Table(profile).started().played(*filter(None, [before]))
+    if before and returned is not None:
+        table.returned(*(returned or None,) * 2)
+    table.in_play()
+    deal = table.match.deal
+    if later:
+        table.played("NS")
+    charge = msgspec.structs.replace(charge_of(table.match, seat, offence), deal=deal)
+    table.proposed(charge, legal_proposals(table.match, charge)[0])
+    assert table.refused == refused
+
+
+def test_without_tribute_after_anti_tribute_no_card_can_be_wrong() -> None:
+    table = Table().started().played("NS").counted().does(events.AntiAnswered, stands=True)
+    charge = charge_of(table.match, "W", "wrong_tribute_in_play")
+    table.proposed(charge, legal_proposals(table.match, charge)[0])
+    assert table.refused == "NO_CARD_OF_HIS"
 
 
 def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:

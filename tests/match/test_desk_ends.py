@@ -12,7 +12,6 @@ from controller.rules.ending import Verdict
 from controller.rules.penalties.offences import offence
 from controller.rules.penalties.records import Penalty
 from controller.rules.result import Forfeited, finish
-from controller.rules.seats import ALL
 from controller.rules.standing import Sides
 
 from .table import INTL, B, H, N, Table, timed, varied
@@ -119,29 +118,6 @@ def test_with_two_dead_hands_the_other_side_plays_for_who_is_up() -> None:
     assert (table.row.result, table.row.dead) == (finish("SN"), ("W", "E"))
 
 
-def test_with_a_dead_hand_on_each_side_ups_partner_is_last() -> None:
-    table = Table().started().played("NS").in_play().dead("W").dead("N")
-    table.out("E").does(events.Confirmed, by="referee")
-    assert table.row.result == finish("ESNW")
-    assert table.levels == (5, 3)
-
-
-def test_the_only_hand_that_is_not_dead_has_won() -> None:
-    table = Table().started().played("NS").in_play().dead("W").dead("N").dead("S")
-    assert table.phase is Phase.RESULT
-    assert table.does(events.Confirmed, by="referee").row.result == finish("ENSW")
-
-
-def test_four_dead_hands_are_no_finish_and_the_deal_is_voided() -> None:
-    table = Table().started().played("NS").in_play()
-    for seat in ALL:
-        table.dead(seat)
-    assert table.phase is Phase.PLAY
-    entered = table.happens(events.ResultEntered, order=("N", "S"))
-    assert entered.refused == "NO_FINISH_ORDER"
-    assert table.does(events.DealVoided, reason="x").phase is Phase.CUT
-
-
 def test_a_dead_hand_found_after_the_deal_was_written_rewrites_it() -> None:
     table = Table().started().played("NS", "WNE").dead("W", deal=2)
     (row,) = table.rows(CorrectionRow)
@@ -157,13 +133,6 @@ def test_two_dead_hands_found_one_after_the_other_count_together() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
     table.does(events.Confirmed, by="referee").dead("E", deal=2)
     assert table.rows(CorrectionRow)[-1].result == finish("NS")
-
-
-def test_a_hand_that_was_dead_in_play_is_dead_when_another_one_is_found() -> None:
-    table = Table().started().played("NS").in_play().dead("W").out("NS")
-    table.does(events.Confirmed, by="referee").dead("N", deal=2)
-    assert table.rows(CorrectionRow)[-1].result == finish("SEW")
-    assert table.levels == (6, 2)
 
 
 def test_a_dead_hand_found_after_a_double_down_needs_the_others_places_first() -> None:

@@ -5,7 +5,7 @@ The program proposes what the rulebook's ladder says; every penalty is a person'
 
 from controller.machine.order.who import Who
 from controller.match.authority import require
-from controller.match.desk import legal_proposals, ruling_of
+from controller.match.desk import legal_proposals, require_can_be, ruling_of
 from controller.match.events import (
     CorrectionConfirmed,
     MatchEvent,
@@ -66,7 +66,9 @@ def charge_of(said: Accusing, match: GuandanMatch, at_ms: int) -> Charge:
 def choices(match: Match, said: Accusing, at_ms: int) -> tuple[Proposal, ...]:
     """Return what a charge can lead to now, the ladder's answer first. Raises RefusedError."""
     played = guandan(match)
-    return legal_proposals(played, charge_of(said, played, at_ms))
+    charge = charge_of(said, played, at_ms)
+    require_can_be(played, charge)
+    return legal_proposals(played, charge)
 
 
 def propose(said: Proposing, who: Who, match: Match, at_ms: int) -> MatchEvent:
