@@ -48,7 +48,7 @@ def begin_deal(match: Match, *, extra: bool = False) -> Stepped:
             as_it_stands(fresh),
             extra=extra,
             exchange=None,
-            order=(),
+            gone=(),
             outs=(),
             dead=(),
         )

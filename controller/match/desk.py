@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, get_args
 from controller.match.authority import require
 from controller.match.course import Stepped, changed, next_row, reopened, written
 from controller.match.effects import Effects, Written
-from controller.match.enforcing import FINAL, happens
+from controller.match.enforcing import happens, taken_back
 from controller.match.events import RulingApproved, RulingProposed, RulingRejected, VerbalConfirmed
 from controller.match.phase import ENDED
 from controller.match.refusals import Refusal, RefusedError, refuse
@@ -132,12 +132,13 @@ def rejected(match: GuandanMatch, event: RulingRejected) -> Stepped:
     """Reject a proposed ruling, or overturn a decided one with what it did to levels."""
     ruling = ruling_of(match, event.id)
     overturned = ruling.state == "decided"
-    if overturned and any(isinstance(effect, FINAL) for effect in ruling.proposal.effects):
-        refuse("IT_ENDED_A_DEAL", event.id)
     word = reject(ruling, event.by, event.role, event.verbal, entered_by=event.entered_by)
     match = _replaced(match, _allowed(word))
     if not overturned:
         return match, ()
+    restored, _ = taken_back(match, ruling)
+    assert isinstance(restored, GuandanMatch)  # it stays the match it was
+    match = restored
     row = OverturnedRow(row=next_row(match), at_ms=event.at_ms, ruling=event.id)
     sheet = (*match.sheet, row)
     standing = replay(match.profile, sheet)

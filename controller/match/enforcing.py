@@ -116,9 +116,8 @@ def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) 
     deal nobody has a place (provisional).
     """
     deal = _deal_of(match, ruling)
-    if deal == match.deal and match.phase in (Phase.PLAY, Phase.RESULT):
-        order = tuple(seat for seat in match.order if seat != what.seat)
-        dead = changed(match, dead=(*match.dead, what.seat), order=order)
+    if deal == match.deal and match.phase in _PLAYED:
+        dead = changed(match, dead=(*match.dead, what.seat))
         return place_taken(dead, match.ended_ms)
     was = deal_row(match.sheet, deal)
     if was is None:
@@ -147,5 +146,24 @@ _CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int]
     TurnLost: _nothing,
 }
 
-FINAL = (DealLost, DeadHand)
-"""What cannot be taken back by itself: the deal's result is corrected instead."""
+
+def taken_back(match: GuandanMatch, ruling: Ruling) -> Stepped:
+    """Return the match without what an overturned ruling did to a deal.
+
+    A dead hand is in play again, with the place it had, while its deal is played. Raises
+    RefusedError for a deal that is written: its result is corrected instead.
+    """
+    final = [one for one in ruling.proposal.effects if isinstance(one, DealLost | DeadHand)]
+    if not final:
+        return match, ()
+    played = ruling.charge.deal == match.deal and match.phase in _PLAYED
+    hands = [one.seat for one in final if isinstance(one, DeadHand)]
+    if not played or len(hands) < len(final):
+        refuse("IT_ENDED_A_DEAL", ruling.id)
+    dead = list(match.dead)
+    for seat in hands:
+        dead.remove(seat)  # another ruling may have made the same hand dead
+    return place_taken(changed(match, dead=tuple(dead)), match.ended_ms)
+
+
+_PLAYED = (Phase.PLAY, Phase.RESULT)

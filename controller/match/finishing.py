@@ -46,7 +46,7 @@ def out_said(match: GuandanMatch, event: OutSaid) -> Stepped:
 def out(match: GuandanMatch, event: Out) -> Stepped:
     """Note who has no cards left; the deal ends when the rest follows (seed 000 A6.4)."""
     _require_place(match, event.seat)
-    return place_taken(changed(match, order=(*match.order, event.seat)))
+    return place_taken(changed(match, gone=(*match.gone, event.seat)))
 
 
 def _require_place(match: GuandanMatch, seat: Seat) -> None:
@@ -73,7 +73,7 @@ def out_withdrawn(match: GuandanMatch, event: OutWithdrawn) -> Stepped:
     if event.seat not in match.order:
         who = SEATS[event.seat]
         no_finish(Words(f"{who.en} is not out", f"{who.zh}尚未出完"))
-    return place_taken(changed(match, order=_without(match.order, event.seat)), match.ended_ms)
+    return place_taken(changed(match, gone=_without(match.gone, event.seat)), match.ended_ms)
 
 
 def place_taken(match: GuandanMatch, ended_ms: int | None = None) -> Stepped:
@@ -107,7 +107,7 @@ def result_entered(match: GuandanMatch, event: ResultEntered) -> Stepped:
         no_finish(mistake)
     ended_ms = match.ended_ms if event.ended_ms is None else event.ended_ms
     order = tuple(seat for seat in event.order if seat not in match.dead)
-    return place_taken(changed(match, order=order), ended_ms)
+    return place_taken(changed(match, gone=order), ended_ms)
 
 
 def _finish(order: tuple[Seat, ...], dead: tuple[Seat, ...]) -> Finish:

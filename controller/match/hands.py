@@ -255,7 +255,7 @@ def _again(match: Match, at_ms: int) -> Stepped:
         let_go=False,
     )
     if isinstance(failed, GuandanMatch):
-        failed = as_it_stands(changed(failed, exchange=None, order=(), outs=(), dead=()))
+        failed = as_it_stands(changed(failed, exchange=None, gone=(), outs=(), dead=()))
         if instead := instead_of_deal(failed, at_ms):
             return instead
     elif isinstance(failed, BigTwoMatch):

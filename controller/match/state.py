@@ -121,7 +121,7 @@ class Exchange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GuandanMatch(Match, frozen=True, kw_only=True):
-    """A match of Guandan. `order`: who went out in this deal. `dead`: whose hands are dead.
+    """A match of Guandan. `gone`: who went out in this deal. `dead`: whose hands are dead.
 
     `outs`: who said that he is out, oldest first, and nobody has confirmed it yet.
 
@@ -140,10 +140,15 @@ class GuandanMatch(Match, frozen=True, kw_only=True):
     follows: Result | None = None
     extra: bool = False
     exchange: Exchange | None = None
-    order: tuple[Seat, ...] = ()
+    gone: tuple[Seat, ...] = ()
     outs: tuple[Seat, ...] = ()
     dead: tuple[Seat, ...] = ()
     score: MatchScore | None = None
+
+    @property
+    def order(self) -> tuple[Seat, ...]:
+        """Return who has a place in this deal: a dead hand has none as long as it is dead."""
+        return tuple(seat for seat in self.gone if seat not in self.dead)
 
 
 class BigTwoRow(msgspec.Struct, frozen=True, kw_only=True):

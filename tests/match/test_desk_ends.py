@@ -118,6 +118,42 @@ def test_with_two_dead_hands_the_other_side_plays_for_who_is_up() -> None:
     assert (table.row.result, table.row.dead) == (finish("SN"), ("W", "E"))
 
 
+def test_an_overturned_dead_hand_is_in_play_again_with_the_place_it_had() -> None:
+    table = Table().started().played("NS").out("WN").dead("W").overturned()
+    assert (table.refused, table.match.dead, table.match.order) == (None, (), ("W", "N"))
+    assert table.out("E").phase is Phase.RESULT
+    table.does(events.Confirmed, by="referee")
+    assert (table.row.result, table.row.dead) == (finish("WNES"), ())
+
+
+def test_a_result_that_only_a_dead_hand_made_is_none_once_that_is_overturned() -> None:
+    table = Table().started().played("NS").in_play().dead("W").out("NE")
+    assert table.phase is Phase.RESULT
+    table.does(events.Confirmed, by="NS").overturned()
+    assert (table.phase, table.match.order, table.match.confirmed) == (Phase.PLAY, ("N", "E"), ())
+    assert table.match.ended_ms is None
+    assert table.out("W").phase is Phase.RESULT
+
+
+def test_of_two_dead_hands_one_is_overturned() -> None:
+    table = Table().started().played("NS").out("W").dead("W").out("E").dead("E").overturned("R2")
+    assert (table.match.dead, table.match.order) == (("W",), ("E",))
+    assert table.overturned("R1").match.order == ("W", "E")
+
+
+def test_a_hand_that_two_rulings_made_dead_stays_dead_when_one_is_overturned() -> None:
+    table = Table().started().played("NS").in_play().dead("W").dead("W").overturned("R1")
+    assert table.happens(events.Out, seat="W").refused == "NO_FINISH_ORDER"
+    assert table.overturned("R2").does(events.Out, seat="W").match.order == ("W",)
+
+
+def test_a_dead_hand_of_a_deal_that_is_written_is_not_taken_back_but_its_result_corrected() -> None:
+    table = Table().started().played("NS").in_play().dead("W").out("NE")
+    table.does(events.Confirmed, by="referee")
+    assert table.overturned().refused == "IT_ENDED_A_DEAL"
+    assert table.corrected(2, "NEW").levels == (6, 2)
+
+
 def test_a_dead_hand_found_after_the_deal_was_written_rewrites_it() -> None:
     table = Table().started().played("NS", "WNE").dead("W", deal=2)
     (row,) = table.rows(CorrectionRow)
