@@ -90,6 +90,50 @@ async def test_no_match_is_laid_out_while_practice_hands_are_under_way(table: Ta
         assert await refused(at, REFEREE, "set_match", **laid_out) == "MACHINE_BUSY"
 
 
+async def test_no_match_is_laid_out_for_a_pair_that_is_disqualified_from_its_event(
+    table: Tables,
+) -> None:
+    async with table() as at:
+        await opened(at)
+        laid_out = {**MATCH, "match_id": "M2", "stage": "swiss", "pairs": PAIRS}
+        match = at.states[-1].match
+        assert match is not None
+        await ordered(
+            at, CHIEF, "propose", offence="collusion", side="NS", penalty="disqualification"
+        )
+        await ordered(at, CHIEF, "approve", ruling="R1")
+        for signer in ("NS", "EW", "referee"):
+            await at.order(REFEREE, "sign", signer=signer, person=f"for {signer}")
+        await at.until(lambda state: state.match is not None and state.match.phase == "signed")
+        assert await refused(at, REFEREE, "set_match", **laid_out) == "PAIR_DISQUALIFIED"
+        elsewhere = laid_out | {"event": "Autumn Cup"}
+        await ordered(at, REFEREE, "set_match", **elsewhere)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "event", "barred"),
+    [
+        ("disqualification", MATCH["event"], True),
+        ("disqualification", "Autumn Cup", False),
+        ("match_forfeit", MATCH["event"], False),
+    ],
+)
+async def test_a_pair_brings_its_disqualification_to_the_tables_of_its_event(
+    table: Tables, penalty: str, event: str, barred: bool
+) -> None:
+    entry = {
+        "offence": "collusion", "seat": None, "person": None, "pair": PAIRS["NS"]["id"],
+        "side": "NS", "event": event, "round": 1, "match": "M0", "deal": 1, "at_ms": 0,
+        "penalty": penalty, "article": "A15.3.5",
+    }  # fmt: skip
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        laid_out: dict[str, Any] = {**MATCH, "stage": "swiss", "pairs": PAIRS, "record": [entry]}
+        reply = await at.order(REFEREE, "set_match", **laid_out)
+        told = None if reply.error is None else reply.error.code
+        assert told == ("PAIR_DISQUALIFIED" if barred else None)
+
+
 async def test_what_is_refused_is_told_in_both_languages(table: Tables) -> None:
     async with table() as at:
         await at.phase(Phase.EMPTY)

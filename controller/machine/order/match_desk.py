@@ -23,6 +23,7 @@ from controller.machine.play import Play
 from controller.machine.record import Record
 from controller.machine.sheet.view import sheet
 from controller.match import events
+from controller.match.desk import record_now
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
@@ -33,6 +34,7 @@ from controller.match.time_due import next_due_ms
 from controller.match_arguments import Accusing, Foreseeing
 from controller.messages import Seat
 from controller.rules.penalties.records import Record as Brought
+from controller.rules.penalties.records import disqualified
 from controller.rules.profile import Profile
 from controller.rules.regulations_page import profile_hash
 from controller.rules.result import Finish
@@ -123,8 +125,18 @@ class MatchDesk:
             raise OrderRefused(
                 failure("BAD_COMMAND", found=str(error), expected=expected)
             ) from None
+        self._require_admitted(meeting, record)
         self._record.write("meeting", laid_out)
         await order.carried_out({"match": meeting.match_id})
+
+    def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
+        """Refuse a pair that is disqualified, by what it brings or by the match before, here."""
+        match = self._record.play.match
+        known = record_now(match) if isinstance(match, GuandanMatch) else ()
+        out = disqualified((*brought, *known), meeting.event)
+        pairs = [pair.id for pair in meeting.pairs.values() if pair.id in out]
+        if pairs:
+            raise OrderRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 
     async def judge_tribute(self, order: Order) -> None:
         """Say whether a card is the right tribute, or take it as seen where nobody knows.

@@ -66,6 +66,15 @@ def earlier(record: Record, incident: Incident, counted: Counted, scope: Scope) 
     )
 
 
+def disqualified(record: Record, event: str) -> frozenset[str]:
+    """Return the pairs that may not go on in an event (seed 000 A15.3.5)."""
+    return frozenset(
+        entry.pair
+        for entry in record
+        if entry.penalty == "disqualification" and entry.event == event
+    )
+
+
 def _same_player(one: Incident, other: Incident) -> bool:
     return one.person is not None and (one.person, one.pair) == (other.person, other.pair)
 
