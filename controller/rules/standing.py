@@ -102,9 +102,8 @@ def after_deal(profile: GuandanProfile, standing: Standing, played: Played, row:
     winners, steps = played.result.winners, gain(profile, played.result)
     passed = passes_a(profile, standing, played)
     level = PAST_A if passed else _climbed(profile, standing.levels.of(winners), steps)
-    points = standing.points.plus(
-        winners, getattr(profile.score.deal_points, played.result.result_class)
-    )
+    climbed = steps if passed else level - standing.levels.of(winners)
+    points = standing.points.plus(winners, _deal_points(profile, played.result, climbed))
     after = msgspec.structs.replace(
         _moved(standing, winners, level, row),
         owner=winners,
@@ -120,6 +119,19 @@ def gain(profile: GuandanProfile, result: Result) -> int:
     """Return how many levels a result is worth (seed 000 A3.10.2)."""
     steps: int = getattr(profile.levels.upgrade, result.result_class)
     return steps
+
+
+def _deal_points(profile: GuandanProfile, result: Result, climbed: int) -> int:
+    """Return what a won deal brings: by the levels climbed, or by its result (004 CN5).
+
+    "升一级5分": with fewer levels left up to A than the result is worth, the text may mean either
+    (provisional). Who passes A is taken to climb what the result is worth.
+    """
+    points: dict[str, int] = msgspec.structs.asdict(profile.score.deal_points)
+    if profile.score.deal_points_by == "result":
+        return points[result.result_class]
+    worth: dict[str, int] = msgspec.structs.asdict(profile.levels.upgrade)
+    return max((points[name] for name in points if worth[name] <= climbed), default=0)
 
 
 def passes_a(profile: GuandanProfile, standing: Standing, played: Played) -> bool:

@@ -234,12 +234,14 @@ class Score(Table, frozen=True):
     """What a match is worth. Lists of points are empty where the rulebook has none.
 
     `match_points`: for a win, a draw, a loss. `level_points`: winner's and loser's, by
-    difference of levels 0…13.
+    difference of levels 0…13. `deal_points_by`: by the levels that the winners climbed, or by
+    the result, though fewer levels were left.
     """
 
     match_points: list[Points]
     level_points: list[tuple[Points, Points]]
     deal_points: DealPoints
+    deal_points_by: Literal["climbed", "result"]
     total: Literal["sum", "none"]
     forfeit_match_points: list[Points]
     forfeit_level_points: list[Points]

@@ -42,11 +42,11 @@ def test_three_failures_at_a_send_back_to_2_in_003() -> None:
 
 def test_three_failures_at_a_lose_the_match_in_004_after_20_and_50_points() -> None:
     table = Table(from_level("K", B)).started().played("NS", "NWE")
-    assert table.match.standing.points == Sides(30, 20)
-    assert table.played("NWE").match.standing.points == Sides(35, 70)
+    assert table.match.standing.points == Sides(5, 20)
+    assert table.played("NWE").match.standing.points == Sides(5, 70)
     assert table.played("NWE").phase is Phase.OVER
     assert (table.end.verdict.winner, table.end.verdict.how) == ("EW", "failures")
-    assert table.end.score.total == Sides(40, 270)
+    assert table.end.score.total == Sides(5, 270)
 
 
 def test_failures_at_a_have_no_limit_in_000() -> None:

@@ -9,9 +9,11 @@ from controller.messages import Side
 from controller.rules.ending import How, Verdict
 from controller.rules.levels import ACE, PAST_A, TWO
 from controller.rules.profile import GuandanProfile
+from controller.rules.result import finish
 from controller.rules.rulebooks import load_guandan
 from controller.rules.score import level_points, match_score
-from controller.rules.standing import Sides, Standing
+from controller.rules.standing import Played, Sides, Standing, after_deal
+from tests.rows import each_row
 
 INTL = load_guandan("international-000")
 N = load_guandan("huainan-2013-003")
@@ -114,6 +116,28 @@ def test_004_adds_200_to_the_points_of_its_deals() -> None:
     assert (score.deal_points, score.total) == (Sides(55, 20), Sides(255, 20))
     drawn = match_score(B, standing(9, 9, points=Sides(55, 20)), Verdict(None, "draw"))
     assert drawn.total == Sides(155, 120)
+
+
+NEAR_A = (
+    (12, "NS", 15, 25),
+    (12, "NES", 15, 15),
+    (10, "NS", 25, 25),
+    (13, "NS", 5, 25),
+    (ACE, "NEW", 0, 5),
+    (ACE, "NS", 25, 25),
+)
+"""North and South's level, who goes out, points by the levels climbed, and by the result."""
+
+
+@each_row(("level", "order", "climbed", "by_result"), NEAR_A)
+def test_points_of_a_deal_go_by_the_levels_climbed_unless_the_event_says_otherwise(
+    level: int, order: str, climbed: int, by_result: int
+) -> None:
+    played = Played(level, "NS", finish(order))
+    for profile, points in ((B, climbed), (scored(B, deal_points_by="result"), by_result)):
+        after = after_deal(profile, standing(level, TWO), played, 1)
+        assert after.points.of("NS") == points
+    assert "score.deal_points_by" in B.provisional
 
 
 def test_a_default_in_004_is_200_to_nothing() -> None:

@@ -166,7 +166,7 @@ def test_three_failures_send_back_to_the_start_and_are_forgotten_in_003() -> Non
 
 def test_three_failures_lose_the_match_in_004() -> None:
     twice = failed(B, standing(ACE, 6), "NWE", "WE")
-    assert (twice.points, twice.won) == (Sides(5, 25 + 20 + 50), None)
+    assert (twice.points, twice.won) == (Sides(0, 25 + 20 + 50), None)
     assert failed(B, twice, "WE").won == "EW"
 
 
