@@ -255,6 +255,22 @@ def test_a_stop_within_a_stop_is_one() -> None:
     assert mc.table_goes_on(clock, START_MS + 3 * MINUTE) == clock
 
 
+def test_what_the_clock_said_holds_until_time_is_added() -> None:
+    clock = _running(HUAINAN)
+    said = {}
+    for minute in (0, 44, 45, 55, 59, 60):
+        clock, _ = mc.tick(clock, START_MS + minute * MINUTE)
+        said[minute] = mc.announced(clock)
+    assert said == {
+        0: None, 44: None, 45: "announce_15", 55: "announce_5", 59: "announce_1", 60: "time_up",
+    }  # fmt: skip
+    added = {
+        minutes: mc.announced(mc.with_added_time(clock, minutes * MINUTE, START_MS + HOUR))
+        for minutes in (1, 4, 10, 20)
+    }
+    assert added == {1: "announce_1", 4: "announce_5", 10: "announce_15", 20: None}
+
+
 def test_what_added_time_puts_off_is_told_again() -> None:
     clock, _ = mc.tick(_running(HUAINAN), START_MS + HOUR)
     clock = mc.with_added_time(clock, 3 * MINUTE, START_MS + HOUR)

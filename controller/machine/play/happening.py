@@ -4,7 +4,7 @@ from controller.machine.play.values import Play, changed
 from controller.machine.waited import Waited
 from controller.match import events
 from controller.match.course import Stepped
-from controller.match.effects import ClockSays, MatchEffect
+from controller.match.effects import MatchEffect
 from controller.match.events import MatchEvent
 from controller.match.needs import asked, still_needed
 from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, Phase
@@ -34,7 +34,6 @@ def happened(play: Play, event: MatchEvent, time: str = "") -> Play:
         again=again or (play.again if same else None),
         waited=_waited(play, match, event),
         needs=_needs(play, match, effects, time),
-        announced=_announced(effects) or play.announced,
         log=(*play.log, event),
     )
     return caught_up(after, time)
@@ -95,12 +94,4 @@ def _waited(play: Play, after: Match, event: MatchEvent) -> Waited | None:
     )
 
 
-def _announced(effects: tuple[MatchEffect, ...]) -> str | None:
-    """Return what the area's clock said last: it concerns nobody in particular."""
-    said = [effect.due for effect in effects if isinstance(effect, ClockSays)]
-    kinds = [due.kind for due in said if due.offence is None and due.kind in _ANNOUNCED]
-    return kinds[-1] if kinds else None
-
-
 _NOT_READY = BEFORE_RELEASE - {Phase.HELD}
-_ANNOUNCED = frozenset({"announce_15", "announce_5", "announce_1", "last_deal", "time_up"})

@@ -73,11 +73,11 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     one is played. `waited`: how long this one's hands took, once they are ordered
     out. `kept`: what happened and may only be seen with the rest of it
     (controller/match/unseen.py). `needs`: what a referee was called for by the match.
-    `announced`: the last thing that the area's clock said. `log`: everything that happened, from
-    the journal's entry `begun` on. Of a match that came from another table: `digest`, the
-    document it came in, `brought`, what its attempts elsewhere promised, and `moves`, from which
-    table to which. `coming`: one on its way in. `sent`: the match that went from here to another
-    table last; `left_out`: its deal, if its hands were out then and are played on there.
+    `log`: everything that happened, from the journal's entry `begun` on. Of a match that came
+    from another table: `digest`, the document it came in, `brought`, what its attempts elsewhere
+    promised, and `moves`, from which table to which. `coming`: one on its way in. `sent`: the
+    match that went from here to another table last; `left_out`: its deal, if its hands were out
+    then and are played on there.
     """
 
     match: Match | None = None
@@ -90,7 +90,6 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     waited: Waited | None = None
     kept: tuple[Kept, ...] = ()
     needs: tuple[Call, ...] = ()
-    announced: str | None = None
     log: tuple[MatchEvent, ...] = ()
     begun: int = 0
     digest: str | None = None

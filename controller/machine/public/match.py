@@ -12,6 +12,7 @@ from controller.machine.public.next_step import next_words
 from controller.machine.public.result import by_side, public_end, public_score
 from controller.machine.public.ruling import public_rulings, spoken
 from controller.machine.public.waiting import waiting_for
+from controller.match.clocks import match_clock
 from controller.match.phase import BEFORE_RELEASE, WORDS, Phase
 from controller.match.state import BigTwoMatch, GuandanMatch
 from controller.match.state import Match as MatchState
@@ -50,7 +51,7 @@ def public_match(
         next_zh=soon.zh,
         waiting_for=list(waiting_for(match)),
         attempt=play.attempt,
-        announced=play.announced,
+        announced=match_clock.announced(match.clock),
         **_place(match),
         **_hands(match),
         **public_time(match, now_ms),

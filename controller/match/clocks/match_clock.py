@@ -166,6 +166,14 @@ def next_due_ms(clock: MatchClock) -> int | None:
     return stopwatch.moment_ms(clock.watch, clock.limit_ms + clock.added_ms - left)
 
 
+def announced(clock: MatchClock) -> Kind | None:
+    """Return what the area's clock said last and still holds; None: nothing.
+
+    It concerns nobody in particular. Time that was added takes it back.
+    """
+    return clock.marks[clock.told - 1].kind if clock.told else None
+
+
 def tick(clock: MatchClock, at_ms: int) -> tuple[MatchClock, tuple[Due, ...]]:
     """Return the clock at `at_ms` and what fell due since it was last asked, oldest first.
 
