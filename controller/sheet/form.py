@@ -37,11 +37,13 @@ class Outcome(Part, frozen=True, kw_only=True):
 
 
 class Passed(Part, frozen=True, kw_only=True):
-    """A tribute or a return; `card`: its rank, null where it is secret or was not told."""
+    """A tribute or a return; `card`: its rank, null where it was not told. `secret`: nobody may
+    tell it (暗还, seed 004 CN5)."""
 
     giver: Seat
     to: Seat
     card: str | None = None
+    secret: bool = False
 
 
 class Penalised(Part, frozen=True, kw_only=True):

@@ -151,7 +151,7 @@ class _Page:
     def _passed(self, cards: Sequence[Passed]) -> str:
         return self._("list").join(
             f"{self._seat(one.giver)}→{self._seat(one.to)}"
-            f"{self._('before_card')}{one.card or self._('hidden')}"
+            f"{self._('before_card')}{one.card or self._('hidden' if one.secret else 'untold')}"
             for one in cards
         )
 

@@ -56,6 +56,7 @@ LABELS: dict[str, Words] = {
     "points": Words("Points", "得分"),
     "anti": Words("anti", "抗贡"),
     "hidden": Words("hidden", "暗"),
+    "untold": Words("not noted", "未记"),
     "leader": Words("leads:", "领出"),
     "turned_up": Words("turned up", "翻牌"),
     "cut": Words("cut:", "切牌"),

@@ -143,6 +143,11 @@ def test_secret_returns_stay_secret() -> None:
     assert cells(sheet_csv(a_sheet(table), "zh"), 2)["还牌"] == "北→东 暗"
 
 
+def test_a_return_that_nobody_noted_is_not_called_hidden() -> None:
+    table = Table().started().played("NWS").valued(16).returned(None).played("NS")
+    assert cells(sheet_csv(a_sheet(table), "zh"), 2)["还牌"] == "北→东 未记"
+
+
 def test_big_two_has_a_row_a_deal_with_scores_of_four() -> None:
     table = Table(BIG_TWO).started()
     sheet = a_sheet(table)

@@ -140,6 +140,11 @@ def test_secret_returns_are_secret_on_the_sheet() -> None:
     assert "北→东暗" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
 
 
+def test_a_return_that_nobody_noted_is_not_called_hidden() -> None:
+    table = Table().started().played("NWS").valued(16).returned(None).played("NS")
+    assert "北→东未记" in sheet_text(sheet(table.state, table="t7", head=HEAD), "zh")
+
+
 def test_who_has_signed_and_who_is_missing() -> None:
     table = Table(from_level("A")).started().played("NS", "NS")
     table.does(events.Signed, signer="NS", person="Nan")

@@ -244,7 +244,8 @@ class _Table:
 
     def _passed(self, cards: Sequence[Passed]) -> str:
         return self._joined(
-            f"{self._seat(one.giver)}→{self._seat(one.to)} {one.card or self._('hidden')}"
+            f"{self._seat(one.giver)}→{self._seat(one.to)} "
+            f"{one.card or self._('hidden' if one.secret else 'untold')}"
             for one in cards
         )
 

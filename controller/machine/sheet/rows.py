@@ -81,7 +81,7 @@ def _deal(
         turned_up=row.turned_up,
         anti=row.anti,
         tribute=[_passed(one) for one in row.tribute],
-        returns=[_passed(one) for one in row.returns],
+        returns=[_passed(one, secret=_secret(match, row)) for one in row.returns],
         dead=list(row.dead),
         misdeals=row.misdeals,
         penalties=_penalties(match.sheet, row.deal),
@@ -114,8 +114,15 @@ def outcome(result: Result) -> Outcome:
     return Outcome(forfeited_by=result.loser)
 
 
-def _passed(one: Payment) -> Passed:
-    return Passed(giver=one.giver, to=one.to, card=one.card)
+def _passed(one: Payment, *, secret: bool = False) -> Passed:
+    return Passed(giver=one.giver, to=one.to, card=one.card, secret=secret)
+
+
+def _secret(match: GuandanMatch, row: DealRow) -> bool:
+    """Tell whether the returns of a deal are never shown (暗还)."""
+    rules = match.profile.tribute
+    shown = rules.returns_double if len(row.tribute) > 1 else rules.returns_single
+    return shown == "secret"
 
 
 def _penalties(sheet: Sheet, deal: int) -> list[Penalised]:

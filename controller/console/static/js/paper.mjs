@@ -111,13 +111,14 @@ function deal(line, points) {
 function passed(cards) {
   if (!cards.length) return null;
   return cards.map((one) => h("span", { class: "passed" }, say("sheet.passed", {
-    giver: say(`sheet.seat.${one.giver}`), to: say(`sheet.seat.${one.to}`), card: laidCard(one.card),
+    giver: say(`sheet.seat.${one.giver}`), to: say(`sheet.seat.${one.to}`), card: givenCard(one),
   })));
 }
 
-/** A card of the tribute; one that nobody was shown is told so. */
-function laidCard(card) {
-  return card === null ? say("sheet.hidden") : cardWords(card);
+/** A card of tribute or return, or why it is not told. */
+function givenCard(one) {
+  if (one.card !== null) return cardWords(one.card);
+  return say(one.secret ? "sheet.hidden" : "sheet.untold");
 }
 
 function penalties(line) {
@@ -133,7 +134,7 @@ function remarks(line) {
     line.counts ? null : say("sheet.void"),
     lost ? say("sheet.forfeits", { side: say(`side.${lost}`) }) : null,
     line.written ? say("sheet.written", { ns: line.written.NS, ew: line.written.EW }) : null,
-    line.turned_up ? say("sheet.turned-up", { card: laidCard(line.turned_up) }) : null,
+    line.turned_up ? say("sheet.turned-up", { card: cardWords(line.turned_up) }) : null,
     line.leader ? say("sheet.leads", { seat: seat(line.leader) }) : null,
     line.cut !== null && line.cutter ? say("sheet.cut", { seat: seat(line.cutter), n: line.cut }) : null,
     line.uncut ? say("sheet.uncut") : null,

@@ -63,6 +63,7 @@ export default {
   "sheet.between-seats": ["、", ", "],
   "sheet.anti": ["抗贡", "anti-tribute"],
   "sheet.hidden": ["暗", "hidden"],
+  "sheet.untold": ["未记", "not noted"],
   "sheet.passed": ["{giver}→{to} {card}", "{giver}→{to} {card}"],
   "sheet.leads": ["{seat}领出", "{seat} leads"],
   "sheet.turned-up": ["翻牌{card}", "turned up {card}"],
