@@ -44,7 +44,7 @@ Examples:
     "declared",
     multiple=True,
     metavar="KIND|RANKS",
-    help="What the last PLAY was declared to be: plate, 34567. Given twice: what each was; "
+    help="What the last PLAY was declared to be: plate, 34567, 3-7. Given twice: what each was; "
     f'"{_UNDECLARED}" for nothing.',
 )
 @click.option("--contained", is_flag=True, help="List the kinds that one exposed PLAY contains.")

@@ -8,6 +8,7 @@ from controller.rules.combos.combo import KINDS, Combo, Kind
 from controller.rules.combos.nonsense import Nonsense, NotationError, shown
 from controller.rules.combos.notation import parse_ranks
 from controller.rules.combos.tokens import plain
+from controller.rules.levels import ACE
 from controller.rules.order import natural
 
 _GAP = r"[\s_-]*"
@@ -24,6 +25,11 @@ _NAMES = "|".join(
         reverse=True,
     )
 )
+_END = "10|[2-9TJQKA]"
+_ENDS = re.compile(rf"\s*(?P<low>{_END})\s*(?:[-–—~至到]|TO)\s*(?P<high>{_END})\s*")
+_EACH: dict[Kind, int] = {"tube": 2, "plate": 3}
+"""How many cards of each rank a kind of sequence has, where it is not one."""
+LOW_ACE = 1
 _FIRST = re.compile(rf"\s*(?P<kind>{_NAMES})(?P<ranks>.*)", re.DOTALL)
 _LAST = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAMES})\s*", re.DOTALL)
 
@@ -41,19 +47,38 @@ class Declaration(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-def parse_declaration(text: str) -> Declaration:
-    """Return what was declared: "plate", "钢板", "34567", "straight 34567" or "顺子34567".
+def parse_declaration(text: str, cards: int) -> Declaration:
+    """Return what a play of so many cards was declared to be.
 
-    Suits in it count for nothing. Raises Nonsense, one line.
+    "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子3到7". Suits in it count for nothing.
+    Raises Nonsense, one line; also where it names another number of ranks than there are cards.
     """
     said = plain(text)
     found = _FIRST.fullmatch(said) or _LAST.fullmatch(said)
-    ranks = _ranks(text, found["ranks"] if found else said)
-    if found:
-        return Declaration(_KINDS[re.sub(_GAP, "", found["kind"])], ranks)
-    if ranks is None:
+    kind = _KINDS[re.sub(_GAP, "", found["kind"])] if found else None
+    part = found["ranks"] if found else said
+    ranks = _from_to(part, kind, cards) or _ranks(text, part)
+    if kind is None and ranks is None:
         raise Nonsense("the declaration is empty: name a kind or ranks, such as plate or 34567")
-    return Declaration(None, ranks)
+    if ranks is not None and len(ranks) != cards:
+        raise Nonsense(
+            f'"{shown(text)}" names {len(ranks)} of {cards} cards: write the rank of each, such as '
+            "34567, or from which to which, such as 3-7"
+        )
+    return Declaration(kind, ranks)
+
+
+def _from_to(part: str, kind: Kind | None, cards: int) -> tuple[int, ...] | None:
+    """Return the ranks of a sequence that is named by its two ends; None: it is not."""
+    ends = _ENDS.fullmatch(part)
+    if ends is None or ends["low"] == ends["high"]:
+        return None
+    (low,), (high,) = parse_ranks(ends["low"]), parse_ranks(ends["high"])
+    if low == ACE and high < ACE:
+        low = LOW_ACE
+    row = range(min(low, high), max(low, high) + 1)
+    each = _EACH.get(kind, 1) if kind else cards // len(row) or 1
+    return tuple(ACE if rank == LOW_ACE else rank for rank in row for _ in range(each))
 
 
 def _ranks(text: str, part: str) -> tuple[int, ...] | None:

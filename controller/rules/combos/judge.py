@@ -131,7 +131,7 @@ def _judged(
     table: Combo | None = None,
 ) -> tuple[Judged, Combo | None]:
     found = readings(play.faces, level)
-    declaration = None if declare is None else parse_declaration(declare)
+    declaration = None if declare is None else parse_declaration(declare, len(play.faces))
     if declaration is None:
         left = following(found, table)
     else:
