@@ -12,7 +12,7 @@ from controller.rules.combos.nonsense import Nonsense
 from controller.rules.combos.notation import parse_level
 from controller.rules.combos.ruling import Containing, Ruling
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import load_profile
+from controller.rules.rulebooks import called
 
 _UNDECLARED = "-"
 
@@ -35,7 +35,7 @@ Examples:
     default="international-000",
     show_default=True,
     metavar="NAME",
-    help="The rulebook to go by.",
+    help="The rulebook to go by; the beginning of its name is enough.",
 )
 @click.option("--event", type=click.Path(path_type=Path), help="An event's regulations over it.")
 @click.option("--level", metavar="L", help="The level played: 2…10, J, Q, K, A. Not in Big Two.")
@@ -70,7 +70,7 @@ def command(
     try:
         _refuse_too_many(plays, declared, contained)
         played = None if level is None else parse_level(level)
-        rules = load_profile(profile, event)
+        rules = called(profile, event)
         answer: Containing | Ruling
         if contained:
             answer = judge_contained(rules, played, plays[0])

@@ -17,7 +17,7 @@ from controller.rules.keys import all_keys, idle, title, unset, value_words
 from controller.rules.profile import Profile, rules_of
 from controller.rules.regulations import regulations as to_settle
 from controller.rules.regulations_page import page, page_hash, profile_hash
-from controller.rules.rulebooks import load_profile, profile_names
+from controller.rules.rulebooks import called, load_profile, profile_names
 from controller.rules.words import Words
 
 _PROVISIONAL = "暂定 provisional"
@@ -57,13 +57,13 @@ def command(
     """List the rulebooks, or show PROFILE: every rule, where it is from, what is provisional."""
     _refuse_mixed(profile, event, regulations, diff)
     if diff:
-        _differences(*(load_profile(name) for name in diff), as_json=as_json)
+        _differences(*(called(name) for name in diff), as_json=as_json)
     elif profile is None:
         _list(as_json)
     elif regulations:
-        _regulations(load_profile(profile, event), as_json)
+        _regulations(called(profile, event), as_json)
     else:
-        _show(load_profile(profile, event), as_json)
+        _show(called(profile, event), as_json)
 
 
 def _refuse_mixed(

@@ -39,6 +39,11 @@ def is_wild(face: Face, level: int) -> bool:
     return not is_joker(face) and face // len(RANKS) == HEARTS and natural(face) == level
 
 
+def wild_card(level: int) -> Face:
+    """Return the face that is wild at a level."""
+    return HEARTS * len(RANKS) + level - 2
+
+
 def rank_text(rank: int) -> str:
     """Return a natural rank as people write it: "2"…"10", "J", "Q", "K", "A"."""
     return RANKS[rank - 2]

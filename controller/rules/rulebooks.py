@@ -57,6 +57,18 @@ def profile_names() -> list[str]:
     )
 
 
+def called(text: str, event: Path | None = None) -> Profile:
+    """Return the profile whose name begins with `text`, as people shorten it: "inter", "bcta".
+
+    With the rules that the event's file settles. Raises ProfileError, one line.
+    """
+    begun = [name for name in profile_names() if name.startswith(text)] if text else []
+    exact = text in begun
+    if len(begun) > 1 and not exact:
+        raise ProfileError(f"profile {shown(text)}: {' or '.join(begun)}?")
+    return load_profile(text if exact or not begun else begun[0], event)
+
+
 def load_profile(name: str, event: Path | None = None) -> Profile:
     """Return the profile of that name, with the rules that the event's file settles.
 

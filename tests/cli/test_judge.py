@@ -34,6 +34,14 @@ def test_readings_are_listed_and_the_one_that_counts_is_marked() -> None:
     assert "  * full house 6 6 6(♥2) K K  三带对\n" in told.stdout
 
 
+def test_the_beginning_of_a_rulebooks_name_is_enough() -> None:
+    whole = run("--level", "2", "--profile", "bcta-004", "3333333 H2H2")
+    assert run("--level", "2", "--profile", "bcta", "3333333 H2H2").stdout == whole.stdout
+    told = run("--level", "2", "--profile", "hua", "33")
+    assert told.exit_code == 2
+    assert told.stderr == 'Error: profile "hua": huaian-2017-001 or huainan-2013-003?\n'
+
+
 def test_what_is_provisional_is_marked() -> None:
     told = run("--level", "2", "--profile", "bcta-004", "3333333 H2H2")
     assert "  000 A4.8 (provisional) 暂定: a bomb may have nine or ten" in told.stdout

@@ -35,7 +35,7 @@ KINDS: dict[Kind, KindName] = {
     "full_house": KindName("full house", "三带对", ("三带二", "三带两", "夯", "葫芦")),
     "straight": KindName("straight", "顺子", ("杂花顺",)),
     "tube": KindName("tube", "三连对", ("木板", "连对")),
-    "plate": KindName("plate", "三同连张", ("钢板", "三连张", "三顺", "双飞")),
+    "plate": KindName("plate", "三同连张", ("钢板", "三连张", "三顺", "双飞", "飞机")),
     "bomb": KindName("bomb", "炸弹"),
     "straight_flush": KindName("straight flush", "同花顺", ("火箭",)),
     "joker_bomb": KindName("joker bomb", "四大天王", ("天王炸", "王炸", "四王")),

@@ -1,8 +1,9 @@
 """Plays as people type them, and back.
 
 Ranks are 2…10 (or T, 十), J, Q, K, A; suits S H C D, ♠♥♣♦ or 黑桃 红桃 梅花 方块, also by
-their first sign (红2); jokers SJ and BJ, or 小王 and 大王, 小鬼 and 大鬼. Blanks, commas and
-the like (tokens.py) part words, and count for nothing else.
+their first sign (红2); jokers SJ and BJ, 小王 and 大王 (王, 鬼 or 点), small joker and big
+joker; 王炸 or 四大天王 for all four; 逢人配, 参谋, 百搭 or 配 for a heart of the level. Blanks,
+commas and the like (tokens.py) part words, and count for nothing else.
 
 - A suit is optional. It stands before or after its card, within the word: ♠K, SK, KS, K♠.
 - It covers the whole run of ranks that it touches: ♦789J and 789J♦ are four diamonds. A
@@ -10,7 +11,8 @@ the like (tokens.py) part words, and count for nothing else.
   and ♠KKK are refused. Where suits decide, a suit covers whatever it touches.
 - A word that begins with a suit has all its suits before their cards (♦789J♥2), one that
   ends with a suit has them all behind. A word with suits that does neither could be read
-  both ways: it is refused, and a blank settles it (KK66 ♥2).
+  both ways: it is refused, and a blank settles it (KK66 ♥2). In Chinese a suit stands before
+  its card: 4567红2.
 - SJ is the small joker and stands in a word with jokers alone; ♠J and JS are the jack. It is
   refused where another word has a suit as a letter, since there it may be meant as the jack,
   unless its own word has a big joker; in a deck without jokers it is the jack.
@@ -25,9 +27,8 @@ import msgspec
 from controller.cards import RANKS, SMALL_JOKER, Face, face_text
 from controller.rules.combos.nonsense import Nonsense, NotationError, shown
 from controller.rules.combos.suiting import faces_of, suited
-from controller.rules.combos.tokens import Token, is_small_or_jack, plain, words
-from controller.rules.levels import PAST_A, parse_grade
-from controller.rules.order import natural, rank_text
+from controller.rules.combos.tokens import Token, is_small_or_jack, plain, rank_of, words
+from controller.rules.order import natural, rank_text, wild_card
 
 
 class Play(msgspec.Struct, frozen=True, gc=False):
@@ -71,7 +72,8 @@ def parse_play(
     without a suit is refused. `beside` is another play of the same deal: both together
     are no more than the deck has. Raises NotationError, one line.
     """
-    cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide)
+    wild = None if level is None else wild_card(level)
+    cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, wild=wild)
     if not cards:
         raise NotationError(text, 0, 0, "the play is empty: write cards, such as KK66 H2")
     if suits_decide:
@@ -85,16 +87,13 @@ def parse_play(
 
 def parse_ranks(text: str) -> tuple[int, ...]:
     """Return the natural ranks written as `text`, suits left out. Raises NotationError."""
-    return tuple(card.rank for card in _cards(text, jokers=True, suits_decide=True))
+    return tuple(card.rank for card in _cards(text, jokers=True, suits_decide=True, wild=None))
 
 
 def parse_level(text: str) -> int:
-    """Return the level written as `text`, a natural rank. Raises Nonsense, one line."""
-    try:
-        level = parse_grade(plain(text))
-    except ValueError:
-        level = PAST_A
-    if level == PAST_A:
+    """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises Nonsense."""
+    level = rank_of(plain(text).strip().removeprefix("打").strip())
+    if level is None:
         raise Nonsense(f'no level is called "{shown(text)}": write 2…10, J, Q, K or A')
     return level
 
@@ -111,8 +110,8 @@ def _wrong(text: str, part: Token | _Card, says: str) -> NotationError:
     return NotationError(text, part.begin, part.end, says)
 
 
-def _cards(text: str, *, jokers: bool, suits_decide: bool) -> list[_Card]:
-    written = words(text, jokers=jokers)
+def _cards(text: str, *, jokers: bool, suits_decide: bool, wild: Face | None) -> list[_Card]:
+    written = words(text, jokers=jokers, wild=wild)
     if jokers:
         _refuse_jacks(text, written)
     return [card for word in written for card in _of_word(text, word, suits_decide=suits_decide)]
@@ -133,8 +132,10 @@ def _refuse_jacks(text: str, written: Sequence[list[Token]]) -> None:
 def _of_word(text: str, tokens: list[Token], *, suits_decide: bool) -> Iterator[_Card]:
     """Yield the cards of a word; each rank has the suit before it, or the one behind it."""
     suits = [token for token in tokens if token.suit is not None]
-    forward = not suits or tokens[0].suit is not None
-    if not forward and tokens[-1].suit is None:
+    ends_open = tokens[-1].suit is None
+    in_chinese = ends_open and all(token.word for token in suits)
+    forward = not suits or tokens[0].suit is not None or in_chinese
+    if not forward and ends_open:
         raise _wrong(text, suits[0], _TWO_WAYS)
     cards: list[_Card] = []
     for group in _groups(tokens if forward else tokens[::-1]):
@@ -161,8 +162,8 @@ def _groups(tokens: Sequence[Token]) -> Iterator[list[Token]]:
 def _of_group(group: Sequence[Token]) -> Iterator[_Card]:
     head = group[0]
     for n, token in enumerate(group):
-        if token.joker is not None:
-            yield _Card(token.begin, token.end, natural(token.joker), token.joker)
+        if token.face is not None:
+            yield _Card(token.begin, token.end, natural(token.face), token.face)
         elif token.rank is not None:
             face = None if head.suit is None else head.suit * len(RANKS) + token.rank - 2
             begin, end = _span(group[:2] if n == 1 and head.suit is not None else (token,))

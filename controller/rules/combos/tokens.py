@@ -14,9 +14,10 @@ from controller.rules.combos.nonsense import NotationError
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):
-    """A suit, a rank or a joker, written as `text[begin:end]`.
+    """A suit, a rank, or a card named as a whole, written as `text[begin:end]`.
 
-    `sign`: its letters, large; a suit that is one of S, H, C, D is a `letter`.
+    `sign`: its letters, large; a suit that is one of S, H, C, D is a `letter`, one in Chinese a
+    `word`. `face`: a joker, or the wild card.
     """
 
     sign: str
@@ -24,15 +25,21 @@ class Token(msgspec.Struct, frozen=True, gc=False):
     end: int
     suit: int | None = None
     rank: int | None = None
-    joker: Face | None = None
+    face: Face | None = None
 
     @property
     def letter(self) -> bool:
         """Tell whether it is a suit written as a letter."""
         return self.sign in _LETTERS
 
+    @property
+    def word(self) -> bool:
+        """Tell whether it is a suit written in Chinese: it stands before its card."""
+        return self.suit is not None and self.sign not in _EITHER_SIDE
+
 
 _LETTERS = tuple("SHCD")
+_EITHER_SIDE = frozenset({*_LETTERS, *SUITS, *"♤♡♧♢"})
 _SUITS = {
     sign: suit
     for suit, signs in enumerate(
@@ -52,29 +59,35 @@ _RANKS = {
 }
 _SJ = "SJ"
 _JOKERS = {
-    **dict.fromkeys(("BJ", "大王", "大鬼"), BIG_JOKER),
-    **dict.fromkeys((_SJ, "小王", "小鬼"), SMALL_JOKER),
+    **dict.fromkeys(("BJ", "大王", "大鬼", "大点", "BIGJOKER"), BIG_JOKER),
+    **dict.fromkeys((_SJ, "小王", "小鬼", "小点", "SMALLJOKER"), SMALL_JOKER),
 }
+_FOUR_JOKERS = frozenset({"四大天王", "天王炸", "王炸"})
+_WILD = ("逢人配", "参谋", "參謀", "百搭", "配")
+"""What players call a heart of the level."""
 
 
 def _either(signs: Iterator[str]) -> str:
     return "|".join(sorted(signs, key=len, reverse=True))
 
 
-_WORD = re.compile(r"[^\s,、;:+–/.。·•・()\[\]【】-]+")
+_GAP = r"[\s_-]*"
+_WORD = re.compile(rf"(?:BIG|SMALL){_GAP}JOKER|[^\s,、;:+–/.。·•・()\[\]【】-]+")
 _JOKERS_ALONE = re.compile(f"(?:{_either(iter(_JOKERS))})+")
 _JOKER = re.compile(_either(iter(_JOKERS)))
 _EMOJI = "\ufe0f?"
 """A sign from a telephone's keyboard is followed by this."""
 _ANY = re.compile(
     f"(?P<joker>{_either(sign for sign in _JOKERS if sign != _SJ)})"
+    f"|(?P<wild>{_either(iter(_WILD))})"
     f"|(?P<rank>{_either(iter(_RANKS))})"
     f"|(?P<suit>{_either(iter(_SUITS))}){_EMOJI}"
 )
-_WHICH_JOKER = re.compile(r"JOKER|大小[王鬼]|双[王鬼]|[RL]J|🃏|(?<![大小])[王鬼]")
+_WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
 """Where BJ were the black joker, RJ would be the big one: it is better asked than taken."""
 
 _EXPECTED = "ranks are 2…10 or T, J, Q, K, A; suits S H C D or ♠♥♣♦; jokers SJ, BJ"
+_NO_WILD = "nothing is wild here: write the card itself"
 _WHICH = "which joker? the big one is BJ or 大王, the small one SJ or 小王"
 
 
@@ -84,13 +97,19 @@ def plain(text: str) -> str:
     return "".join(new if len(new) == 1 else old for old, new in zip(text, narrow, strict=True))
 
 
-def words(text: str, *, jokers: bool) -> list[list[Token]]:
+def rank_of(sign: str) -> int | None:
+    """Return the natural rank of one sign: "5", "10", "T", "五"; None: it is none."""
+    return _RANKS.get(sign)
+
+
+def words(text: str, *, jokers: bool, wild: Face | None) -> list[list[Token]]:
     """Return the words of a play, each as its tokens; none is empty.
 
-    `jokers`: the cards have some; else SJ is the jack of spades. Raises NotationError.
+    `jokers`: the cards have some; else SJ is the jack of spades. `wild`: what 逢人配 and its like
+    stand for, None: for nothing. Raises NotationError.
     """
     return [
-        list(_tokens(text, word.group(), word.start(), jokers=jokers))
+        list(_tokens(text, word.group(), word.start(), jokers=jokers, wild=wild))
         for word in _WORD.finditer(plain(text))
     ]
 
@@ -100,11 +119,21 @@ def is_small_or_jack(word: list[Token]) -> bool:
     return all(token.sign == _SJ for token in word)
 
 
-def _tokens(text: str, word: str, begin: int, *, jokers: bool) -> Iterator[Token]:
+def _tokens(
+    text: str, word: str, begin: int, *, jokers: bool, wild: Face | None
+) -> Iterator[Token]:
+    if word in _FOUR_JOKERS:
+        for joker in (SMALL_JOKER, SMALL_JOKER, BIG_JOKER, BIG_JOKER):
+            yield Token(word, begin, begin + len(word), face=joker)
+        return
+    if re.fullmatch(rf"(?:BIG|SMALL){_GAP}JOKER", word):
+        sign = re.sub(_GAP, "", word)
+        yield Token(sign, begin, begin + len(word), face=_JOKERS[sign])
+        return
     if _JOKERS_ALONE.fullmatch(word) and (jokers or _SJ not in word):
         for found in _JOKER.finditer(word):
             sign = found.group()
-            yield Token(sign, begin + found.start(), begin + found.end(), joker=_JOKERS[sign])
+            yield Token(sign, begin + found.start(), begin + found.end(), face=_JOKERS[sign])
         return
     if which := _WHICH_JOKER.search(word):
         raise NotationError(text, begin + which.start(), begin + which.end(), _WHICH)
@@ -113,13 +142,15 @@ def _tokens(text: str, word: str, begin: int, *, jokers: bool) -> Iterator[Token
         match = _ANY.match(word, at)
         if match is None:
             raise NotationError(text, begin + at, begin + at + 1, f"no such card: {_EXPECTED}")
-        suit, rank, joker = match["suit"], match["rank"], match["joker"]
+        suit, rank = match["suit"], match["rank"]
         at = match.end()
+        if match["wild"] and wild is None:
+            raise NotationError(text, begin + match.start(), begin + at, _NO_WILD)
         yield Token(
-            suit or rank or joker,
+            match.group(),
             begin + match.start(),
             begin + at,
             _SUITS.get(suit),
             _RANKS.get(rank),
-            _JOKERS.get(joker),
+            wild if match["wild"] else _JOKERS.get(match["joker"]),
         )

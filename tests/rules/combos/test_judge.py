@@ -36,6 +36,7 @@ RULINGS: list[tuple[int, str, str | None, str | None, bool, str]] = [
     (2, "4567 ♥2", None, "34567", True, "declared"),
     (2, "♦789J ♥2", None, "straight", True, "declared_lower"),
     (2, "4567 ♥2", None, "3-7", True, "declared"),
+    (2, "444555", None, "飞机", True, "lead"),
     (2, "4567 ♥2", None, "3 - 7", True, "declared"),
     (2, "4567 ♥2", None, "7–3", True, "declared"),
     (2, "4567 ♥2", None, "顺子3到7", True, "declared"),

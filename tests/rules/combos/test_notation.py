@@ -55,6 +55,13 @@ def faces_of(text: str, level: int = 2) -> str:
         ("10♠ SJ", "♠10 SJ"),
         ("S10 小王", "♠10 SJ"),
         ("SK SJBJ", "♠K SJ BJ"),
+        ("大点 小点 大点小点", "BJ SJ BJ SJ"),
+        ("Big Joker, small joker big-joker", "BJ SJ BJ"),
+        ("王炸", "SJ SJ BJ BJ"),
+        ("四大天王 天王炸", "SJ SJ BJ BJ SJ SJ BJ BJ"),
+        ("红2红3 逢人配 参谋", "♥2 ♥3 ♥2 ♥2"),
+        ("♦4567配", "♦4 ♦5 ♦6 ♦7 ♥2"),
+        ("2红 3黑桃", "♥2 ♠3"),
     ],
 )
 def test_cards_are_written_as_people_type_them(text: str, faces: str) -> None:
@@ -67,6 +74,34 @@ def test_a_card_without_a_suit_is_known_as_such(text: str) -> None:
     play = parse(text)
     assert play.bare == (True, True, True, True, False)
     assert [natural(face) for face in play.faces] == [13, 13, 6, 6, 2]
+
+
+def test_in_chinese_a_suit_stands_before_its_card_wherever_it_is_in_a_word() -> None:
+    play = parse("4567红2")
+    assert play.bare == (True, True, True, True, False)
+    assert face_text(play.faces[-1]) == "♥2"
+
+
+@each_row(
+    ("text", "level"),
+    [
+        ("5", 5),
+        ("打5", 5),
+        ("打五", 5),
+        ("五", 5),
+        ("打 10", 10),
+        ("打十", 10),
+        ("打A", 14),
+        ("t", 10),
+    ],
+)
+def test_a_level_is_written_as_people_say_it(text: str, level: int) -> None:
+    assert parse_level(text) == level
+
+
+def test_where_nothing_is_wild_nobody_has_the_wild_card() -> None:
+    with pytest.raises(NotationError, match="nothing is wild here"):
+        parse_play("♠3 逢人配", None, PACK)
 
 
 @each_row(
