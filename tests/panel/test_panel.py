@@ -188,6 +188,23 @@ async def test_a_release_that_waits_in_the_loops_queue_counts_before_a_hold_that
     assert rig.acts == [Act.DOWN, Act.SHORT]
 
 
+async def test_a_second_press_that_waits_in_the_loops_queue_is_not_the_first_one_held(
+    rig: Rig,
+) -> None:
+    due_s = HOLD_S + SETTLE_S
+
+    def tap_again() -> None:
+        rig.move(GREEN_N, down=False, late_s=due_s - 0.15)
+        rig.move(GREEN_N, down=True, late_s=due_s - 0.30)
+
+    asyncio.get_running_loop().call_later(due_s, tap_again)
+    rig.pin(GREEN_N).drive_low()
+    await asyncio.sleep(due_s + 0.1)
+    assert rig.acts == [Act.DOWN, Act.SHORT, Act.DOWN]
+    await asyncio.sleep(0.3)
+    assert rig.acts == [Act.DOWN, Act.SHORT, Act.DOWN, Act.HELD]
+
+
 async def test_a_contact_that_opens_for_a_moment_as_a_hold_is_due_is_held_all_the_same(
     rig: Rig,
 ) -> None:
@@ -197,6 +214,20 @@ async def test_a_contact_that_opens_for_a_moment_as_a_hold_is_due_is_held_all_th
     await asyncio.sleep(0.015)
     rig.pin(GREEN_N).drive_low()
     await asyncio.sleep(0.1)
+    assert rig.acts == [Act.DOWN, Act.HELD]
+
+
+async def test_a_hold_waits_for_a_contact_whose_last_edge_the_pin_library_drops(
+    rig: Rig, mocker: MockerFixture
+) -> None:
+    pin = rig.pin(GREEN_N)
+    pin.drive_low()
+    await asyncio.sleep(HOLD_S - 0.001)
+    pin.drive_high()
+    dropped = mocker.patch.object(pin, "_call_when_changed")
+    pin.drive_low()
+    mocker.stop(dropped)
+    await asyncio.sleep(0.2)
     assert rig.acts == [Act.DOWN, Act.HELD]
 
 
@@ -281,6 +312,21 @@ async def test_a_closed_panel_hears_nothing_and_leaves_no_timer(rig: Rig) -> Non
     assert rig.presses == []
 
 
+async def test_a_panel_that_a_press_closes_takes_no_further_edge(rig: Rig) -> None:
+    pressed: list[Press] = []
+
+    def close(press: Press) -> None:
+        pressed.append(press)
+        rig.panel.close()
+
+    rig.panel.close()
+    rig.panel = Panel(PINS, rig.factory, close)
+    rig.move(GREEN_N, down=True, late_s=0.3)
+    rig.move(GREEN_N, down=False, late_s=0.1)
+    await asyncio.sleep(3)
+    assert pressed == [Press(Key.GREEN, "N", Act.DOWN)]
+
+
 async def test_two_panels_live_beside_each_other_on_factories_of_their_own(rig: Rig) -> None:
     other = Rig()
     await other.press(GREEN_N)
@@ -294,10 +340,26 @@ async def test_a_pin_that_cannot_be_had_is_a_lost_panel(rig: Rig) -> None:
         Panel(PINS, rig.factory, rig.presses.append)
 
 
+async def test_a_pin_that_tells_no_edges_is_given_back(rig: Rig, mocker: MockerFixture) -> None:
+    rig.panel.close()
+    silent = mocker.patch.object(
+        type(rig.pin(START)), "_set_edges", side_effect=OSError("no interrupt")
+    )
+    with pytest.raises(PanelLost, match="no interrupt"):
+        Panel(PINS, rig.factory, rig.presses.append)
+    mocker.stop(silent)
+    rig.panel = Panel(PINS, rig.factory, rig.presses.append)
+    await rig.press(START)
+    assert rig.acts == [Act.DOWN, Act.SHORT]
+
+
 async def test_a_lamp_that_fails_is_a_lost_panel(rig: Rig, mocker: MockerFixture) -> None:
     mocker.patch.object(rig.pin(PINS.lamp_red), "_set_state", side_effect=OSError("no device"))
     with pytest.raises(PanelLost, match="no device"):
         rig.panel.show(Lamps(red=Light.ON))
+    rig.pin(PINS.lid).drive_low()
+    await rig.press(GREEN_N)
+    assert (rig.presses, rig.switches) == ([], [])
 
 
 async def test_a_lamp_that_fails_while_it_blinks_is_told_once(
