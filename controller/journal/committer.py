@@ -142,4 +142,6 @@ def _write(store: Store, groups: Sequence[Group]) -> Committed | StorageFailed:
         store.write([row for group in groups for row in group.rows], durable=durable)
     except StorageFailed as failure:
         return failure
+    except Exception as error:  # a writer that ended without a word would hold up every sync
+        return StorageFailed(f"the journal cannot be written: {error!r}")
     return Committed(groups[-1].last, durable)

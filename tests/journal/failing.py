@@ -11,6 +11,7 @@ class Disk:
 
     def __init__(self) -> None:
         self.full = False
+        self.surprise: Exception | None = None
         self.levels: list[tuple[int, int]] = []
         self.connection: sqlite3.Connection | None = None
         self._rows = 0
@@ -36,6 +37,8 @@ class Disk:
         self._open.wait()
         if self.full:
             raise sqlite3.OperationalError("disk I/O error")
+        if self.surprise is not None:
+            raise self.surprise
         self.levels.append((level, self._rows))
         self._rows = 0
 

@@ -230,6 +230,23 @@ async def test_a_disk_that_refuses_is_told_once_and_every_sync_raises(
     await again.close()
 
 
+@pytest.mark.parametrize("kind", COMMITTERS)
+@pytest.mark.parametrize("surprise", [MemoryError(), OverflowError("too large"), KeyError("n")])
+async def test_a_write_that_fails_for_whatever_reason_ends_every_sync(
+    state_dir: Path, kind: type[Any], surprise: Exception
+) -> None:
+    disk = Disk()
+    journal = open_journal(state_dir, kind, disk)
+    heard = Heard(journal)
+    disk.surprise = surprise
+    journal.append("opened", {}, public=True)
+    with pytest.raises(StorageFailed, match=type(surprise).__name__):
+        await journal.sync()
+    with pytest.raises(StorageFailed):
+        await journal.close()
+    assert (len(heard.failures), heard.committed) == (1, [])
+
+
 async def test_a_really_full_disk_is_a_storage_failure(state_dir: Path) -> None:
     disk = Disk()
     journal = open_journal(state_dir, ThreadCommitter, disk)
