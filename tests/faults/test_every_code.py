@@ -65,6 +65,7 @@ TOLD = {
         "release/test_installed.py"
         "::test_a_release_older_than_one_that_ran_here_is_refused_in_the_catalogues_words"
     ),
+    "NOT_CARRIED_OUT": "machine/test_orders_over.py::test_an_act_that_fails_is_answered_and_over",
     "STALE": "machine/test_orders.py::test_an_order_about_another_attempt_is_stale",
     "WRONG_ROLE": "machine/test_orders.py::test_a_deal_is_started_by_a_referee_alone",
     "BAD_SIGNATURE": (

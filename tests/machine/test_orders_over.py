@@ -1,7 +1,7 @@
 """An order acts at most once, ever: whoever kept its bytes, in this run and in every other."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.heads import verify_key
+from controller.journal.errors import StorageFailed
 from controller.journal.store import Store
 from controller.journal.verify import verify
 from controller.machine import state as table_state
@@ -228,22 +229,44 @@ async def test_what_was_refused_for_its_key_does_not_act_once_that_key_may(
 
 
 @virtual
-@pytest.mark.parametrize("end", [RuntimeError, asyncio.CancelledError])
-async def test_an_act_that_broke_off_is_over_all_the_same(
-    table: Tables, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+async def test_an_act_that_was_broken_off_is_over_all_the_same(
+    table: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(order: Order) -> None:
-        raise end
-
     async with table() as at:
         await at.phase(Phase.EMPTY)
         hold = at.command(CHIEF, "hold", **TEA)
         with monkeypatch.context() as patched:
-            patched.setattr(at.machine.desk.acts, "act", lambda cmd: broken)
-            with pytest.raises(end):
+            patched.setattr(at.machine.desk.acts, "act", lambda cmd: ending(asyncio.CancelledError))
+            with pytest.raises(asyncio.CancelledError):
                 await at.lasting.order(hold)
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}
+
+
+@virtual
+@pytest.mark.parametrize(
+    ("end", "code"), [(RuntimeError, "NOT_CARRIED_OUT"), (StorageFailed, "STORAGE_FAILED")]
+)
+async def test_an_act_that_fails_is_answered_and_over(
+    table: Tables, monkeypatch: pytest.MonkeyPatch, end: type[Exception], code: str
+) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        hold = at.command(CHIEF, "hold", **TEA)
+        with monkeypatch.context() as patched:
+            patched.setattr(at.machine.desk.acts, "act", lambda cmd: ending(end))
+            assert said(await at.lasting.order(hold)) == code
+        assert await replayed(at, hold) == ["ORDER_OVER"]
+        assert pauses(at) == {}
+
+
+def ending(end: type[BaseException]) -> Callable[[Order], Awaitable[None]]:
+    """Return an act that ends so."""
+
+    async def act(order: Order) -> None:
+        raise end("the lid fell off")
+
+    return act
 
 
 # -- who gave it ---------------------------------------------------------------------------

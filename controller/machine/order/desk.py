@@ -17,6 +17,7 @@ import msgspec
 from controller.commands import COMMANDS, PANEL, SHOWN, BadArgs, parse_args, refusal
 from controller.counting import Refusals
 from controller.faults import fault
+from controller.journal.errors import StorageFailed
 from controller.loggers import structlog
 from controller.machine.order.over import ACTED, OrdersOver
 from controller.machine.order.who import Asked, Who
@@ -198,6 +199,13 @@ class OrderDesk:
             result = await self._carry_out(command)
         except OrderRefused as refused:
             return Reply(id=command.id, ok=False, error=refused.failure)
+        except StorageFailed as error:
+            why = failure("STORAGE_FAILED", found=str(error))
+            return Reply(id=command.id, ok=False, error=why)
+        except Exception as error:  # whoever gave it waits for an answer all the same
+            _log.exception("order failed", cmd=command.cmd, id=printable(short(command.id)))
+            why = failure("NOT_CARRIED_OUT", found=type(error).__name__)
+            return Reply(id=command.id, ok=False, error=why)
         return Reply(id=command.id, ok=True, result=result)
 
     def press(self, cmd: str, **args: object) -> None:
