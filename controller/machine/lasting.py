@@ -25,8 +25,8 @@ RETRY_S = 1.0
 class LastingMachine:
     """Runs one machine after the other over the same boards.
 
-    `build` opens the journal and makes a machine of it, or raises JournalError; `publish` takes
-    states that no machine publishes by itself.
+    `build` opens the journal and makes a machine of it, or raises JournalError or OSError;
+    `publish` takes states that no machine publishes by itself.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class LastingMachine:
             try:
                 both: set[asyncio.Future[Any]] = {answering, falling}
                 await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-                if answering.done() and not isinstance(answering.exception(), StorageFailed):
+                if answering.done():
                     return answering.result()
             finally:
                 answering.cancel()
@@ -94,7 +94,7 @@ class LastingMachine:
         while self._failure is not None:
             self._publish(self.state())
             await asyncio.sleep(RETRY_S)
-            with suppress(JournalError):
+            with suppress(JournalError, OSError):  # a disk that fails has errors of its own
                 self._machine = await self._build()
                 self._failure = None
                 _log.info("the journal can be written again: the machine goes on")
