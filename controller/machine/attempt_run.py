@@ -102,7 +102,8 @@ class AttemptRun:
         self._broken: asyncio.Future[str] = self._loop.create_future()
         self._dealt: asyncio.Future[Attempt] = self._loop.create_future()
         self.lifted: asyncio.Future[None] = self._loop.create_future()
-        self._aside: asyncio.Task[None] | None = None
+        self._asides: set[asyncio.Task[None]] = set()
+        self._takes_shuffled = False
         self.let_out = False
         self._blind: list[Event] = []
         self._sightings = Sightings(self.number)
@@ -392,8 +393,9 @@ class AttemptRun:
 
     def _take_shuffled(self, passes: int) -> None:
         """Go on behind the shuffle once; a board that is told twice says it twice."""
-        told = self.book.has("shuffled") or self._aside is not None
+        told = self.book.has("shuffled") or self._takes_shuffled
         if not told and self.dealing is not None and not self._is_over:
+            self._takes_shuffled = True
             self._do_aside(self._shuffled(passes))
 
     async def _shuffled(self, passes: int) -> None:
@@ -568,15 +570,17 @@ class AttemptRun:
 
     def _do_aside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what an event asks for once the read callback has returned."""
-        self._aside = self._loop.create_task(work)
-        self._aside.add_done_callback(self._aside_done)
+        aside = self._loop.create_task(work)
+        self._asides.add(aside)
+        aside.add_done_callback(self._aside_done)
 
     def _aside_done(self, task: asyncio.Task[None]) -> None:
+        self._asides.discard(task)
         if not task.cancelled() and task.exception() is not None and not self._dealt.done():
             self._dealt.set_exception(task.exception() or RuntimeError)
 
     def _leave_nothing(self) -> None:
         if self.dealing is not None:
             self.dealing.close()
-        if self._aside is not None and not self._aside.done():
-            self._aside.cancel()
+        for aside in self._asides:
+            aside.cancel()

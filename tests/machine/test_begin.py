@@ -1,5 +1,6 @@
 """A board that will not begin: what is soon gone costs no attempt, what stays is named."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,9 @@ from controller.machine.asking import BEGIN_AGAIN
 from controller.messages import Outcome, Phase
 from controller.trials.inproc import Trial
 from drivers.errors import Refused, Result
+from drivers.events import Outlet
 from drivers.link import frames
+from tests.machine.stages import cut, started
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]
@@ -64,6 +67,25 @@ async def test_what_a_board_keeps_refusing_for_is_told_by_its_own_word(table: Ta
         assert (proof.outcome, proof.reasons) == (Outcome.VOID, ["BOARD_REFUSED"])
         causes = [alert.cause for alert in refused.alerts if alert.name == "BOARD_REFUSED"]
         assert causes == ["The board refuses a command: BUSY (dealer)"]
+
+
+async def test_of_several_questions_to_the_boards_none_outlives_the_attempt(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        await started(trial)
+        await cut(trial)
+        await trial.phase(Phase.DEALING)
+        run = trial.machine.table.run
+        assert run is not None
+        before = asyncio.all_tasks()
+        for index in (5, 6):
+            route = frames.Route(run.number, index, Outlet.N)
+            run.refused(Refused("dealer", route, Result.NOT_CLEAR))
+        asked = asyncio.all_tasks() - before
+        run.broken("ORDERED")
+        await run.over.wait()
+        assert len(asked) == 2
+        assert all(question.cancelled() for question in asked)
 
 
 async def test_what_stays_in_the_way_is_named_at_the_first_look(table: Tables) -> None:
