@@ -68,6 +68,11 @@ def _contradicts(status: Status, refused: Refused) -> bool:
     return elsewhere or path or not (down and all(status.sees_pockets))
 
 
+def within_reach(status: Status) -> bool:
+    """Tell whether players may have their hands: the lift is up, or left with a pocket empty."""
+    return status.lift_up or not (status.lift_down or all(status.sees_pockets))
+
+
 def keeps_lift_up(status: Status) -> str | None:
     """Return why the lift is not down, as the catalogue names it; None where it is."""
     if any(status.sees_pockets):

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 
 from controller.faults import fault_name
-from controller.machine.asking import absolute, why_refused
+from controller.machine.asking import absolute, why_refused, within_reach
 from controller.machine.attempt_book import Lead
 from controller.machine.attempt_run import AttemptRun, Ended, Fixtures
 from controller.machine.order.desk import Order
@@ -126,6 +126,8 @@ class Release:
                 await absolute(self._release)
             except Refused as refused:
                 if refused.result in _FORGOTTEN:
+                    if await self._within_reach():
+                        break  # it forgot them once they were up: what is out stays out
                     raise Ended(await self._refused_release(order, refused)) from refused
                 stuck.add(await self._why(refused))
                 begun_s = self._loop.time()  # a lift that may not rise is not what sticks
@@ -136,6 +138,13 @@ class Release:
                 self._record.latch(name)
         for name in sorted(stuck):
             self._record.clear(name)
+
+    async def _within_reach(self) -> bool:
+        """Tell whether players may have the hands, as far as the dealer board sees."""
+        try:
+            return within_reach(await absolute(self._at.dealer.status))
+        except DriverError:
+            return False
 
     async def _release(self) -> None:
         await self._at.dealer.release(self._run.number)

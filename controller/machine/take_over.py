@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 
 from controller.deal.attempt import Stage
 from controller.deal.ledger import OUTLETS
+from controller.machine.asking import within_reach
 from controller.machine.attempt_run import AttemptRun, Ended, Fixtures
 from controller.machine.left_over import LeftOver, open_attempts
 from drivers.dealer import Status
@@ -93,6 +94,8 @@ def contradiction(run: AttemptRun, dealer: Status, reader: ReaderStatus) -> str 
     """
     book, boards = run.book, (dealer.attempt, reader.attempt)
     if book.held:
+        if run.let_out and within_reach(dealer):
+            return None
         if dealer.attempt < run.number:
             return "BOARD_RESET"
         lifting = run.let_out and not dealer.lift_down

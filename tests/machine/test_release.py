@@ -9,6 +9,7 @@ import pytest
 from controller.cards import parse_face
 from controller.messages import Command, Outcome, Phase, Role
 from controller.rules.rulebooks import load_profile
+from tests.waiting import until
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]
@@ -115,6 +116,45 @@ async def test_a_lift_that_does_not_rise_is_shown_and_goes_on_once_it_is_free(
         assert stuck.machine.phase is Phase.HELD
         trial.sim.world.motors["lift"].free()
         assert (await releasing).ok
+
+
+@pytest.mark.parametrize("taken", [False, True], ids=["still there", "taken"])
+async def test_hands_that_are_up_stay_out_though_the_board_forgets_them(
+    table: Tables, taken: bool
+) -> None:
+    async with table() as trial:
+        await trial.deal()
+        to_host = trial.sim.port("dealer").to_host
+        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await until(lambda: not trial.sim.world.truth().lift_down)
+        to_host.spoil = lambda data: []  # so that nobody hears that the lift is up
+        await until(lambda: trial.sim.world.truth().lift_up)
+        if taken:
+            trial.sim.world.people.take_hands()
+        trial.sim.kill("dealer")
+        to_host.spoil = None
+        trial.sim.start("dealer")
+        assert (await releasing).ok
+        await trial.until(lambda state: not state.alerts)
+        assert trial.states[-1].fairness[-1].outcome is Outcome.OK
+        assert {"withdrawn", "record"}.isdisjoint(kinds(trial))
+
+
+async def test_hands_below_the_table_are_withdrawn_when_the_board_forgets_them(
+    table: Tables,
+) -> None:
+    async with table("stall:motor=lift,at=50") as trial:
+        await trial.deal()
+        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await trial.until(lambda state: bool(state.alerts))
+        trial.sim.kill("dealer")
+        trial.sim.start("dealer")
+        reply = await releasing
+        assert reply.error is not None
+        assert reply.error.code == "BOARD_RESET"
+        assert trial.sim.world.truth().lift_down
+        ended = await trial.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        assert ended.fairness[-1].reasons == ["BOARD_RESET"]
 
 
 async def test_hands_that_are_recalled_are_told_with_their_reason_and_opened(

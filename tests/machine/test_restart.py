@@ -18,6 +18,7 @@ from controller.messages import Outcome, Phase, Role
 from sim.inproc import InprocTable
 from sim.mechanics.settings import Settings
 from tests.machine.tables import Tables
+from tests.waiting import until
 
 pytestmark = pytest.mark.virtual
 HALF_WAY_S = 0.7
@@ -91,6 +92,27 @@ async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
         )
         assert voided.fairness[0].reasons == ["BOARD_RESET"]
         assert "record" in {event.kind for event in trial.events}
+    assert not verify(tmp_path, None).findings
+
+
+async def test_hands_that_went_up_while_nobody_heard_stay_out_though_the_board_was_reset(
+    daemon: Callable[[int], Any], sim: InprocTable, tmp_path: Path
+) -> None:
+    async with daemon(1) as trial:
+        await trial.deal()
+        releasing = asyncio.ensure_future(trial.order(Role.REFEREE, "release"))
+        await until(lambda: not sim.world.truth().lift_down)
+        sim.port("dealer").to_host.spoil = lambda data: []
+        await until(lambda: sim.world.truth().lift_up)
+        releasing.cancel()
+    sim.port("dealer").to_host.spoil = None
+    sim.world.people.take_hands()
+    sim.kill("dealer")
+    sim.start("dealer")
+    async with daemon(2) as trial:
+        released = await trial.until(lambda state: state.machine.phase is not Phase.HELD)
+        assert released.fairness[0].outcome is Outcome.OK
+        assert {"withdrawn", "record"}.isdisjoint({event.kind for event in trial.events})
     assert not verify(tmp_path, None).findings
 
 
