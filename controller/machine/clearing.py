@@ -16,6 +16,8 @@ from drivers.events import Doing
 
 POLL_S = 0.5
 """How often the sensors are asked between attempts: is the set back in the hopper?"""
+FALL_S = 0.5
+"""How long behind an attempt's end a card of it may still come to rest (provisional)."""
 TAKE_S = 60.0
 """How long people may take to lift cards out before somebody is called (provisional)."""
 _AT_REST = (Doing.IDLE, Doing.STOPPED)
@@ -53,11 +55,13 @@ class Clearing:
             await self._raise(status)
             await self._lower(status)
 
-    async def cleared_up(self) -> None:
+    async def cleared_up(self, over_s: float) -> None:
         """Wait until nothing lies where no card may be, and the set is in the hopper.
 
-        What is in the way for longer than TAKE_S is shown.
+        `over_s`: when the last attempt ended, by the loop's clock. A card that was on its way then
+        may still fall. What is in the way for longer than TAKE_S is shown.
         """
+        await asyncio.sleep(max(0.0, over_s + FALL_S - asyncio.get_running_loop().time()))
         overdue = _Overdue(self._record)
         async for status in self.looks():
             overdue.see(_lasting(status))

@@ -67,6 +67,7 @@ class Deals:
         self._kept = HandsKept(fixtures.bindings, custom.practice)
         self._due: Due | None = None
         self._waits_for: Due | None = None
+        self._over_s = 0.0
 
     @property
     def waits_for(self) -> Due | None:
@@ -164,7 +165,7 @@ class Deals:
             await self._look_on()
             return None
         if due.again:
-            await self._clearing.cleared_up()
+            await self._clearing.cleared_up(self._over_s)
         elif not self._homed:
             await self._clearing.lift_home()
             self._homed = True
@@ -281,6 +282,7 @@ class Deals:
         finally:
             watching.cancel()
             self._table.run = self._due = None
+            self._over_s = asyncio.get_running_loop().time()
 
     async def _show_openings_until_cut(self, run: AttemptRun) -> None:
         """Show what is open while a cut is waited for: an alert that stays keeps people from it."""

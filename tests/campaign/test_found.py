@@ -80,6 +80,11 @@ FOUND = [
         ("li.1",),
         (("lift down", 600, "lid:for_ms=300"),),
     ),
+    (
+        "an attempt began while a card of the one before still fell into a pocket",
+        ("fl.1",),
+        (("shuffled", 120, "foreign_firmware:board=reader,for_ms=5000"),),
+    ),
     ("a lid left open behind the hands was a stalled lift", ("m.5",), (("released", 0, "lid"),)),
 ]
 

@@ -1,6 +1,7 @@
 """Which faults are active, and which words for what went wrong they account for.
 
-Active are the faults that struck since the verdict before, and those that still are so.
+Active are the faults that struck since the verdict before, and those that still are so or were
+so as the attempt began: the end of one, a board that is changed back, disturbs an attempt, too.
 What people do at the machine, told or not, counts as a fault of that name while it is new:
 whoever clears up opens the lid.
 """
@@ -51,6 +52,7 @@ class Suspects:
         self._world = world
         self._struck: list[Struck] = []
         self._acts: list[Struck] = []
+        self._at_begin: tuple[Struck, ...] = ()
         self._before_s = self._verdict_s = -1.0
 
     def struck(self, struck: Struck) -> None:
@@ -69,13 +71,14 @@ class Suspects:
         """Say that the next attempt begins: what struck before the last verdict is past."""
         self._before_s = self._verdict_s
         self._struck = [one for one in self._struck if one.at_s > self._before_s]
+        self._at_begin = self._world.in_force()
         fresh_s = self._world.clock.now_s() - ACT_S
         self._acts = [one for one in self._acts if one.at_s > fresh_s]
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults that are active now, people's own acts not among them."""
-        both = (*self._struck, *self._world.in_force())
-        return tuple(dict.fromkeys(one.fault for one in both))
+        each = (*self._struck, *self._at_begin, *self._world.in_force())
+        return tuple(dict.fromkeys(one.fault for one in each))
 
     def all(self) -> tuple[Fault, ...]:
         """Return the faults that are active now and what people did."""
