@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from controller.cli.ending import all_as_ctrl_c
 from controller.cli.quantities import Number, Whole
+from controller.cli.results import require_writable
 from controller.trials.bench.registry import Figure, Measured, Watch, figures, measure, watch
 
 EPILOG = """\b
@@ -73,7 +74,7 @@ class _WithFigures(click.Command):
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    type=click.Path(dir_okay=False, path_type=Path),
     help="Draw what `reaction` measured here: an SVG (needs the extra `lab`).",
 )
 @click.pass_context
@@ -97,6 +98,8 @@ def command(
         raise click.UsageError("--plot needs matplotlib: pip install 'dealtable[lab]'")
     if plot is not None and names and "reaction" not in names:
         raise click.UsageError("--plot draws what `reaction` measured, which is not asked for")
+    if plot is not None:
+        require_writable(plot)
     watch.seconds, watch.feeds, watch.browsers, watch.plot = seconds, feeds, browsers, plot
     watch.small = small
     if small:

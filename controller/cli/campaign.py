@@ -19,6 +19,7 @@ from rich.progress import (
 )
 
 from controller.cli import LineError
+from controller.cli.results import require_writable
 from controller.trials.campaign.life import run_life
 from controller.trials.campaign.page import page_of
 from controller.trials.campaign.plan import (
@@ -118,6 +119,8 @@ def command(
         ctx.exit(_replay(_named(replay), faults, journal, wire, as_json))
     if wire is not None:
         raise click.UsageError("--wire goes with --replay: only there the lines are listened to")
+    if page is not None:
+        require_writable(page)
     plan = CampaignPlan(seed, deals, faults, faults_of(faults), journal)
     with _progress(deals) as progress:
         saw = partial(_advance, progress)

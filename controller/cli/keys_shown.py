@@ -1,6 +1,5 @@
 """What `dealtable keys` shows of certificates, and how a fingerprint is compared."""
 
-import shutil
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -19,8 +18,6 @@ from controller.roster import (
     read_certificate,
 )
 from controller.roster.members import when
-
-_NARROWEST = 30
 
 
 class KeysError(click.ClickException):
@@ -84,8 +81,7 @@ def listed(folder: Path, now: datetime) -> list[str]:
     roster = Roster(there.clients, there.revoked, lambda: now)
     if not roster.clients:
         raise KeysError(f"{folder / ADMITTED}: nobody is admitted; run `dealtable keys create`")
-    widest = max(shutil.get_terminal_size().columns, _NARROWEST)
-    return [line.rstrip()[:widest] for line in (*_lines(roster), *_own(folder))]
+    return [line.rstrip() for line in (*_lines(roster), *_own(folder))]
 
 
 def _lines(roster: Roster) -> Iterator[str]:

@@ -22,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from controller.cli import LineError
 from controller.cli.quantities import Whole
+from controller.cli.results import require_writable
 
 if TYPE_CHECKING:
     from controller.trials.lab.collect import Collected, Plan
@@ -163,6 +164,8 @@ def report_command(
     _check_installed(path, method)
     from controller.trials.lab.report import report_on, round_of
 
+    if html is not None:
+        require_writable(html)
     if files:
         dealt, digests = _loaded(files)
         plan = _plan_of(dealt)
@@ -322,8 +325,7 @@ def _check_out(out: Path) -> None:
     """Refuse a file that cannot be written in the end. Raises LineError."""
     if out.exists():
         raise LineError(f"{out}: is there already; name another file")
-    if not (out.absolute().parent.is_dir() and os.access(out.absolute().parent, os.W_OK)):
-        raise LineError(f"{out}: its folder is not there, or cannot be written")
+    require_writable(out)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import msgspec
 
 from controller.cli import LineError
 from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.cli.results import require_writable
 from controller.client.client import Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.messages import Failure, Role
@@ -179,6 +180,8 @@ def command(
     if (source is None) is not (key is not None):
         raise click.UsageError("--from-key KEY: with --file alone, and never with --from")
     word = {} if by is None else {"verbal": True, "by": by}
+    if file is not None and target is None:
+        require_writable(file)  # a match that has left its table must lie somewhere
     verify = key_in(source / KEYS / f"{TABLE}.key" if source is not None else key or "")
     ends = Ends(source, target, verify, name, word)
     try:

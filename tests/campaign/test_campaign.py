@@ -150,6 +150,7 @@ def test_a_replay_is_the_life_of_the_campaign(tmp_path: Path, life_deals: int) -
         ("--wire", "somewhere"),
         ("--replay", "1.1", "--stop"),
         ("--journal", str(ROOT / "controller")),
+        ("--page", str(ROOT / "nowhere" / "page.md")),
     ],
     ids=" ".join,
 )

@@ -74,6 +74,12 @@ def test_what_the_first_table_did_not_sign_goes_nowhere(tmp_path: Path) -> None:
     assert "is not signed by the key 0000" in said
 
 
+def test_a_match_leaves_its_table_only_where_its_file_can_be_written(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere" / "match.json"
+    told = run("--from", str(tmp_path), "--table", "T02", "--file", str(nowhere))
+    assert told == (2, f"Error: {nowhere}: there is no folder {nowhere.parent}\n")
+
+
 def test_the_help_teaches_both_steps_and_what_comes_after() -> None:
     code, said = run("--help")
     assert code == 0

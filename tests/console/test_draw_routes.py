@@ -165,7 +165,7 @@ async def test_the_example_and_its_columns_are_told_in_both_languages(
     columns = (await referee.get("/api/draw/columns")).json()["columns"]
     assert [one["zh"] for one in columns][:3] == ["台号", "轮次", "局"]
     assert all(one["about"][0] and one["about"][1] for one in columns)
-    for language, first in (("zh", "台号"), ("en", "table")):
+    for language, first in (("zh", "台号"), ("en", "table"), ("中文", "台号")):
         answer = await referee.get("/api/draw/example.csv", params={"language": language})
         assert answer.content.startswith(b"\xef\xbb\xbf" + first.encode())
         shown = (await sent(referee, answer.content)).json()

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from controller.console.view.draw import MOST_FAULTS, Draw, preview, read_draw
 from controller.console.view.draw_file import COLUMNS, MOST_BYTES, MOST_ROWS, example
+from controller.faults import Language
 from tests.console.draw_files import FIRST, HEADS, SECOND, a_file, changed
 
 TABLES = ("T01", "T02", "T03", "T10", "左台")
@@ -36,7 +37,7 @@ def test_a_draw_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_example_is_a_right_draw(language: str) -> None:
+def test_the_example_is_a_right_draw(language: Language) -> None:
     draw = read_draw(example(language), TABLES, "Cup")
     assert (draw.faults, len(draw.matches)) == ([], 1)
     assert example(language).startswith(b"\xef\xbb\xbf")

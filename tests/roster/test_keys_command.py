@@ -409,6 +409,7 @@ def test_a_revoked_key_is_listed_with_its_reason_and_never_admitted_again(state_
     (line,) = line_of(state_dir, "referee")
     assert "REVOKED" in line
     assert "lost 'it' # 1" in line
+    assert line.endswith("yesterday")  # however narrow the terminal is
     public.write_text(text)
     code, said = run("admit", state_dir, public, "--fingerprint", mark)
     assert (code, said.count("\n")) == (2, 1)

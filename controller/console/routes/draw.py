@@ -16,6 +16,7 @@ from controller.console.view.draw import Draw, Laid, preview, read_draw, with_re
 from controller.console.view.draw_file import COLUMNS, example
 from controller.console.wish import Wish
 from controller.console.wrong import Wrong
+from controller.faults import Language
 from controller.match_arguments import LayingOut
 from controller.messages import Match
 from controller.rules.penalties.records import Record
@@ -44,11 +45,11 @@ async def columns(_: Asked) -> dict[str, list[dict[str, Any]]]:
 
 async def sample(asked: Asked) -> Response:
     """Return a draw to begin with."""
-    language = asked.query("language", "zh")
+    language: Language = "en" if asked.query("language", "zh") == "en" else "zh"
     return Response(
         example(language),
         media_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="draw-{language[:2]}.csv"'},
+        headers={"Content-Disposition": f'attachment; filename="draw-{language}.csv"'},
     )
 
 

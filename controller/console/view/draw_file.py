@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from controller.faults import Language
 from controller.words import Words
 
 MOST_ROWS: Final = 500
@@ -75,7 +76,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     zh: str
 
 
-def example(language: str) -> bytes:
+def example(language: Language) -> bytes:
     """Return a draw to begin with, as Excel opens it: heading and one match."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
