@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from controller.messages import Command, Phase, Role
 from controller.signing import sign
 from controller.trials.inproc import TABLE_KEY
+from tests.machine.stages import all_press, opened, ordered
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]
@@ -62,6 +63,27 @@ async def test_an_order_about_another_attempt_is_stale(table: Tables) -> None:
             reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
             assert reply.error.code == "STALE"
             assert "not deal 1, attempt 1" in reply.error.message
+
+
+async def test_of_two_orders_that_come_together_the_second_is_held_against_what_the_first_did(
+    table: Tables,
+) -> None:
+    async with table() as at:
+        await opened(at)
+        await ordered(at, Role.REFEREE, "dealt_by_hand", reason="the machine comes later")
+        await ordered(at, Role.REFEREE, "shuffled", seat="E")
+        await ordered(at, Role.REFEREE, "cut_by_hand", seat="S", n=40)
+        await ordered(at, Role.REFEREE, "turned_up", card="SA")
+        await ordered(at, Role.REFEREE, "hands_dealt", turned_to="S", turned_up="SA")
+        await all_press(at, "NWSE")
+        await ordered(at, Role.REFEREE, "result", order=["N", "S"])
+        confirm = at.command(Role.REFEREE, "confirm")
+        by_hand = at.command(Role.REFEREE, "dealt_by_hand", reason="the machine is away")
+        both = await asyncio.gather(at.machine.order(confirm), at.machine.order(by_hand))
+        assert [reply.error and reply.error.code for reply in both] == [None, "STALE"]
+        match = at.machine.record.play.match
+        assert match is not None
+        assert (match.deal, match.by_hand) == (2, False)
 
 
 async def test_an_order_signed_for_another_table_or_changed_on_its_way_is_refused(

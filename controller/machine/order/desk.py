@@ -385,7 +385,7 @@ class OrderDesk:
         order = Order(command, who, _parsed(command), self._record)
         act = self.acts.act(command.cmd)
         if act is not None:
-            acting = asyncio.ensure_future(act(order))
+            acting = asyncio.ensure_future(self._act(act, order))
             self._acting.add(acting)
             acting.add_done_callback(lambda done: self._acted(order, acting))
             return order
@@ -397,6 +397,15 @@ class OrderDesk:
             del self._takers[name]
         taker.set_result(order)
         return order
+
+    async def _act(self, act: Callable[[Order], Awaitable[None]], order: Order) -> None:
+        """Carry an order out if it holds in the moment in which it acts.
+
+        Another one may have acted since it came. Raises OrderRefused.
+        """
+        if order.command.key != PANEL:
+            self._check_time(order.command, order.who)
+        await act(order)
 
     def _acted(self, order: Order, acting: asyncio.Future[None]) -> None:
         """Answer for an act that ended without an answer of its own."""
