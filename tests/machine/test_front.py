@@ -1,16 +1,23 @@
 """The panel as players and attendants know it: buttons order and call, lamps tell."""
 
+import asyncio
+
 import pytest
 
 from controller.machine.lamps import lamps
+from controller.machine.order.desk import EARLY_S
 from controller.machine.play import Play
 from controller.machine.state import TableState
 from controller.messages import Phase, Role
+from controller.trials.inproc import Trial
 from drivers.panel import Lamps, Light, PanelLost, PanelPins
 from tests.machine.panel_contacts import at_panel
+from tests.machine.stages import all_press, cut, opened, ordered, started
 from tests.machine.tables import Tables
+from tests.waiting import until
 
 pytestmark = pytest.mark.virtual
+A_WHILE_S = 3.0
 
 
 async def test_the_start_button_begins_a_deal(table: Tables) -> None:
@@ -21,6 +28,45 @@ async def test_the_start_button_begins_a_deal(table: Tables) -> None:
         committed = await trial.phase(Phase.COMMITTED)
         assert committed.machine.deal == 1
         contacts.close()
+
+
+async def down_and_not_looked_at(trial: Trial) -> None:
+    """Play a deal up to the moment in which the lift is down and the machine has not looked."""
+    await opened(trial)
+    await started(trial)
+    await cut(trial)
+    await trial.phase(Phase.HELD)
+    await ordered(trial, Role.REFEREE, "release")
+    await all_press(trial, "NWSE")
+    await ordered(trial, Role.REFEREE, "result", order=["N", "S"])
+    await ordered(trial, Role.REFEREE, "confirm")
+    await trial.take_hands()
+    await until(lambda: trial.sim.world.truth().lift_down)
+    assert trial.machine.desk.awaited == frozenset()
+
+
+async def test_a_start_that_is_pressed_before_the_machine_has_looked_begins_a_deal(
+    table: Tables,
+) -> None:
+    async with table(delay_ms=5) as trial:  # what a line takes: else both happen in one moment
+        await down_and_not_looked_at(trial)
+        trial.machine.desk.press("start_deal")
+        committed = await trial.phase(Phase.COMMITTED)
+        assert committed.machine.deal == 2
+
+
+async def test_a_start_that_was_pressed_long_before_begins_nothing(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        await started(trial)
+        await cut(trial)
+        await trial.phase(Phase.HELD)
+        trial.machine.desk.press("start_deal")
+        await asyncio.sleep(EARLY_S)
+        await trial.take_and_return()
+        await trial.phase(Phase.EMPTY)
+        await asyncio.sleep(A_WHILE_S)
+        assert trial.machine.record.state.attempts == 1
 
 
 async def test_a_red_button_calls_the_referee_until_the_seat_presses_green(table: Tables) -> None:

@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
@@ -30,6 +30,9 @@ from controller.tomlwords import printable, short
 from controller.words import PHASES, Words, named
 
 _log = structlog.get_logger("machine")
+EARLY_S: Final = 1.0
+"""How long a press may wait for the machine to have looked at its sensors (provisional)."""
+_KEPT: Final = frozenset({"start_deal"})
 _LONGEST_KEY = 64
 """Characters of a key that the log shows: all of one that could be one."""
 
@@ -140,6 +143,13 @@ def uncut_reason(order: Order) -> str | None:
     return order.args.reason if order.command.cmd == "start_deal" and order.args.uncut else None
 
 
+class Early(NamedTuple):
+    """A button's press that nobody took, and when it came, by the loop's clock."""
+
+    command: Command
+    at_s: float
+
+
 class Acts(Protocol):
     """What the desk asks of those who carry orders out."""
 
@@ -189,6 +199,7 @@ class OrderDesk:
         self._refused = Counter() if refused is None else refused
         self._refusals = Refusals()
         self._pressed = 0
+        self._early: Early | None = None
         self._takers: dict[str, asyncio.Future[Order]] = {}
         self._open: dict[tuple[str, str], Order] = {}
         self._acting: set[asyncio.Future[None]] = set()
@@ -211,20 +222,23 @@ class OrderDesk:
     def press(self, cmd: str, **args: object) -> None:
         """Give an order by a button of the table itself, where it means anything now.
 
-        A button's press needs no role: what it may do is what it is made to mean.
+        A button's press needs no role: what it may do is what it is made to mean. A start that
+        is pressed while the machine still looks at its sensors is kept for EARLY_S.
         """
-        order = COMMANDS[cmd]
-        if self._phase() not in order.phases:
-            return
         self._pressed += 1
         command = Command(id=f"{self.boot}-{self._pressed}", cmd=cmd, key=PANEL, args=args)
         try:
+            if self._phase() not in COMMANDS[cmd].phases:
+                raise OrderRefused(failure("WRONG_PHASE", **self._just_now()))
             self._begin(command, Who(PANEL, Role.TABLE)).answer.add_done_callback(_forget)
         except OrderRefused:
-            return
+            self._early = Early(command, asyncio.get_running_loop().time())
 
     async def take(self, *names: str) -> Order:
         """Wait for the next order with one of these names."""
+        early = self._pressed_early(names)
+        if early is not None:
+            return early
         taker: asyncio.Future[Order] = asyncio.get_running_loop().create_future()
         for name in names:
             self._takers[name] = taker
@@ -238,6 +252,19 @@ class OrderDesk:
             for name in names:
                 if self._takers.get(name) is taker:
                     del self._takers[name]
+
+    def _pressed_early(self, names: Sequence[str]) -> Order | None:
+        """Return the press of a start that came a moment too early and is right by now."""
+        early, self._early = self._early, None
+        if early is None or early.command.cmd not in names or early.command.cmd not in _KEPT:
+            return None
+        command = early.command
+        order = Order(command, Who(PANEL, Role.TABLE), _parsed(command), self._record)
+        late = asyncio.get_running_loop().time() - early.at_s > EARLY_S
+        if late or self.acts.veto(command.cmd, order.args) is not None:
+            return None
+        order.answer.add_done_callback(_forget)
+        return order
 
     async def _carry_out(self, command: Command) -> dict[str, Any]:
         reading = self._reading.get(command.cmd)
