@@ -45,13 +45,24 @@ class Technical:
         await order.carried_out({"boards": ["dealer", "reader"], **found})
 
     async def configure(self, order: Order) -> None:
-        """Change settings of a board, by their names in PROTOCOL.md: all of them, or none."""
+        """Change settings of a board, by their names in PROTOCOL.md.
+
+        Where one of them cannot be, none is changed. A board that goes away in between keeps those
+        it has: the journal says which, and then that the order was refused.
+        """
         args: Configuring = order.args
         self.require_still()
         _require_settings(args)
         board = self._board(args.board)
+        changed: dict[str, int] = {}
         for name, value in args.settings.items():
-            await self._do(partial(board.configure, name, value))
+            try:
+                await self._do(partial(board.configure, name, value))
+            except OrderRefused:
+                if changed:
+                    order.write({"board": args.board, "settings": changed})
+                raise
+            changed[name] = value
         await order.carried_out({"board": args.board, "settings": dict(args.settings)})
 
     async def calibrate(self, order: Order) -> None:

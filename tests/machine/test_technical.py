@@ -113,6 +113,32 @@ async def test_a_wrong_setting_changes_nothing_not_even_the_right_ones_beside_it
         assert trial.machine.dealer.link.welcome.settings_crc == crc()
 
 
+async def test_what_a_board_took_before_it_went_away_is_in_the_journal(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        board = trial.machine.dealer
+        configure = board.configure
+        taken: list[str] = []
+
+        async def once(name: str, value: int) -> None:
+            if taken:
+                trial.sim.kill("dealer")
+            await configure(name, value)
+            taken.append(name)
+
+        board.configure = once
+        settings = {"feed_limit_ms": 700, "jam_retries": 1}
+        reply = await trial.order(Role.TECHNICIAN, "configure", board="dealer", settings=settings)
+        assert reply.error.code == "BOARD_AWAY"
+        rows = [row.entry.data for row in trial.machine.record.journal.entries()]
+        ours = [row for row in rows if row.get("cmd") == "configure"]
+        assert [row.get("result") for row in ours] == [
+            {"board": "dealer", "settings": {"feed_limit_ms": 700}},
+            None,
+        ]
+        assert ours[1]["refused"] == "BOARD_AWAY"
+
+
 async def test_a_selftest_moves_the_gate_to_every_outlet_and_ends_before_its_answer(
     table: Tables,
 ) -> None:
