@@ -318,6 +318,15 @@ class Feeding:
             self._pass()
 
     def _not_aimed(self) -> None:
+        """The gate did not arrive by its limit, unless it did while the board stood still."""
+        waited = self._aimed
+        if not self._stopped:
+            self._check_gate()
+        if self.state != AIMING:
+            return
+        if self._aimed and not waited:  # only now the gate could be moved
+            self._limit_in("gate_limit_ms")
+            return
         self.state = HOLDING
         if self._aimed:
             self._dealer.stall(wire.MOTOR_GATE)

@@ -362,6 +362,25 @@ def test_a_card_that_stays_in_the_gate_is_a_jam(dealer: DealerLine) -> None:
     assert not dealer.pins.runs("pass")
 
 
+@pytest.mark.parametrize("waits_for_exit", [False, True])
+def test_a_board_that_hangs_while_its_gate_arrives_lets_the_card_go_all_the_same(
+    dealer: DealerLine, waits_for_exit: bool
+) -> None:
+    dealer.begin()
+    dealer.feed()
+    dealer.arrive()
+    if waits_for_exit:
+        dealer.edge("exit", 1)
+    dealer.route(1, EAST)
+    dealer.pins.move(dealer.now + 5, "exit", 0)
+    dealer.pins.move(dealer.now + 20, "gate_at", EAST)
+    dealer.now += 400
+    dealer.step()
+    dealer.wait(50)
+    assert dealer.codes() == ["AT_READER"]
+    assert dealer.pins.runs("pass")
+
+
 def test_a_gate_that_does_not_arrive_is_a_stall_and_the_card_is_held(dealer: DealerLine) -> None:
     dealer.begin()
     dealer.feed()
