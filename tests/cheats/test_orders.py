@@ -24,6 +24,7 @@ from tests.cheats.evenings import (
     CUT,
     LOOKED_AT,
     THREE_DEALS,
+    TWO_MATCHES,
     UNCUT_FIRST,
 )
 from tests.cheats.honest_sessions import HonestSessions
@@ -162,6 +163,8 @@ LIES = (
     Lie("a void behind the end", A_VOID_BETWEEN, voided(behind=3), AGAIN, False),
     Lie("a redeal by nobody", REDEALT, dropped(None, cmd="redeal"), AGAIN, False),
     Lie("a redeal of another attempt", REDEALT, redealt_for_another_attempt, AGAIN, False),
+    Lie("a match begun by nobody", REDEALT, dropped(None, cmd="start_match"), "Started s", False),
+    Lie("a sheet signed by nobody", TWO_MATCHES, dropped(None, cmd="sign"), "Signed s", False),
     Lie("a look by nobody", LOOKED_AT, dropped(None, cmd="open_hand"), "opened_hand stands", False),
 )
 

@@ -17,6 +17,13 @@ from controller.journal.verify.findings import Finding
 # A person's order stands behind what it means to the match, at most so many rows behind it.
 _CLOSE = 6
 WORDS: Final[Mapping[str, frozenset[str]]] = {
+    "Started": frozenset({"start_match"}),
+    "TurnedUp": frozenset({"turned_up"}),
+    "ReturnsSwapped": frozenset({"swap_returns"}),
+    "OutWithdrawn": frozenset({"withdraw_out"}),
+    "PlayCalled": frozenset({"call_clock"}),
+    "PlayWarned": frozenset({"warn"}),
+    "Signed": frozenset({"sign"}),
     "DealVoided": frozenset({"redeal"}),
     "Recounted": frozenset({"recount"}),
     "Corrected": frozenset({"adjust"}),
@@ -194,10 +201,18 @@ def _due(entry: Entry) -> frozenset[str]:
 
 
 def _word(entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]) -> Entry | None:
-    """Return the order that a row came of; None where none is there."""
+    """Return the order that a row came of; None where none is there.
+
+    Behind another row of the same event stands the order of that one.
+    """
+    event = entry.data.get("event")
     for n in range(entry.n + 1, entry.n + 1 + _CLOSE):
         order = by_number.get(n)
-        if order is not None and order.kind == "command":
+        if order is None:
+            continue
+        if order.kind == "match" and order.data.get("event") == event:
+            return None
+        if order.kind == "command":
             return order if _cmd(order) in due and _meant(order, entry) else None
     return None
 
