@@ -108,7 +108,7 @@ class Prompt:
         self.run(f"import os\ntry:\n os.remove({path!r})\nexcept OSError:\n pass")
 
     def remove_folder(self, path: str) -> None:
-        """Remove a folder and what is in it, two deep; nothing where it is not."""
+        """Remove a folder with all that is in it; nothing where it is not."""
         self.run(
             "import os\n"
             "def clear(path):\n"
