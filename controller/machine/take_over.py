@@ -7,10 +7,8 @@
 What becomes of each stands in left_over.py.
 """
 
-import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import suppress
 
 from controller.deal.attempt import Stage
 from controller.deal.ledger import OUTLETS
@@ -22,8 +20,6 @@ from drivers.errors import DriverError
 from drivers.events import Code, Event
 from drivers.reader import Status as ReaderStatus
 
-TOLD_S = 3.0
-"""How long the boards of an attempt that is over may take to tell what they did (provisional)."""
 Looks = Callable[[], AsyncIterator[Status]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
@@ -51,11 +47,6 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
     try:
         dealer, reader = await run.unless_broken(_all_told(run, looks))
     except Ended:
-        # It is over, but not uncounted: its verdict says how many cards the boards have moved.
-        with suppress(TimeoutError):
-            async with asyncio.timeout(TOLD_S):
-                await _all_told(run, looks)
-        run.take_up(in_order(run.told))
         return
     run.take_up(in_order(run.told))
     reason = contradiction(run, dealer, reader)
