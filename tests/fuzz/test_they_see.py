@@ -115,17 +115,17 @@ def test_a_verifier_that_believes_a_form_is_seen(monkeypatch: pytest.MonkeyPatch
         entries(data)
 
 
-@pytest.mark.parametrize("answer", [RuntimeError, None])
-def test_an_order_without_an_answer_of_the_closed_set_is_seen(
-    monkeypatch: pytest.MonkeyPatch, answer: type[Exception] | None
+@pytest.mark.parametrize(("fails", "seen"), [(True, AssertionError), (False, TimeoutError)])
+def test_an_order_that_fails_or_is_not_answered_is_seen(
+    monkeypatch: pytest.MonkeyPatch, fails: bool, seen: type[Exception]
 ) -> None:
     call = b'{"cmd":"call","as":"table","args":{"seat":"N"}}\n'
     orders(call)
 
     async def careless(acts: object, order: object) -> None:
-        if answer is not None:
-            raise answer
+        if fails:
+            raise RuntimeError
 
     monkeypatch.setattr(TableActs, "_call", careless)
-    with pytest.raises(answer or TimeoutError):
+    with pytest.raises(seen):
         orders(call)

@@ -154,8 +154,14 @@ class House:
 
     def _answered(self, asked: "asyncio.Future[Reply]") -> None:
         self._asked.discard(asked)
-        if not asked.cancelled() and asked.exception() is not None:
+        if asked.cancelled():
+            return
+        if asked.exception() is not None:
             self._crashed(asked.exception())
+            return
+        error = asked.result().error
+        if error is not None and error.code == "NOT_CARRIED_OUT":
+            self._crashed(RuntimeError(error.message))
 
     async def _forget_orders(self, *others: asyncio.Future[Any]) -> None:
         """Leave no order of a daemon that is gone behind."""
