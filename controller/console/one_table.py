@@ -296,7 +296,10 @@ class TablePages:
             page.shown.put("orders", orders)
 
     async def _keep_offers(self, table: str, role: Role, page: _Page) -> None:
-        """Ask the table what its people may order now, whenever its journal went on."""
+        """Ask the table what its people may order now, whenever its journal went on.
+
+        A table that does not answer is asked again: without its answer every order looks possible.
+        """
         asked: tuple[Any, ...] | None = None
         while True:
             page.news.clear()
@@ -305,8 +308,8 @@ class TablePages:
             if now is None or now == asked:
                 await page.news.wait()
                 continue
-            asked = now
-            await self._ask_offers(table, role, page)
+            answered = await self._ask_offers(table, role, page)
+            asked = now if answered else None
             await asyncio.sleep(OFFERS_S)
 
     def _state(self, table: str) -> State | None:
@@ -315,16 +318,18 @@ class TablePages:
         except KeyError:  # it is not the console's any more
             return None
 
-    async def _ask_offers(self, table: str, role: Role, page: _Page) -> None:
+    async def _ask_offers(self, table: str, role: Role, page: _Page) -> bool:
+        """Show what may be ordered now; return whether the table answered."""
         try:
             reply = await self._desk.read(table, "offers", {"role": role.value}, role)
         except (Wrong, KeyError):  # silent, or not the console's any more
             page.shown.drop("offers")
-            return
+            return False
         if reply.result is None:  # a table of an older version: all is offered
             page.shown.drop("offers")
         else:
             page.shown.put("offers", reply.result.get("offers", []))
+        return True
 
 
 def _stay(page: _Page) -> None:

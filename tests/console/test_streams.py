@@ -17,6 +17,7 @@ from controller.console.routes import stream as streams
 from controller.console.routing import Asked
 from controller.console.shown import BEAT_S, Shown, stream
 from controller.console.store.archive import StoreError
+from controller.console.wrong import Wrong
 from controller.messages import Event, Reply, Role, State
 from tests.console.fake import Scripted
 from tests.console.web import Events, listening, logged_in, standing
@@ -166,6 +167,28 @@ async def test_who_loads_a_tables_page_anew_is_shown_what_changed_and_the_table_
         async with listening(client, "/stream/table/T01") as events:
             assert (await events.next())[1]["offers"]
     assert asked == ["T01"]
+
+
+async def test_a_table_that_did_not_say_what_may_be_ordered_is_asked_again(
+    hall: Hall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    console, _ = hall
+    read, silent = console.desk.read, [True, True]
+
+    async def once_silent(*args: Any) -> Any:
+        if silent:
+            silent.pop()
+            raise Wrong(504, "no answer", "没有回答")
+        return await read(*args)
+
+    monkeypatch.setattr(one_table, "OFFERS_S", 0.0)
+    monkeypatch.setattr(console.desk, "read", once_silent)
+    async with (
+        logged_in(console, "ref") as client,
+        listening(client, "/stream/table/T01") as events,
+    ):
+        assert await events.part("offers", bool)
+    assert silent == []
 
 
 async def test_a_page_that_failed_when_nobody_looked_is_made_anew(
