@@ -162,7 +162,8 @@ def taken_back(match: GuandanMatch, ruling: Ruling) -> Stepped:
         refuse("IT_ENDED_A_DEAL", ruling.id)
     dead = list(match.dead)
     for seat in hands:
-        dead.remove(seat)  # another ruling may have made the same hand dead
+        if seat in dead:  # it is not where the deal was dealt again since
+            dead.remove(seat)  # once: another ruling may have made the same hand dead
     return place_taken(changed(match, dead=tuple(dead)), match.ended_ms)
 
 

@@ -147,6 +147,12 @@ def test_a_hand_that_two_rulings_made_dead_stays_dead_when_one_is_overturned() -
     assert table.overturned("R2").does(events.Out, seat="W").match.order == ("W",)
 
 
+def test_a_dead_hand_may_be_overturned_when_its_deal_was_dealt_again() -> None:
+    table = Table().started().played("NS").in_play().dead("W")
+    table.does(events.DealVoided, reason="x").in_play().overturned()
+    assert (table.refused, table.phase, table.match.dead) == (None, Phase.PLAY, ())
+
+
 def test_a_dead_hand_of_a_deal_that_is_written_is_not_taken_back_but_its_result_corrected() -> None:
     table = Table().started().played("NS").in_play().dead("W").out("NE")
     table.does(events.Confirmed, by="referee")
