@@ -181,7 +181,7 @@ def command(
         raise click.UsageError("--from-key KEY: with --file alone, and never with --from")
     word = {} if by is None else {"verbal": True, "by": by}
     if file is not None and target is None:
-        require_writable(file)  # a match that has left its table must lie somewhere
+        require_writable(file)  # before the match leaves its table
     verify = key_in(source / KEYS / f"{TABLE}.key" if source is not None else key or "")
     ends = Ends(source, target, verify, name, word)
     try:

@@ -203,7 +203,7 @@ def _due(entry: Entry) -> frozenset[str]:
 def _word(entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]) -> Entry | None:
     """Return the order that a row came of; None where none is there.
 
-    Behind another row of the same event stands the order of that one.
+    An order behind the next row of the same event belongs to that row.
     """
     event = entry.data.get("event")
     for n in range(entry.n + 1, entry.n + 1 + _CLOSE):

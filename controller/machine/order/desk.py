@@ -144,7 +144,7 @@ def uncut_reason(order: Order) -> str | None:
 
 
 class Early(NamedTuple):
-    """A button's press that nobody took, and when it came, by the loop's clock."""
+    """A button's press that was refused, and when it came (`at_s`, by the loop's clock)."""
 
     command: Command
     at_s: float
@@ -213,7 +213,7 @@ class OrderDesk:
         except StorageFailed as error:
             why = failure("STORAGE_FAILED", found=str(error))
             return Reply(id=command.id, ok=False, error=why)
-        except Exception as error:  # whoever gave it waits for an answer all the same
+        except Exception as error:  # the client waits for an answer
             _log.exception("order failed", cmd=command.cmd, id=printable(short(command.id)))
             why = failure("NOT_CARRIED_OUT", found=type(error).__name__)
             return Reply(id=command.id, ok=False, error=why)
@@ -232,7 +232,8 @@ class OrderDesk:
                 raise OrderRefused(failure("WRONG_PHASE", **self._just_now()))
             self._begin(command, Who(PANEL, Role.TABLE)).answer.add_done_callback(_forget)
         except OrderRefused:
-            self._early = Early(command, asyncio.get_running_loop().time())
+            if cmd in _KEPT:
+                self._early = Early(command, asyncio.get_running_loop().time())
 
     async def take(self, *names: str) -> Order:
         """Wait for the next order with one of these names."""
@@ -256,7 +257,7 @@ class OrderDesk:
     def _pressed_early(self, names: Sequence[str]) -> Order | None:
         """Return the press of a start that came a moment too early and is right by now."""
         early, self._early = self._early, None
-        if early is None or early.command.cmd not in names or early.command.cmd not in _KEPT:
+        if early is None or early.command.cmd not in names:
             return None
         command = early.command
         order = Order(command, Who(PANEL, Role.TABLE), _parsed(command), self._record)

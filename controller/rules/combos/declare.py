@@ -29,7 +29,7 @@ _END = "10|[2-9TJQKA]"
 _ENDS = re.compile(rf"\s*(?P<low>{_END})\s*(?:[-–—~至到]|TO)\s*(?P<high>{_END})\s*")
 _EACH: dict[Kind, int] = {"tube": 2, "plate": 3}
 """How many cards of each rank a kind of sequence has, where it is not one."""
-LOW_ACE = 1
+_LOW_ACE = 1
 _FIRST = re.compile(rf"\s*(?P<kind>{_NAMES})(?P<ranks>.*)", re.DOTALL)
 _LAST = re.compile(rf"(?P<ranks>.*?)(?P<kind>{_NAMES})\s*", re.DOTALL)
 
@@ -75,10 +75,10 @@ def _from_to(part: str, kind: Kind | None, cards: int) -> tuple[int, ...] | None
         return None
     (low,), (high,) = parse_ranks(ends["low"]), parse_ranks(ends["high"])
     if low == ACE and high < ACE:
-        low = LOW_ACE
+        low = _LOW_ACE
     row = range(min(low, high), max(low, high) + 1)
     each = _EACH.get(kind, 1) if kind else cards // len(row) or 1
-    return tuple(ACE if rank == LOW_ACE else rank for rank in row for _ in range(each))
+    return tuple(ACE if rank == _LOW_ACE else rank for rank in row for _ in range(each))
 
 
 def _ranks(text: str, part: str) -> tuple[int, ...] | None:
