@@ -126,8 +126,11 @@ class Release:
                 await absolute(self._release)
             except Refused as refused:
                 if refused.result in _FORGOTTEN:
-                    if await self._within_reach():
+                    reach = await self._within_reach()
+                    if reach:
                         break  # it forgot them once they were up: what is out stays out
+                    if reach is None:
+                        continue
                     raise Ended(await self._refused_release(order, refused)) from refused
                 stuck.add(await self._why(refused))
                 begun_s = self._loop.time()  # a lift that may not rise is not what sticks
@@ -139,12 +142,12 @@ class Release:
         for name in sorted(stuck):
             self._record.clear(name)
 
-    async def _within_reach(self) -> bool:
-        """Tell whether players may have the hands, as far as the dealer board sees."""
+    async def _within_reach(self) -> bool | None:
+        """Return whether players may have the hands; None: the dealer board does not answer."""
         try:
             return within_reach(await absolute(self._at.dealer.status))
         except DriverError:
-            return False
+            return None
 
     async def _release(self) -> None:
         await self._at.dealer.release(self._run.number)
