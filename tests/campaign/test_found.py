@@ -76,6 +76,15 @@ FOUND = [
         ),
     ),
     (
+        "a wrong pocket was no answer to two cards at once behind one that nobody saw land",
+        ("mf.3",),
+        (
+            ("committed", 0, "missed_landing:at=20"),
+            ("committed", 0, "double_feed:at=21"),
+            ("committed", 0, "sensor_stuck:sensor=double,value=0,at=21"),
+        ),
+    ),
+    (
         "a lid that was open as a deal began, and closed since, kept people from cutting for ever",
         ("li.1",),
         (("lift down", 600, "lid:for_ms=300"),),
