@@ -112,6 +112,7 @@ class AttemptRun:
         self._refusal = f"{Result.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
         self._counted: int | None = None
         self._told_late = False
+        self.whole = True
 
     @classmethod
     def of_left(cls, fixtures: Fixtures, left: LeftOver) -> Self:
@@ -127,6 +128,7 @@ class AttemptRun:
             run.over.set()
         for event in left.events():
             run.on_event(event)
+        run.whole = left.whole
         if run.in_boards and not (run.book.held or left.whole):
             run.broken("RESTARTED")
         return run

@@ -7,8 +7,11 @@
 What becomes of each stands in left_over.py.
 """
 
+import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Final
 
 from controller.deal.attempt import Stage
 from controller.deal.ledger import OUTLETS
@@ -20,6 +23,8 @@ from drivers.errors import DriverError
 from drivers.events import Code, Event
 from drivers.reader import Status as ReaderStatus
 
+TOLD_S: Final = 5.0
+"""How long boards may take to tell what a run of the daemon that is over did not hear."""
 Looks = Callable[[], AsyncIterator[Status]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
@@ -39,7 +44,8 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
     """Let an attempt follow what its boards say; it is broken where they cannot go on.
 
     Returns at once where the boards have no say: for hands that are out, and for an
-    attempt that has ended.
+    attempt that has ended. One that is broken already, by a lid that is open, still waits TOLD_S
+    for what its boards tell, so that its verdict counts the cards that lie in the pockets.
     """
     if not run.in_boards:
         run.take_up(())
@@ -47,6 +53,11 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
     try:
         dealer, reader = await run.unless_broken(_all_told(run, looks))
     except Ended:
+        if run.whole and not run.book.held:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(TOLD_S):
+                    await _all_told(run, looks)
+            run.take_up(in_order(run.told))
         return
     run.take_up(in_order(run.told))
     reason = contradiction(run, dealer, reader)

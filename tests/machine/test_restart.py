@@ -14,6 +14,8 @@ import pytest
 
 from controller.journal.store import Store
 from controller.journal.verify import verify
+from controller.machine.attempt_run import AttemptRun
+from controller.machine.take_over import Looks, agree
 from controller.messages import Outcome, Phase, Role
 from sim.inproc import InprocTable
 from sim.mechanics.settings import Settings
@@ -92,6 +94,33 @@ async def test_an_attempt_one_of_whose_boards_was_reset_meanwhile_is_void(
         )
         assert voided.fairness[0].reasons == ["BOARD_RESET"]
         assert "record" in {event.kind for event in trial.events}
+    assert not verify(tmp_path, None).findings
+
+
+async def test_a_lid_that_is_open_as_the_daemon_returns_leaves_the_cards_counted(
+    daemon: Callable[[int], Any],
+    sim: InprocTable,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def heard_first(run: AttemptRun, looks: Looks) -> None:
+        run.broken("LID_OPENED")  # the panel's own contact says so before any board speaks
+        await agree(run, looks)
+
+    monkeypatch.setattr("controller.machine.deals.agree", heard_first)
+    async with daemon(1) as trial:
+        await trial.phase(Phase.EMPTY)
+        await trial.order(Role.REFEREE, "start_deal")
+        await trial.order(Role.TABLE, "cut", n=40)
+        await trial.until(lambda state: state.machine.fed >= 30)
+    sim.world.set_lid(True)
+    async with daemon(2) as trial:
+        await trial.until(lambda state: state.fairness[0].reveal is not None)
+        (verdict,) = (event.data for event in trial.events if event.kind == "verdict")
+        assert verdict["reasons"] == ["LID_OPENED"]
+        landed = [len(cards) for cards in sim.world.truth().pockets]
+        assert [verdict["landed"][seat] for seat in "NWSE"] == landed[:4]
+        assert verdict["fed"] >= sum(landed) >= 29
     assert not verify(tmp_path, None).findings
 
 
