@@ -187,12 +187,12 @@ COMMANDS: Final[Mapping[str, Order]] = {
 PANEL: Final = "panel"
 """Stands for the signer's key in an order that a button of the table gave."""
 
-SHOWN: Final = frozenset(
-    {"start_deal", "cut", "release", "void", "redeal", "recount", "open_hand", "dealt_by_hand"}
-)
-"""Commands that stand in the journal with arguments and signature: what a deal's proof turns on.
+KEPT_BACK: Final = frozenset({"answer", "tribute", "return", "take_over"})
+"""Commands whose arguments and signature stand in a private row, `command_kept`.
 
-None of their arguments is a card."""
+A referee asks about cards that only he has seen, and Big Two's choices are seen when all are
+there; a signature over one of a few cards would give it away. A part of a match that comes from
+another table is too long for a feed."""
 
 
 def may(role: Role, cmd: str) -> bool:

@@ -40,7 +40,7 @@ _UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 _NOT_OF_IT: Final = (
     _UNTOLD
     | {"TOO_MANY", "UNKNOWN_KEY", "KEY_REVOKED", "KEY_EXPIRED"}
-    | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER"}
+    | {"WRONG_ROLE", "BAD_SIGNATURE", "ORDER_OVER", "ID_TAKEN"}
 )
 """What an order that is asked for again may be told without that its fate is known: who may give
 one now says nothing of then, and of one that is over the table itself does not know more."""

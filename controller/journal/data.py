@@ -407,6 +407,17 @@ class CallEndedData(Data, frozen=True):
     by: str | UnsetType = UNSET
 
 
+class CommandKeptData(Data, frozen=True):
+    """The arguments and the signature of the next row, a `command` that may not show its own."""
+
+    id: str
+    key: str
+    args: dict[str, Any]
+    of: tuple[int | None, int | None]
+    boot: str
+    sig: str
+
+
 class CommandData(Data, frozen=True):
     """A signed command that acted, and by whom.
 
@@ -414,8 +425,9 @@ class CommandData(Data, frozen=True):
     certificate; `person`: who gave it with that key, null where he did not say. `result`: what was
     answered, as far as it is public; or `refused`: it was begun and could not be carried out after
     all. `args`, `of` (the deal and attempt that it named), `boot` (the run that it was for: this
-    one) and `sig`: of commands whose arguments are public, so that whoever knows the signer's key
-    can check that he gave them (controller/signing.py); none where a button did.
+    one) and `sig`: whoever knows the signer's key can check that he gave it
+    (controller/signing.py). Of these a button's command has `args` alone; `answer`, `tribute`,
+    `return` and `take_over` have them in a private row.
     """
 
     id: str

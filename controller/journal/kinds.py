@@ -58,6 +58,7 @@ KINDS: dict[str, Kind] = {
     "taken_over": Kind(PUBLIC, of.TakenOverData),
     "opened_hand": Kind(PUBLIC, of.OpenedHandData),
     # People and the machine: each pause ends by itself.
+    "command_kept": Kind(PRIVATE, of.CommandKeptData),
     "command": Kind(PUBLIC, of.CommandData),
     "answer": Kind(PRIVATE, of.AnswerData),
     "call": Kind(PUBLIC, of.CallData),

@@ -68,7 +68,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     attempts of the present deal without right hands since its last right ones; hands that were
     out and are dealt again count, too (as the match counts them). `faults` are latched, by name
     and board; `calls` are seats that wait for the referee; `answers` are by signer and id of a
-    command.
+    command, `kept` is what the next row of a command keeps back.
     `sets` by id, `loaded` the one that was dealt with last or said to be loaded, `used` the one
     whose hands were the last to go out in the match `meeting` (None once somebody said which
     one is loaded), `out` whose hands the players hold, `waited` how long for; `dealt_with` the
@@ -94,6 +94,7 @@ class TableState(msgspec.Struct, frozen=True, kw_only=True):
     faults: dict[FaultKey, Alert] = {}
     calls: tuple[Call, ...] = ()
     answers: dict[tuple[str, str], dict[str, Any]] = {}
+    kept: dict[str, Any] = {}
     sets: dict[str, CardSetState] = {}
     loaded: str | None = None
     used: str | None = None
@@ -420,10 +421,12 @@ def _call_ended(state: TableState, entry: Entry) -> TableState:
 
 
 def _command(state: TableState, entry: Entry) -> TableState:
-    data = entry.data
+    data = {**state.kept, **entry.data}
+    if data.get("refused") == "ID_TAKEN":  # the answer is that of the order that has the id
+        return _with(state, kept={})
     answers = dict(list(state.answers.items())[1 - REMEMBERED_ANSWERS :])
     answers[data["key"], data["id"]] = data
-    return _with(state, answers=answers)
+    return _with(state, answers=answers, kept={})
 
 
 def _answer(state: TableState, entry: Entry) -> TableState:
@@ -466,6 +469,7 @@ _CHANGES: dict[str, Callable[[TableState, Entry], TableState]] = {
     "fault_cleared": _fault_cleared,
     "call": _call,
     "call_ended": _call_ended,
+    "command_kept": lambda state, entry: _with(state, kept=entry.data),
     "command": _command,
     "answer": _answer,
     "opened_hand": _opened_hand,

@@ -100,6 +100,10 @@ TOLD = {
         "machine/test_orders_over.py"
         "::test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_answer"
     ),
+    "ID_TAKEN": (
+        "machine/test_orders_over.py"
+        "::test_an_id_that_is_given_with_other_words_is_refused_and_that_is_in_the_journal"
+    ),
     "TOO_MANY_ORDERS": (
         "machine/test_orders_over.py"
         "::test_a_key_that_gave_more_than_can_be_known_again_gives_no_more_and_others_do"

@@ -47,6 +47,8 @@ ABOUT: dict[str, Any] = {"simulated": True, "version": "0.1.0", "sets": {"S1": "
 DEALER_BOOT, READER_BOOT = 0xD0D0D0D0, 0x0E0E0E0E
 TRAY = 4
 PASSES = 3
+FOR_CHIEF = base64.b64encode(bytes(80)).decode()
+"""As large as the box that the chief opens; nobody opens this one."""
 SIGNER = b"a person's own secret, 32 bytes."
 """The seed of the Ed25519 key that every order here is signed with."""
 
@@ -81,7 +83,7 @@ class ScriptedTable:
         self.commitment = fair.commitment(context, self.seed)
         deck = {"packs": 2, "jokers": True, "cards": CARDS}
         self.key = self.rng.randbytes(32)
-        self.step("seed", public=False, box=_text(self.seal(self.seed)), for_chief="c2VhbGVk")
+        self.step("seed", public=False, box=_text(self.seal(self.seed)), for_chief=FOR_CHIEF)
         self.step(
             "committed",
             commitment=self.commitment.hex(),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from controller.journal.verify import verify
-from tests.journal.scripted import ScriptedTable, write_journal
+from tests.journal.scripted import FOR_CHIEF, ScriptedTable, write_journal
 
 NEXT_BOOT = "b008"
 
@@ -79,7 +79,7 @@ async def test_a_key_that_is_said_to_be_gone_while_its_daemon_lives_is_a_finding
 async def test_a_seed_that_was_never_committed_to_owes_nothing(state_dir: Path) -> None:
     def torn(table: ScriptedTable) -> None:
         table.attempt += 1
-        table.step("seed", public=False, box="c2VhbGVk", for_chief="c2VhbGVk")
+        table.step("seed", public=False, box="c2VhbGVk", for_chief=FOR_CHIEF)
         another_run(table)
         table.play()
 

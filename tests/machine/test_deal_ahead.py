@@ -378,6 +378,7 @@ def daemon(table: Tables, sim: InprocTable, tmp_path: Path) -> Callable[[int], A
     def start(run: int) -> Any:
         store = Store.open(tmp_path)
         own = {"state_dir": tmp_path, "sim": sim, "seed": run, "signers": signers}
+        own["name"] = f"run {run} "
         return table(**AHEAD, store=store, **own)
 
     return start

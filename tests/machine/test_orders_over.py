@@ -57,6 +57,12 @@ def pauses(at: Trial) -> dict[str, str]:
     return at.machine.record.state.pauses
 
 
+def commands(at: Trial) -> list[dict[str, Any]]:
+    """The rows of commands that the journal has."""
+    rows = (chained.entry for chained in at.machine.record.journal.entries())
+    return [row.data for row in rows if row.kind == "command"]
+
+
 async def replayed(at: Trial, *commands: Command) -> list[str]:
     return [said(await at.lasting.order(each)) for each in commands]
 
@@ -163,6 +169,54 @@ async def test_what_acted_does_not_act_again_when_the_journal_has_forgotten_its_
         assert len(at.machine.record.state.answers) == 2
         assert await replayed(at, hold) == ["ORDER_OVER"]
         assert pauses(at) == {}
+
+
+@virtual
+async def test_an_id_that_is_given_with_other_words_is_refused_and_that_is_in_the_journal(
+    table: Tables,
+) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        acted = at.command(CHIEF, "hold", **TEA)
+        refused = at.command(CHIEF, "start_deal")
+        assert await replayed(at, acted, refused) == ["ok", "PAUSED"]
+        others = [
+            at.signed(msgspec.structs.replace(acted, **other), at.signers[CHIEF])
+            for other in ({"cmd": "resume", "args": {}}, {"args": {"reason": "x"}}, {"person": "p"})
+        ]
+        others.append(at.signed(msgspec.structs.replace(refused, cmd="resume"), at.signers[CHIEF]))
+        for _ in range(2):
+            assert await replayed(at, *others) == ["ID_TAKEN"] * len(others)
+        assert await replayed(at, acted, refused) == ["ok", "PAUSED"]
+        assert pauses(at) != {}
+        rows = [row for row in commands(at) if row.get("refused") == "ID_TAKEN"]
+        told = [(row["id"], row["cmd"], row["args"], row["sig"]) for row in rows]
+        assert told == [(each.id, each.cmd, dict(each.args), each.sig) for each in others]
+
+
+@virtual
+async def test_other_words_under_an_old_id_are_refused_in_another_run_and_the_same_are_not(
+    runs: Runs,
+) -> None:
+    async with runs(1, "journal") as at:
+        await at.phase(Phase.EMPTY)
+        hold = at.command(CHIEF, "hold", **TEA)
+        assert await replayed(at, hold) == ["ok"]
+    async with runs(2, "journal") as at:
+        again = at.signed(hold, at.signers[CHIEF])
+        other = at.signed(msgspec.structs.replace(hold, cmd="resume", args={}), at.signers[CHIEF])
+        assert await replayed(at, again, other, again) == ["ok", "ID_TAKEN", "ok"]
+        assert pauses(at) != {}
+
+
+@virtual
+async def test_an_order_that_is_still_waited_for_is_no_other_one(table: Tables) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        hold = at.command(CHIEF, "hold", **TEA)
+        other = at.signed(msgspec.structs.replace(hold, args={"reason": "x"}), at.signers[CHIEF])
+        replies = await asyncio.gather(*map(at.lasting.order, (hold, other, hold)))
+        assert [said(reply) for reply in replies] == ["ok", "ID_TAKEN", "ok"]
 
 
 @virtual
@@ -331,7 +385,7 @@ def test_no_order_is_forgotten_and_the_first_answer_counts(
     over = OrdersOver(whole=3)
     first: dict[tuple[str, str], Any] = {}
     for key, command_id, answer in orders:
-        over.note(key, command_id, answer)
+        over.note(Command(id=command_id, cmd="hold", key=key), answer)
         first.setdefault((key, command_id), answer)
     for (key, command_id), answer in first.items():
         found = over.found(key, command_id)
@@ -348,7 +402,7 @@ def test_no_order_is_forgotten_and_the_first_answer_counts(
 def test_a_key_is_full_with_so_many_orders_and_no_other_key_with_it(given_ids: list[str]) -> None:
     over = OrdersOver(most=4)
     for command_id in given_ids:
-        over.note("k", command_id, None)
+        over.note(Command(id=command_id, cmd="hold", key="k"), None)
     assert over.is_full("k") == (len(set(given_ids)) >= 4)
     assert not over.is_full("l")
     assert sum(over.found("k", one) is not None for one in set(given_ids)) <= 4

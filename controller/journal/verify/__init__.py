@@ -23,6 +23,7 @@ from controller.journal.verify.evidence import Ruling
 from controller.journal.verify.findings import Finding, Report, Standing, guarded
 from controller.journal.verify.heads import check_heads, check_signed, read_heads, table_of
 from controller.journal.verify.kept import check_told
+from controller.journal.verify.matches import check_matches
 from controller.journal.verify.missing import check_room, missing_attempts, missing_steps
 from controller.journal.verify.one_attempt import check_attempt
 from controller.journal.verify.orders import check_orders
@@ -116,6 +117,7 @@ def _between(
         check_passes(progresses),
         check_boards(entries) if source.whole else iter(()),
         check_unseen(entries) if source.whole else iter(()),
+        check_matches(entries, rulebooks) if source.whole else iter(()),
     ]
     for check in checks:
         yield from guarded(check, None, "an entry")

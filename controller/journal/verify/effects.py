@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from controller.commands import COMMANDS, SHOWN
+from controller.commands import COMMANDS
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.brought import brought
 from controller.journal.verify.findings import Finding
+from controller.signer_names import signed_by
 
 # A person's order stands behind what it means to the match, at most so many rows behind it.
 _CLOSE = 6
@@ -46,7 +47,7 @@ _AGAIN = frozenset(
     {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
 )
 # These name the deal and the attempt of the match: those of the row beside them.
-_OF_THE_MATCH = frozenset(cmd for cmd in SHOWN if COMMANDS[cmd].bound == "match")
+_OF_THE_MATCH = frozenset(cmd for cmd, order in COMMANDS.items() if order.bound == "match")
 _NOT_IN_IT = "the players' cut did not go into this deal"
 _KNEW = "whoever drew the seed knew what the players would say"
 
@@ -83,6 +84,14 @@ def check_words(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Ite
         if due and entry.n not in elsewhere and _word(entry, due, by_number) is None:
             what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
             yield Finding(entry.n, what, "nobody said that")
+        if _cmd(entry) == "open_hand" and _acted(entry) and not _looked(entry, by_number):
+            yield Finding(entry.n, "a hand was opened, and no row tells of it", "a look was hidden")
+
+
+def _looked(order: Entry, by_number: Mapping[int, Entry]) -> bool:
+    """Tell whether an order to open a hand stands behind the row of that look."""
+    near = (by_number.get(n) for n in range(order.n - _CLOSE, order.n))
+    return any(row.kind == "opened_hand" and _meant(order, row) for row in near if row is not None)
 
 
 def _cut(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
@@ -210,7 +219,7 @@ def _word(entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]) -> 
         order = by_number.get(n)
         if order is None:
             continue
-        if order.kind == "match" and order.data.get("event") == event:
+        if order.kind == entry.kind and order.data.get("event") == event:
             return None
         if order.kind == "command":
             return order if _cmd(order) in due and _meant(order, entry) else None
@@ -223,8 +232,15 @@ def _meant(order: Entry, entry: Entry) -> bool:
     named = (
         _cmd(order) not in _OF_THE_MATCH or of is None or list(of) == [entry.deal, entry.attempt]
     )
-    same = entry.kind != "opened_hand" or order.data.get("key") == entry.data.get("key")
-    return named and same and _acted(order)
+    return named and _acted(order) and (entry.kind != "opened_hand" or _same_look(order, entry))
+
+
+def _same_look(order: Entry, look: Entry) -> bool:
+    """Tell whether a hand was opened as it was ordered: which, why, and by whom."""
+    who, person = order.data.get("who"), order.data.get("person")
+    by = {"key": order.data.get("key"), "by": signed_by(str(who), person)}
+    said = by | _dict(order, "args")
+    return all(look.data.get(name) == value for name, value in said.items())
 
 
 def _is_ordered(end: Entry) -> bool:

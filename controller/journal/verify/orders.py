@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from controller.commands import COMMANDS, PANEL, SHOWN
+from controller.commands import COMMANDS, KEPT_BACK, PANEL
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.effects import check_effects, check_words
@@ -22,6 +22,8 @@ from controller.signing import BadSignature, check, check_document
 PRESSED: Final = frozenset({"start_deal", "cut", "release", "call", "out", "confirm"})
 """Orders that the table's buttons give."""
 _NAMES_TABLE = frozenset({"opened", "committed"})
+_SIGNED = ("person", "args", "of", "boot")
+"""What a signature stands for stands in the row, too."""
 _NOBODYS = "nobody gave this order, or gave another one"
 _UNKNOWN = "nobody can tell who gave this order"
 
@@ -31,15 +33,18 @@ def check_orders(
 ) -> Iterator[Finding]:
     """Yield steps that are not what was ordered; where not `whole`, an order may be missing."""
     commands = [entry for entry in entries if entry.kind == "command"]
-    yield from _given(entries, commands)
+    yield from _given(entries, commands, whole=whole)
     yield from _documents(entries)
     yield from check_effects(entries, commands, progresses, whole=whole)
     if whole:
         yield from check_words(entries, progresses)
 
 
-def _given(entries: Sequence[Entry], commands: Sequence[Entry]) -> Iterator[Finding]:
+def _given(
+    entries: Sequence[Entry], commands: Sequence[Entry], *, whole: bool
+) -> Iterator[Finding]:
     """Yield orders that are not signed as they must be, that may not be given, or acted twice."""
+    kept = {entry.n: entry.data for entry in entries if entry.kind == "command_kept"}
     keys = (entry.data.get("table_key") for entry in entries if entry.kind in _NAMES_TABLE)
     table_key = next((key for key in keys if isinstance(key, str)), None)
     acted: dict[tuple[object, object], int] = {}
@@ -50,9 +55,16 @@ def _given(entries: Sequence[Entry], commands: Sequence[Entry]) -> Iterator[Find
             if first != command.n:
                 what = f"{data.get('cmd')} is the command of entry {first}, used twice"
                 yield Finding(command.n, what, "an old word was taken for a new one")
+        elif "refused" not in data:
+            what = f"{data.get('cmd')} was neither carried out nor refused"
+            yield Finding(command.n, what, "its answer was taken out")
         yield from _allowed(command)
         if data.get("key") != PANEL:
-            yield from _signature(command, table_key)
+            beside = kept.pop(command.n - 1, {})
+            if whole or command.data.get("cmd") not in KEPT_BACK:
+                yield from _signature(command, beside, table_key)
+    for n in kept:
+        yield Finding(n, "a command that was kept back has no row behind it", _NOBODYS)
 
 
 def _documents(entries: Sequence[Entry]) -> Iterator[Finding]:
@@ -81,11 +93,18 @@ def _allowed(command: Entry) -> Iterator[Finding]:
         yield Finding(command.n, f"{cmd} is not for the role {role}", "the machine refuses that")
 
 
-def _signature(command: Entry, table_key: str | None) -> Iterator[Finding]:
-    data, cmd = command.data, command.data.get("cmd")
+def _signature(command: Entry, beside: dict[str, Any], table_key: str | None) -> Iterator[Finding]:
+    """Yield what is wrong with a signature; `beside` is the row that keeps one back, or empty."""
+    cmd = command.data.get("cmd")
+    data = {**command.data, **beside}
+    if any(beside.get(name) != command.data.get(name) for name in ("id", "key") if beside):
+        yield Finding(command.n, f"{cmd} is not the command that was kept back", _NOBODYS)
     if data.get("sig") is None:
-        if cmd in SHOWN:
-            yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN)
+        yield Finding(command.n, f"{cmd} has no signature", _UNKNOWN)
+        return
+    lacking = [name for name in _SIGNED if name not in data]
+    if lacking:
+        yield Finding(command.n, f"{cmd} lacks {', '.join(lacking)}", _UNKNOWN)
         return
     if table_key is not None and not _bears_signature(data, table_key):
         what = f"{cmd} does not bear the signature of the key it names"
@@ -95,7 +114,11 @@ def _signature(command: Entry, table_key: str | None) -> Iterator[Finding]:
             f"{cmd} was given to run {data.get('boot')} of the table, and another one acted on it"
         )
         yield Finding(command.n, what, "an old word was taken for a new one")
-    if _names_its_attempt(cmd) and _of(data) != (command.deal, command.attempt):
+    if (
+        "result" in data
+        and _names_its_attempt(cmd)
+        and _of(data) != (command.deal, command.attempt)
+    ):
         deal, attempt = _of(data)
         what = (
             f"{cmd} was signed for deal {deal}, attempt {attempt}, and is taken for "
@@ -106,7 +129,7 @@ def _signature(command: Entry, table_key: str | None) -> Iterator[Finding]:
 
 def _names_its_attempt(cmd: object) -> bool:
     """Tell whether a command names the attempt that the machine has under way: its row's own."""
-    return cmd in SHOWN and COMMANDS[str(cmd)].bound == "machine"
+    return str(cmd) in COMMANDS and COMMANDS[str(cmd)].bound == "machine"
 
 
 def says_uncut(command: Entry) -> bool:

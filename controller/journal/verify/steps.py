@@ -30,6 +30,9 @@ STEPS = (
 )
 """An attempt's steps in the one order that they have; none has them all (PROOF.md)."""
 _NTH = {kind: number for number, kind in enumerate(STEPS)}
+_FOR_CHIEF = 108
+"""Characters in base64 of a sealed box of 80 bytes: an attempt's key of 32, sealed (X25519)."""
+_OF_NO_DEAL = frozenset({"opened", "meeting", "answer"})
 _CLOCKED = frozenset({"cut", "verdict", "released", "withdrawn"})
 # The catalogue's faults from here on are no reasons of an attempt: the machine's, and refusals.
 _NO_REASONS = 400
@@ -51,7 +54,7 @@ def check_entries(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]
             continue
         steps = seen.setdefault(entry.attempt, {})
         yield from _place(entry, steps, whole)
-        if entry.kind in _NTH:
+        if entry.kind in _NTH or entry.kind == "hands_box":
             yield from _deal(entry, steps)
         steps.setdefault(entry.kind, entry)
 
@@ -64,6 +67,7 @@ def check_end(progress: Progress) -> Iterator[Finding]:
     yield from _sealed(progress)
     yield from _clock(progress)
     yield from _passes(progress)
+    yield from _boxes(progress)
 
 
 def _verdict(progress: Progress) -> Iterator[Finding]:
@@ -123,6 +127,8 @@ def _shape(entry: Entry) -> Iterator[Finding]:
         said, due = ("public", "private") if entry.public else ("private", "public")
         yield Finding(entry.n, f"{entry.kind} is marked {said}", f"such an entry is {due}")
     means = "this program did not write it"
+    if entry.kind in _OF_NO_DEAL and (entry.deal, entry.attempt) != (None, None):
+        yield Finding(entry.n, f"{entry.kind} names a deal", means)
     lacking = [field for field in kind.always if field not in entry.data]
     if lacking:
         yield Finding(entry.n, f"{entry.kind} lacks {', '.join(lacking)}", means)
@@ -202,10 +208,23 @@ def _clock(progress: Progress) -> Iterator[Finding]:
         before = at_ms
 
 
+def _boxes(progress: Progress) -> Iterator[Finding]:
+    """Yield held hands whose box is gone, and a key for the chief that can be none."""
+    seed, held = progress.steps.get("seed"), progress.steps.get("held")
+    if seed is None:
+        return
+    if held is not None and "hands_box" not in progress.steps:
+        yield Finding(held.n, "these hands have no box", "nobody could open them")
+    if len(seed.data["for_chief"]) != _FOR_CHIEF:
+        yield Finding(seed.n, "the box for the chief is of another size", "he cannot open it")
+
+
 def _passes(progress: Progress) -> Iterator[Finding]:
     promised, done = progress.data("committed"), progress.steps.get("shuffled")
     if promised is None or done is None:
         return
+    if promised["passes"] < 1:
+        yield Finding(done.n, "no shuffling was promised", "the set was dealt as it lay")
     # A shuffler that has drawn cards in beyond the last pass ends that pass, and tells of it.
     if done.data["passes"] < promised["passes"]:
         said = f"{promised['passes']} passes were promised, {done.data['passes']} were done"

@@ -14,12 +14,12 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from controller.commands import COMMANDS, PANEL, SHOWN, BadArgs, parse_args, refusal
+from controller.commands import COMMANDS, KEPT_BACK, PANEL, BadArgs, parse_args, refusal
 from controller.counting import Refusals
 from controller.faults import fault
 from controller.journal.errors import StorageFailed
 from controller.loggers import structlog
-from controller.machine.order.over import ACTED, OrdersOver
+from controller.machine.order.over import ACTED, OrdersOver, content, content_of_row
 from controller.machine.order.who import Asked, Who
 from controller.machine.record import Record
 from controller.match.refusals import Refusal
@@ -121,6 +121,11 @@ class Order:
         if not self.answer.done():
             self.answer.set_exception(OrderRefused(why))
 
+    def refuse_unbegun(self, why: Failure) -> None:
+        """Journal that it is refused though it was never begun."""
+        self._write({"refused": why.code})
+        self._record.journal.flush()
+
     def _write(self, how: dict[str, Any]) -> None:
         command, state = self.command, self._record.state
         data: dict[str, Any] = {
@@ -131,11 +136,23 @@ class Order:
             "who": self.who.name,
             "person": self.who.person,
         }
-        if command.cmd in SHOWN and command.sig is not None:
+        at: dict[str, Any] = {"deal": state.deal, "attempt": state.attempt}
+        if command.sig is not None:
             of = [command.deal, command.attempt]
-            data |= {"args": dict(command.args), "of": of}
-            data |= {"boot": command.boot, "sig": command.sig}
-        self._record.write("command", data | how, deal=state.deal, attempt=state.attempt)
+            signed = {
+                "args": dict(command.args),
+                "of": of,
+                "boot": command.boot,
+                "sig": command.sig,
+            }
+            if command.cmd in KEPT_BACK:
+                kept = {"id": command.id, "key": command.key} | signed
+                self._record.write("command_kept", kept, public=False, **at)
+            else:
+                data |= signed
+        else:
+            data |= {"args": dict(command.args)}
+        self._record.write("command", data | how, **at)
 
 
 def uncut_reason(order: Order) -> str | None:
@@ -276,6 +293,8 @@ class OrderDesk:
             raise OrderRefused(failure("UNKNOWN_COMMAND", found=found))
         who = self._signer(command)
         signed = (command.key or "", command.id)
+        if self._content(signed) not in (None, content(command)):
+            raise self._id_taken(command, who)
         known = self._answered(signed)
         if isinstance(known, Failure):
             raise OrderRefused(known)
@@ -283,6 +302,27 @@ class OrderDesk:
             return known
         order = self._open.get(signed) or self._taken_up(command, who, signed)
         return await asyncio.shield(order.answer)
+
+    def _content(self, signed: tuple[str, str]) -> bytes | None:
+        """Return the content of the order that has an id; None where that is not known."""
+        if signed in self._open:
+            return content(self._open[signed].command)
+        row = self._record.state.answers.get(signed)
+        return self.over.content(*signed) if row is None else content_of_row(row)
+
+    def _id_taken(self, command: Command, who: Who) -> OrderRefused:
+        """Return the refusal of an order whose id another one has; once, it is journalled."""
+        why = failure("ID_TAKEN", found=printable(short(command.id)))
+        named = f"{command.id} {content(command).hex()}"
+        other = msgspec.structs.replace(command, id=named)
+        if command.boot != self.boot:
+            return self._turned_away(command, failure("OTHER_RUN"), who.name)
+        if self.over.found(command.key or "", named) is None and not self.over.is_full(
+            command.key or ""
+        ):
+            Order(command, who, None, self._record).refuse_unbegun(why)
+            self.over.note(other, why)
+        return self._turned_away(command, why, who.name)
 
     def _answered(self, signed: tuple[str, str]) -> dict[str, Any] | Failure | None:
         """Return the answer that an id has: the journal's, of any run, or else this run's."""
@@ -304,7 +344,7 @@ class OrderDesk:
             self._check_time(command, who)
             order = self._begin(command, who)
         except OrderRefused as refused:
-            self.over.note(*signed, refused.failure)
+            self.over.note(command, refused.failure)
             raise
         self._open[signed] = order
         order.answer.add_done_callback(lambda answer: self._is_over(signed, answer))
@@ -312,13 +352,13 @@ class OrderDesk:
 
     def _is_over(self, signed: tuple[str, str], answer: asyncio.Future[dict[str, Any]]) -> None:
         """Know an order again from now on: it is carried out no more, also where it failed."""
-        del self._open[signed]
+        command = self._open.pop(signed).command
         error = None if answer.cancelled() else answer.exception()
         if answer.cancelled() or error is not None:
             refused = error.failure if isinstance(error, OrderRefused) else None
-            self.over.note(*signed, refused)
+            self.over.note(command, refused)
         else:
-            self.over.note(*signed, answer.result())
+            self.over.note(command, answer.result())
 
     def _signer(self, command: Command) -> Who:
         """Return who gives a command: the roster as it is now and his signature say so."""
@@ -326,14 +366,14 @@ class OrderDesk:
         if isinstance(client, NotAdmitted):
             why = failure(client.code, **client.evidence)
             if client.name and self._bears_signature(command):  # his key may be renewed
-                self.over.note(command.key or "", command.id, why)
+                self.over.note(command, why)
             raise self._turned_away(command, why, client.name)
         assert client.role is not None  # nobody is admitted without one
         if not self._bears_signature(command):
             raise self._turned_away(command, failure("BAD_SIGNATURE"), client.name)
         if client.role not in COMMANDS[command.cmd].roles:
             why = refusal(command.cmd, client.role, self._phase()) or failure("WRONG_ROLE")
-            self.over.note(command.key or "", command.id, why)
+            self.over.note(command, why)
             raise self._turned_away(command, why, client.name)
         return Who(client.name, client.role, command.person)
 

@@ -7,9 +7,11 @@ names the run that it is for: so nothing that is forgotten with a run can act in
 """
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
-from controller.messages import Failure
+from controller.framing import canonical
+from controller.messages import Command, Failure
 
 MOST: Final = 100_000
 """Orders of one key that are known again; behind them that key gives none in this run. At two a
@@ -19,8 +21,22 @@ WHOLE: Final = 1000
 ACTED: Final = ""
 """What is known of an order that was not refused."""
 
-_ID_BYTES: Final = 16
+_BYTES: Final = 16
+"""Of a hash that stands for an id of any length, or for what an order asked."""
 Answer = dict[str, Any] | Failure
+
+
+def content(command: Command) -> bytes:
+    """Return what stands for what an order asks: for all that it says but its id and its run."""
+    of = [command.deal, command.attempt]
+    return _hashed(canonical([command.cmd, of, command.person, command.args]))
+
+
+def content_of_row(row: Mapping[str, Any]) -> bytes | None:
+    """Return the same of the data of a `command` row; None where it has no arguments."""
+    if "args" not in row:
+        return None
+    return _hashed(canonical([row["cmd"], row["of"], row["person"], row["args"]]))
 
 
 class OrdersOver:
@@ -28,21 +44,23 @@ class OrdersOver:
 
     def __init__(self, most: int = MOST, whole: int = WHOLE) -> None:
         self._most, self._whole = most, whole
-        self._codes: dict[str, dict[bytes, str]] = {}
+        self._known: dict[str, dict[bytes, tuple[str, bytes]]] = {}
         self._answers: dict[tuple[str, str], Answer] = {}
 
-    def note(self, key: str, command_id: str, answer: Answer | None) -> None:
+    def note(self, command: Command, answer: Answer | None) -> None:
         """Know an order from now on; `answer` is None for one that has none. The first counts.
 
         Of a key that is full no more is known: none of its orders is carried out.
         """
-        codes = self._codes.setdefault(key, {})
-        name = _short(command_id)
-        if name in codes or self.is_full(key):
+        key = command.key or ""
+        known = self._known.setdefault(key, {})
+        name = _hashed(command.id.encode())
+        if name in known or self.is_full(key):
             return
-        codes[name] = answer.code if isinstance(answer, Failure) else ACTED
+        code = answer.code if isinstance(answer, Failure) else ACTED
+        known[name] = code, content(command)
         if answer is not None:
-            self._answers[key, command_id] = answer
+            self._answers[key, command.id] = answer
             if len(self._answers) > self._whole:
                 del self._answers[next(iter(self._answers))]
 
@@ -53,13 +71,18 @@ class OrdersOver:
         answer = self._answers.get((key, command_id))
         if answer is not None:
             return answer
-        return self._codes.get(key, {}).get(_short(command_id))
+        known = self._known.get(key, {}).get(_hashed(command_id.encode()))
+        return None if known is None else known[0]
+
+    def content(self, key: str, command_id: str) -> bytes | None:
+        """Return the content of an order that is over; None for one that is not known."""
+        known = self._known.get(key, {}).get(_hashed(command_id.encode()))
+        return None if known is None else known[1]
 
     def is_full(self, key: str) -> bool:
         """Tell whether a key has given so many orders that another could not be remembered."""
-        return len(self._codes.get(key, ())) >= self._most
+        return len(self._known.get(key, ())) >= self._most
 
 
-def _short(command_id: str) -> bytes:
-    """Return what stands for an id of any length."""
-    return hashlib.sha256(command_id.encode()).digest()[:_ID_BYTES]
+def _hashed(what: bytes) -> bytes:
+    return hashlib.sha256(what).digest()[:_BYTES]

@@ -1,0 +1,177 @@
+"""The match, played again row by row: the match takes each event, and somebody gave the order.
+
+Whoever owns the table can write what he likes into it and chain it anew, but he cannot sign an
+order. So a score sheet is worth what its rows are: every row that a person's order makes must be
+what the order's own words make of the match at that moment.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from controller.commands import BadArgs, parse_args
+from controller.framing import canonical
+from controller.journal.entries import Entry
+from controller.journal.verify.findings import Finding
+from controller.journal.verify.rulebooks import Rulebooks
+from controller.machine.order.match_desk import meeting_data
+from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
+from controller.machine.order.who import Who
+from controller.machine.play import Play, fold, tried
+from controller.machine.waited import Waited
+from controller.match.effects import Refused
+from controller.match.events import MatchEvent, event_of
+from controller.match.refusals import RefusedError
+from controller.match_arguments import LayingOut
+from controller.messages import Role
+from controller.rules.profile import Profile
+
+_OF_MATCH: Final = frozenset({"match", "match_kept"})
+_ONLY_ANSWERS: Final = frozenset({"tribute", "return"})
+"""Orders that change nothing where the machine knows the hands: they are answered."""
+_MADE_UP: Final = "the score sheet says what nobody decided"
+UNORDERED: Final = frozenset(
+    {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt", "Suspended"}
+)
+"""Events that the clock, the machine and the vault make of a match without an order."""
+
+
+class _Row(NamedTuple):
+    """A row of the match, its event, and the match before it."""
+
+    entry: Entry
+    event: MatchEvent
+    before: Play
+
+
+def check_matches(entries: Sequence[Entry], rulebooks: Rulebooks) -> Iterator[Finding]:
+    """Yield rows of a journal's matches that do not follow from the orders beside them.
+
+    A match whose rulebook is not known is passed over; so is what it brought from another table.
+    """
+    play, profile = Play(), None
+    waiting: list[_Row] = []
+    at_ms = 0
+    for entry, behind in zip(entries, (*entries[1:], None), strict=True):
+        if entry.kind == "meeting":
+            profile = rulebooks.find(bytes.fromhex(entry.data["profile_hash"]))
+            if profile is not None and play.coming is None:
+                yield from _laid_out(entry, behind, profile)
+        elif (
+            behind is not None and behind.data.get("cmd") == "set_match" and "result" in behind.data
+        ):
+            yield Finding(behind.n, "the match that was ordered is not there", _MADE_UP)
+        if profile is None:
+            continue
+        if entry.kind in _OF_MATCH and play.coming is None:
+            if play.match is None:
+                yield Finding(entry.n, "this row is of no match", _MADE_UP)
+                continue
+            row = _Row(entry, event_of(entry.data), play)
+            yield from _refused(row)
+            yield from _misplaced(row, at_ms)
+            at_ms = row.event.at_ms
+            waiting.append(row)
+        elif entry.kind == "command":
+            yield from _ordered(entry, waiting, play, entries)
+            waiting = []
+        elif entry.kind == "released":
+            yield from _waited(entry, play)
+        play = fold(play, entry, profile)
+    yield from _unordered(waiting)
+
+
+def _laid_out(meeting: Entry, behind: Entry | None, profile: Profile) -> Iterator[Finding]:
+    """Yield a match that is not the one that was ordered."""
+    order = {} if behind is None or behind.kind != "command" else behind.data
+    if order.get("cmd") != "set_match":
+        yield Finding(meeting.n, "nobody ordered this match", _MADE_UP)
+        return
+    try:
+        due = meeting_data(profile, *meeting_of(msgspec.convert(order["args"], LayingOut)))
+    except (KeyError, ValueError):
+        due = {}
+    said = {name: value for name, value in meeting.data.items() if name != "at_ms"}
+    if canonical(said) != canonical(due):
+        yield Finding(meeting.n, "this match is not the one that was ordered", _MADE_UP)
+
+
+def _refused(row: _Row) -> Iterator[Finding]:
+    """Yield an event that its match would not take."""
+    _, effects = tried(row.before, row.event)
+    for effect in effects:
+        if isinstance(effect, Refused):
+            what = f"the match refuses {type(row.event).__name__}: {effect.refusal.code}"
+            yield Finding(row.entry.n, what, "this row was changed, or one before it is gone")
+
+
+def _misplaced(row: _Row, at_ms: int) -> Iterator[Finding]:
+    """Yield a row under another deal or time than its match's; `at_ms`: of the row before it."""
+    match, entry = row.before.match, row.entry
+    assert match is not None  # it is a row of one
+    if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
+        what = f"a row of deal {match.deal} stands under deal {entry.deal}"
+        yield Finding(entry.n, what, "it was moved, or changed")
+    if row.event.at_ms < at_ms:
+        what = f"{row.event.at_ms} ms is earlier than the row before it ({at_ms} ms)"
+        yield Finding(entry.n, what, "its time was changed")
+
+
+def _waited(released: Entry, play: Play) -> Iterator[Finding]:
+    """Yield a release that tells another wait than the match has seen."""
+    told = {name: released.data[name] for name in Waited.__struct_fields__ if name in released.data}
+    of_it = play.match is not None and play.match.deal == released.deal
+    if of_it and play.waited is not None and told != msgspec.to_builtins(play.waited):
+        yield Finding(released.n, "its players waited otherwise", "the times were changed")
+
+
+def _ordered(
+    command: Entry, waiting: Sequence[_Row], play: Play, entries: Sequence[Entry]
+) -> Iterator[Finding]:
+    """Yield what an order says and the rows before it do not, and rows that no order made."""
+    data = command.data
+    made: range = range(0)
+    if "result" in data and "refused" not in data and data.get("cmd") in EVENTS:
+        made = _made(_said(command, entries), waiting)
+        if not made and data["cmd"] not in _ONLY_ANSWERS:
+            what = f"{data['cmd']} ordered something else than the rows before it say"
+            yield Finding(command.n, what, _MADE_UP)
+        phase = data["result"].get("phase")
+        if phase is not None and play.match is not None and phase != play.match.phase:
+            what = f"{data['cmd']} was answered with the phase {phase}, and it is another"
+            yield Finding(command.n, what, "the answer was changed")
+    yield from _unordered([row for at, row in enumerate(waiting) if at not in made])
+
+
+def _said(command: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+    """Return the data of a command with its arguments, which may stand in a row before it."""
+    before = entries[command.n - 2] if command.n > 1 else None
+    kept = before.data if before is not None and before.kind == "command_kept" else {}
+    return {**command.data, **kept}
+
+
+def _made(said: dict[str, Any], waiting: Sequence[_Row]) -> range:
+    """Return which of the rows that wait are what an order means to the match; none: empty."""
+    try:
+        args = parse_args(said["cmd"], said["args"])
+        who = Who(said["who"], Role(said["role"]), said.get("person"))
+    except (BadArgs, KeyError, ValueError):
+        return range(0)
+    for first, row in enumerate(waiting):
+        assert row.before.match is not None  # a row that waits is of a match
+        try:
+            meant = events_of(said["cmd"], args, who, row.before.match, row.event.at_ms)
+        except RefusedError:
+            continue
+        if tuple(each.event for each in waiting[first : first + len(meant)]) == meant:
+            return range(first, first + len(meant))
+    return range(0)
+
+
+def _unordered(rows: Sequence[_Row]) -> Iterator[Finding]:
+    """Yield rows that only an order makes, and none did."""
+    for row in rows:
+        name = type(row.event).__name__
+        if name not in UNORDERED:
+            yield Finding(row.entry.n, f"nobody ordered {name}", _MADE_UP)
