@@ -19,7 +19,6 @@ from controller.machine.order.match_desk import meeting_data
 from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
 from controller.machine.order.who import Who
 from controller.machine.play import Play, fold, tried
-from controller.machine.waited import Waited
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent, event_of
 from controller.match.refusals import RefusedError
@@ -120,9 +119,11 @@ def _misplaced(row: _Row, at_ms: int) -> Iterator[Finding]:
 
 def _waited(released: Entry, play: Play) -> Iterator[Finding]:
     """Yield a release that tells another wait than the match has seen."""
-    told = {name: released.data[name] for name in Waited.__struct_fields__ if name in released.data}
-    of_it = play.match is not None and play.match.deal == released.deal
-    if of_it and play.waited is not None and told != msgspec.to_builtins(play.waited):
+    match, waited = play.match, play.waited
+    if match is None or match.deal != released.deal or waited is None:
+        return
+    due = msgspec.to_builtins(waited)
+    if {name: released.data.get(name) for name in due} != due:
         yield Finding(released.n, "its players waited otherwise", "the times were changed")
 
 
