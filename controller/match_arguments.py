@@ -252,7 +252,7 @@ class Accusing(Args, frozen=True, kw_only=True):
         str,
         Meta(
             pattern=r"^[a-z_]{1,40}$",
-            description="the id of an offence, as dealtable rules lists them",
+            description="the id of an offence, as send --about propose lists them",
             examples=["play_out_of_turn"],
         ),
     ]
@@ -418,7 +418,7 @@ class Forfeiting(Args, frozen=True, kw_only=True):
         str,
         Meta(
             pattern=r"^[a-z_]{1,40}$",
-            description="the id of an offence, as dealtable rules lists them",
+            description="the id of an offence, as send --about propose lists them",
             examples=["default"],
         ),
     ] = "default"

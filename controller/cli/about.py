@@ -9,9 +9,12 @@ import msgspec
 from msgspec import inspect
 
 from controller.commands import COMMANDS, Order, names, usage
+from controller.faults import Language
 from controller.match_arguments import OfWord
 from controller.messages import Phase, Role
+from controller.rules.penalties.offences import catalogue
 from controller.tomlwords import expected, short
+from controller.words import Words
 
 GROUPS: Final = {
     "Reading, by anybody": frozenset(Role),
@@ -28,13 +31,14 @@ def list_of_commands() -> str:
     return "\n".join(_group(title, roles) for title, roles in GROUPS.items())
 
 
-def about(cmd: str) -> str:
-    """Return what a command does, takes and needs, with an example. Raises click.UsageError."""
+def about(cmd: str, language: Language = "en") -> str:
+    """Return what a command does, takes and needs, with an example. Raises click.UsageError.
+
+    Offences are listed by their ids, with their names in `language`.
+    """
     order = COMMANDS.get(cmd)
     if order is None:
-        close = difflib.get_close_matches(cmd, COMMANDS, n=1)
-        hint = f"did you mean {close[0]}?" if close else "--help lists them"
-        raise click.UsageError(f"there is no command {cmd}: {hint}")
+        raise click.UsageError(getattr(no_such_command(cmd), language))
     lines = [f"{usage(cmd)}: {order.does}", ""]
     lines += [f"  {line.strip()}" for line in (order.args.__doc__ or "").strip().splitlines()]
     lines += ["", *_arguments(order)] if msgspec.structs.fields(order.args) else []
@@ -45,7 +49,23 @@ def about(cmd: str) -> str:
         f"About:   {_BOUND[order.bound]}",
         f"Example: {example(cmd)}",
     ]
+    if OFFENCE in order.args.__struct_fields__:
+        lines += ["", getattr(_OFFENCES, language)]
+        lines += [f"  {row.id:<28}{getattr(row, language)}" for row in catalogue().values()]
     return "\n".join(lines)
+
+
+def no_such_command(cmd: str) -> Words:
+    """Say that there is no command of that name, and which one it may be."""
+    close = difflib.get_close_matches(cmd, COMMANDS, n=1)
+    if close:
+        return Words(
+            f"there is no command {cmd}, did you mean {close[0]}?",
+            f"没有命令 {cmd}，是否为 {close[0]}？",
+        )
+    return Words(
+        f"there is no command {cmd}, --help lists them", f"没有命令 {cmd}：--help 列出全部命令"
+    )
 
 
 def example(cmd: str) -> str:
@@ -109,6 +129,11 @@ def _typed(value: Any) -> str:
 def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
+
+OFFENCE: Final = "offence"
+"""The argument that names an offence by its id."""
+
+_OFFENCES: Final = Words("Offences:", "违例事项：")
 
 _WIDEST: Final = 30
 """Letters of a command and its arguments in the list; --about has them all."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from controller.cli import LineError
 from controller.cli.modbus_file import load_modbus
@@ -65,7 +66,7 @@ def check_line(path: Path) -> None:
         port.close()
     table = Table("name", "unit", "place", "says", "means")
     for row in rows:
-        table.add_row(row.name, row.unit, row.place, row.says, row.means)
+        table.add_row(*map(Text, (row.name, row.unit, row.place, row.says, row.means)))
     Console().print(table)
     if any(row.wrong for row in rows):
         sys.exit(1)

@@ -105,12 +105,12 @@ class Board:
         for width in _ROW_WIDTHS:
             row.add_column(width=width, no_wrap=True, overflow="ellipsis")
         if state is None:
-            row.add_row(table.id, Text("not yet", style="dim"))
+            row.add_row(Text(table.id), Text("not yet", style="dim"))
             return row
         machine = state.machine
         alert = state.alerts[0].name if state.alerts else ""
         row.add_row(
-            table.id,
+            Text(table.id),
             Text(machine.phase.value, style=_COLOURS.get(machine.phase, "bold")),
             f"{state.counters.deals}+{state.counters.redeals}",
             Text(alert, style="bold red")
@@ -142,10 +142,11 @@ class Board:
             cut = "uncut" if proof.uncut else f"cut {proof.cut or '…'}"
             rows.add_row("proof", f"{proof.commitment[:24]}…  {cut}")
         for alert in state.alerts:
-            rows.add_row(Text(alert.name, style="bold red"), f"{alert.cause}. {alert.action}.")
+            told = Text(f"{alert.cause}. {alert.action}.")
+            rows.add_row(Text(alert.name, style="bold red"), told)
         counters = state.counters
         title = f"{state.table} (simulated): {counters.deals} deals, {counters.redeals} redeals"
-        return Panel(rows, title=title)
+        return Panel(rows, title=Text(title))
 
     def _counts(self, table: str) -> str:
         counts = self._pockets.get(table, [0] * len(POCKETS))

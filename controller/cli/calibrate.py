@@ -1,5 +1,6 @@
 """`dealtable calibrate`: a part of the machine set right, shown live while a screw is turned."""
 
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -70,7 +71,8 @@ async def _calibrated(
         of = Session(
             bench, hands, Figures(asked=bench.asked), card_set_of(table), table.reader.look_s
         )
-        outcome = await calibrate(of, subject, lambda line: console.print(f"   {line}"))
+        say = partial(console.print, "  ", markup=False)
+        outcome = await calibrate(of, subject, say)
         if of.cards is not None:
             of.cards.close()
         if not outcome.right:

@@ -27,7 +27,7 @@ class DemoProgress:
         self._fed: dict[str, int] = {}
         console = console or Console(stderr=True)
         columns = (
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TextColumn("{task.fields[unit]}"),

@@ -74,7 +74,7 @@ def command(
     released = _released(image, kind, key)
     console = Console(stderr=True)
     with Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         console=console,

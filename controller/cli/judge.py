@@ -7,12 +7,13 @@ import msgspec
 
 from controller.cli import LineError
 from controller.cli.judge_text import lines
+from controller.faults import Language
 from controller.rules.combos.judge import judge, judge_contained
 from controller.rules.combos.nonsense import Nonsense
 from controller.rules.combos.notation import parse_level
 from controller.rules.combos.ruling import Containing, Ruling
 from controller.rules.profile import Profile
-from controller.rules.rulebooks import called
+from controller.rules.rulebooks import UnknownProfile, called
 
 _UNDECLARED = "-"
 
@@ -49,6 +50,13 @@ Examples:
 )
 @click.option("--contained", is_flag=True, help="List the kinds that one exposed PLAY contains.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one object.")
+@click.option(
+    "--language",
+    type=click.Choice(["en", "zh"]),
+    default="en",
+    show_default=True,
+    help="Of a question without sense. 中文用 zh.",
+)
 def command(
     plays: tuple[str, ...],
     profile: str,
@@ -57,6 +65,7 @@ def command(
     declared: tuple[str, ...],
     contained: bool,
     as_json: bool,
+    language: Language,
 ) -> None:
     """Say what a PLAY is, or whether the second PLAY is legal on the first, and why.
 
@@ -76,8 +85,8 @@ def command(
             answer = judge_contained(rules, played, plays[0])
         else:
             answer = _ruling(rules, played, plays, declared)
-    except Nonsense as mistake:
-        raise LineError(str(mistake)) from None
+    except (Nonsense, UnknownProfile) as mistake:
+        raise LineError(getattr(mistake.words, language)) from None
     click.echo(msgspec.json.encode(answer) if as_json else "\n".join(lines(answer)))
     if isinstance(answer, Ruling) and not answer.legal:
         raise SystemExit(1)
@@ -89,12 +98,20 @@ def _refuse_too_many(plays: tuple[str, ...], declared: tuple[str, ...], containe
     if len(plays) > most:
         raise Nonsense(
             f"{len(plays)} plays: expected {'one' if contained else 'one or two'}; "
-            'a play with blanks in it stands in quotes, as in "KK66 H2"'
+            'a play with blanks in it stands in quotes, as in "KK66 H2"',
+            f"写了{len(plays)}手牌，应为{'一手' if contained else '一手或两手'}；"
+            '中间有空格的一手牌须加引号，如 "KK66 H2"',
         )
     if contained and declared:
-        raise Nonsense("--contained asks what the cards may be: leave out --declare")
+        raise Nonsense(
+            "--contained asks what the cards may be: leave out --declare",
+            "--contained 问的是牌张含有哪些牌型：请去掉 --declare",
+        )
     if len(declared) > len(plays):
-        raise Nonsense(f"{len(declared)} declarations: expected one a play at most")
+        raise Nonsense(
+            f"{len(declared)} declarations: expected one a play at most",
+            f"写了{len(declared)}个说明：每手牌至多一个",
+        )
 
 
 def _ruling(

@@ -1,6 +1,7 @@
 """`dealtable lab`: deals by the thousand, and the tests that a test house asks of them.
 
-NumPy, SciPy and Matplotlib are the extra `lab`: they are imported when something is counted.
+NumPy, SciPy and Matplotlib are the extra `lab`: each is imported by what uses it. Collecting
+needs NumPy alone, a report SciPy, and its pictures Matplotlib.
 """
 
 import hashlib
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 PATHS = ("sequence", "full")
 METHODS = ("fair", "naive-pocket", "riffles", "reject-shift")
 
-_NEEDS = ("numpy", "scipy", "matplotlib")
 _INTERRUPTED = 128 + 2
 """What a shell says of a program that Ctrl-C ended."""
 
@@ -105,7 +105,7 @@ def collect_command(
     Ctrl-C writes what was collected so far. Exit 0: all of it; 1: a part failed; 2: bad usage;
     130: broken off.
     """
-    _check_installed(path, method)
+    _check_installed(path, method, "numpy")
     _check_out(out)
     from controller.trials.lab.collect import Plan
     from controller.trials.lab.file import save
@@ -161,7 +161,7 @@ def report_command(
     """
     if bool(files) == (deals is not None):
         raise click.UsageError("name FILE or --deals, one of them")
-    _check_installed(path, method)
+    _check_installed(path, method, "numpy", "scipy", *(["matplotlib"] if html else []))
     from controller.trials.lab.report import report_on, round_of
 
     if html is not None:
@@ -305,11 +305,12 @@ def _write_page(path: Path, report: "LabReport", deals: "Deals", judgement: "Jud
         path.with_name(f"{path.stem}-{one.name}.png").write_bytes(one.png)
 
 
-def _check_installed(path: str, method: str) -> None:
-    """Refuse what cannot run here. Raises LineError."""
-    if any(importlib.util.find_spec(name) is None for name in _NEEDS):
+def _check_installed(path: str, method: str, *packages: str) -> None:
+    """Refuse what cannot run here, `packages` among it. Raises LineError."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
         raise LineError(
-            "dealtable lab needs NumPy, SciPy and Matplotlib, the extra lab: "
+            f"this needs {' and '.join(missing)}, of the extra lab: "
             "pip install 'dealtable[lab]', in a checkout pip install -e '.[lab]'"
         )
     if path == "full":

@@ -92,7 +92,7 @@ def command(
     with (
         no_machine(table),
         Progress(
-            TextColumn("{task.description}"),
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             console=console,

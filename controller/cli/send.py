@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,16 +14,33 @@ from msgspec import inspect
 
 from controller.arguments import Args, Nothing
 from controller.cli import LineError
-from controller.cli.about import about, list_of_commands
+from controller.cli.about import OFFENCE, about, list_of_commands, no_such_command
 from controller.cli.plain import plain, plain_json
 from controller.cli.reach import client_in, command_ids, endpoints_in
+from controller.cli.watch_words import WAYS
 from controller.client.client import ANSWER_S, Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.commands import COMMANDS, Order
 from controller.faults import Language
 from controller.messages import Person, Phase, Reply, Role
 from controller.roster import CLIENTS
+from controller.rules.penalties.offences import catalogue
 from controller.tomlwords import bare
+from controller.words import Words
+
+_NO_COMMAND: Final = Words(
+    "Missing argument 'CMD': --help lists the commands", "缺少命令：--help 列出全部命令"
+)
+_NO_STATE_DIR: Final = Words(
+    "Missing option '--state-dir': where the table's keys are",
+    "缺少 --state-dir：本台密钥所在的目录",
+)
+_IF_NEWER: Final = Words(
+    "if this table has it, say whose key signs it with --as ROLE",
+    "若本台有此命令，请用 --as ROLE 说明用谁的密钥签名",
+)
+_LISTS_THEM: Final = Words("--about propose lists them", "--about propose 列出全部")
+_AN_ID: Final = re.compile("[a-z_]+")
 
 _UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here")
 
@@ -77,7 +95,7 @@ Examples:
     type=click.Choice(["en", "zh"]),
     default="en",
     show_default=True,
-    help="Of a refusal. 中文用 zh.",
+    help="Of a refusal, and of what is typed wrongly. 中文用 zh.",
 )
 def command(
     cmd: str | None,
@@ -99,19 +117,19 @@ def command(
     Ends with 0 when the table did it, 1 when it refused or did not answer.
     """
     if asked is not None:
-        click.echo(about(asked))
+        click.echo(about(asked, language))
         return
     if cmd is None:
-        raise click.UsageError("Missing argument 'CMD': --help lists the commands")
+        raise click.UsageError(getattr(_NO_COMMAND, language))
     if state_dir is None:
-        raise click.UsageError("Missing option '--state-dir': where the table's keys are")
+        raise click.UsageError(getattr(_NO_STATE_DIR, language))
     if name is None:
-        _say_whose(cmd)
-    values, asked_for = parse_words(cmd, args), cmd
-    check_person(person)
+        _say_whose(cmd, language)
+    values, asked_for = parse_words(cmd, args, language), cmd
+    check_person(person, language)
     endpoints = endpoints_in(state_dir)
     name = name or Role.OBSERVER
-    _look_for_key(state_dir, name)
+    _look_for_key(state_dir, name, language)
     identity = client_in(state_dir, name)
 
     async def ask() -> Reply:
@@ -123,7 +141,7 @@ def command(
     try:
         reply = asyncio.run(ask())
     except NoAnswer as error:
-        click.echo(plain(f"no answer: {error}"), err=True)
+        click.echo(plain(_no_answer(error, language)), err=True)
         sys.exit(1)
     except BadAddress as error:
         raise LineError(str(error)) from None
@@ -161,13 +179,16 @@ async def ask_about_present(
     return await client.ask(cmd, args, deal=deal, attempt=attempt, person=person, answer_s=answer_s)
 
 
-def check_person(person: str | None) -> None:
+def check_person(person: str | None, language: Language) -> None:
     """Return if this can be said of who gives an order. Raises click.UsageError."""
     try:
         msgspec.convert(person, Person | None)
     except msgspec.ValidationError:
-        expected = "1 to 40 printable characters without brackets"
-        raise click.UsageError(f"--person {person!r}: a name is {expected}") from None
+        said = Words(
+            f"--person {person!r}: a name is 1 to 40 printable characters without brackets",
+            f"--person {person!r}：姓名为1至40个可见字符，不含括号",
+        )
+        raise click.UsageError(getattr(said, language)) from None
 
 
 class _Present(msgspec.Struct):
@@ -175,26 +196,61 @@ class _Present(msgspec.Struct):
     attempt: int | None
 
 
-def _say_whose(cmd: str) -> None:
+def _say_whose(cmd: str, language: Language) -> None:
     """Raise UsageError for a command that needs a name to be signed in, or that there is not."""
-    close = difflib.get_close_matches(cmd, COMMANDS, n=1)
-    if cmd not in COMMANDS and close:
-        raise click.UsageError(f"there is no command {cmd}, did you mean {close[0]}?")
-    if cmd not in COMMANDS:
-        raise click.UsageError(
-            f"there is no command {cmd}, --help lists them; "
-            "if this table has it, say whose key signs it with --as ROLE"
+    order = COMMANDS.get(cmd)
+    if order is None:
+        unknown, if_newer = no_such_command(cmd), _IF_NEWER
+        said = Words(f"{unknown.en} ({if_newer.en})", f"{unknown.zh}（{if_newer.zh}）")
+        raise click.UsageError(getattr(said, language))
+    if order.signed:
+        said = Words(
+            f"{cmd} is signed: say whose key with --as ROLE",
+            f"{cmd} 须签名：请用 --as ROLE 说明用谁的密钥",
         )
-    if COMMANDS[cmd].signed:
-        raise click.UsageError(f"{cmd} is signed: say whose key with --as ROLE")
+        raise click.UsageError(getattr(said, language))
 
 
-def _look_for_key(state_dir: Path, name: str) -> None:
+def _look_for_key(state_dir: Path, name: str, language: Language) -> None:
     """Raise LineError where there is no such client; it says which there are."""
     folder = state_dir / CLIENTS
     if not (folder / f"{name}.key_secret").exists():
         there = ", ".join(sorted(file.stem for file in folder.glob("*.key_secret")))
-        raise LineError(f"{folder} has no {name}.key_secret: --as takes {there or 'nobody here'}")
+        said = Words(
+            f"{folder} has no {name}.key_secret: --as takes {there or 'nobody here'}",
+            f"{folder} 中没有 {name}.key_secret：--as 可用 {there or '（无）'}",
+        )
+        raise LineError(getattr(said, language))
+
+
+def _no_answer(error: NoAnswer, language: Language) -> str:
+    """Say that nothing came back; in Chinese how the line stood goes before the detail."""
+    if language == "zh":
+        stood = f"，{WAYS[error.state]}" if error.state is not None else ""
+        return f"没有应答{stood}（{error}）"
+    return f"no answer: {error}"
+
+
+def _offence(text: str, language: Language) -> str:
+    """Return the id of an offence; one that is like none here is the table's business.
+
+    Raises click.UsageError for what is nearly one, and for what can be no id.
+    """
+    rows = catalogue().values()
+    called = {said.casefold(): row.id for row in rows for said in (row.id, row.en, row.zh)}
+    found = called.get(text.casefold())
+    if found is not None:
+        return found
+    close = difflib.get_close_matches(text.casefold(), called)
+    if not close and _AN_ID.fullmatch(text):
+        return text
+    ids = dict.fromkeys(called[said] for said in close)
+    meant = [f"{name} ({getattr(catalogue()[name], language)})" for name in ids]
+    said = Words(
+        f"no offence is called {text!r}: {', '.join(meant) or _LISTS_THEM.en}",
+        f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or _LISTS_THEM.zh}",
+    )
+    raise click.UsageError(getattr(said, language))
 
 
 def _order(cmd: str) -> Order:
@@ -202,12 +258,13 @@ def _order(cmd: str) -> Order:
     return COMMANDS.get(cmd, _UNKNOWN)
 
 
-def parse_words(cmd: str, args: Sequence[str]) -> dict[str, Any]:
+def parse_words(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
     """Return NAME=VALUE words as a command's arguments, text where it takes text.
 
-    Raises click.UsageError.
+    An offence may be named by its id, or as it is called in English or Chinese. Raises
+    click.UsageError, in `language`.
     """
-    return dict(_parse_word(arg, _kinds(_order(cmd).args)) for arg in args)
+    return dict(_parse_word(arg, _kinds(_order(cmd).args), language) for arg in args)
 
 
 def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
@@ -237,11 +294,18 @@ def _kinds(args: type[Args]) -> dict[str, inspect.Type]:
     return {field.name: bare(field.type) for field in shape.fields}
 
 
-def _parse_word(word: str, kinds: Mapping[str, inspect.Type]) -> tuple[str, Any]:
+def _parse_word(
+    word: str, kinds: Mapping[str, inspect.Type], language: Language
+) -> tuple[str, Any]:
     name, equals, text = word.partition("=")
     if not name or not equals:
-        raise click.UsageError(f"{word!r}: an argument is NAME=VALUE")
+        said = Words(
+            f"{word!r}: an argument is NAME=VALUE", f"{word!r}：参数须写成 NAME=VALUE（名称=值）"
+        )
+        raise click.UsageError(getattr(said, language))
     kind = kinds.get(name)
+    if name == OFFENCE and kind is not None:
+        return name, _offence(text, language)
     if isinstance(kind, inspect.StrType):
         return name, text
     try:

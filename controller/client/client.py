@@ -38,7 +38,15 @@ class BadMessage(Exception):
 
 
 class NoAnswer(Exception):
-    """Nothing came back. Whether the command acted is not known: the same id asks again safely."""
+    """Nothing came back. Whether the command acted is not known: the same id asks again safely.
+
+    `state`: how the line to the table stood, None where the answer could not be read.
+    """
+
+    def __init__(self, why: str, state: LineState | None = None) -> None:
+        """Say in one line what was asked, where, and why nothing came back."""
+        super().__init__(why)
+        self.state = state
 
 
 @dataclass(frozen=True)
@@ -212,11 +220,12 @@ class Client:
         try:
             async with asyncio.timeout(answer_s):
                 if line.state in _HOPELESS:
-                    raise NoAnswer(self._where(line.state))
+                    raise NoAnswer(self._where(line.state), line.state)
                 await line.socket.send(body)
                 reply = await answer
         except TimeoutError:
-            raise NoAnswer(self._where(line.state, f"no answer in {answer_s:g} s")) from None
+            where = self._where(line.state, f"no answer in {answer_s:g} s")
+            raise NoAnswer(where, line.state) from None
         finally:
             self._asked.pop(command.id, None)
         if command.cmd == "snapshot" and reply.result is not None:
@@ -248,7 +257,7 @@ class Client:
         open_ = [asked for asked in self._asked.values() if not asked.answer.done()]
         if state in _HOPELESS:
             for asked in open_:
-                asked.answer.set_exception(NoAnswer(self._where(state)))
+                asked.answer.set_exception(NoAnswer(self._where(state), state))
         elif state is LineState.OPEN and self._lost_line and self._commands is not None:
             for asked in open_:
                 post(self._commands.socket, [asked.body])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, RedirectResponse, Response
 from starlette.routing import Route
 
@@ -104,7 +104,7 @@ class Asked:
     async def raw(self, most: int = LARGEST) -> bytes:
         """Return the body, of at most so many bytes.
 
-        Raises Wrong for one that is too large, or comes drop by drop.
+        Raises Wrong for one that is too large, comes drop by drop, or is broken off.
         """
         body = bytearray()
         try:
@@ -115,7 +115,7 @@ class Asked:
                         raise Wrong(
                             413, f"expected at most {most} bytes", f"内容过长，至多{most}字节"
                         )
-        except TimeoutError:
+        except (TimeoutError, ClientDisconnect):
             raise Wrong(408, "the request did not come to its end", "请求未完整到达") from None
         return bytes(body)
 

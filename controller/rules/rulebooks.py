@@ -25,6 +25,7 @@ from controller.rules.profile import (
     rules_of,
 )
 from controller.tomlwords import advice, shown
+from controller.words import Words
 
 FIXED = ("deck", "hand")
 """Rules that no event may override: a machine is built for them."""
@@ -37,6 +38,15 @@ _SHAPES: dict[str, type[Profile]] = {"guandan": GuandanProfile, "bigtwo": BigTwo
 
 class ProfileError(tomlfile.FileError):
     """A profile that does not exist or is not one; its text is one line."""
+
+
+class UnknownProfile(ProfileError):
+    """A name that is no profile's, or the beginning of several; `words` is one line."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Say in both languages which profiles there are."""
+        super().__init__(en)
+        self.words = Words(en, zh)
 
 
 class _About(msgspec.Struct, frozen=True):
@@ -65,7 +75,10 @@ def called(text: str, event: Path | None = None) -> Profile:
     begun = [name for name in profile_names() if name.startswith(text)] if text else []
     exact = text in begun
     if len(begun) > 1 and not exact:
-        raise ProfileError(f"profile {shown(text)}: {' or '.join(begun)}?")
+        raise UnknownProfile(
+            f"profile {shown(text)}: {' or '.join(begun)}?",
+            f"规则 {shown(text)}：是 {'，还是 '.join(begun)}？",
+        )
     return load_profile(text if exact or not begun else begun[0], event)
 
 
@@ -254,8 +267,11 @@ def _covering(key: str) -> Iterator[str]:
 
 def _text(name: str) -> str:
     if name not in profile_names():
-        told = shown(name)
-        raise ProfileError(f"profile {told}: expected one of {', '.join(profile_names())}")
+        known = profile_names()
+        raise UnknownProfile(
+            f"profile {shown(name)}: expected one of {', '.join(known)}",
+            f"没有规则 {shown(name)}：应为 {'、'.join(known)} 之一",
+        )
     return _folder().joinpath(f"{name}.toml").read_text(encoding="utf-8")
 
 

@@ -201,6 +201,7 @@ class Ending(Table, frozen=True):
     at_time: Literal["stop_now", "finish_started"]
     last_start_margin_s: Seconds
     past_a: Literal["ends"]
+    winner: Literal["level"]
     equal: Literal["draw", "first_to_reach", "extra_deal"]
     equal_knockout: Literal["first_to_reach", "extra_deal"]
     extra_deal_winner: Literal["UP"]
@@ -316,6 +317,7 @@ class Penalties(Table, frozen=True):
     hidden_to_loss: Times
     level_bounds: tuple[Rank, Rank]
     out_of_turn_skips: Literal["one_turn", "trick"]
+    delay_skips: Literal["one_turn", "trick"]
     wrong_card_before_play: Literal["corrected"]
     wrong_tribute_in_play: Literal["dead_hand"]
     wrong_return_in_play: Literal["stands"]

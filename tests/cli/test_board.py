@@ -16,8 +16,8 @@ from tests.cli.table_states import state
 ABOUT = {"feed": "tcp://127.0.0.1:1", "state_dir": "/somewhere"}
 
 
-def table(number: int) -> RunningTable:
-    name = f"T01-{number:02d}"
+def table(number: int, name: str = "") -> RunningTable:
+    name = name or f"T01-{number:02d}"
     folder = Path("/somewhere") / name
     profile = load_profile("international-000")
     return RunningTable({"table": name, "control": "none"}, folder, folder / "table.toml", profile)
@@ -61,3 +61,16 @@ def test_a_few_tables_have_a_panel_each() -> None:
     text = "\n".join(lines)
     assert "T01-01 (simulated): 0 deals, 0 redeals" in text
     assert "(the mechanics')" in text
+
+
+def test_brackets_in_what_is_shown_are_no_markup() -> None:
+    name = "[1]/[/b]"
+    said = {"cause": "[/red] is jammed", "action": "[bold]", "cause_zh": "", "action_zh": ""}
+    alert = Alert(code=1, name="JAM", since="", **said)
+    calling = replace(state(name, Phase.FAULT), alerts=[alert])
+    alone = "\n".join(shown([table(1, name)], [calling], width=120))
+    assert f"{name} (simulated)" in alone
+    assert "[/red] is jammed. [bold]." in alone
+    several = [table(1, name), *map(table, (2, 3, 4))]
+    for states in ([], [calling]):
+        assert any(name in line for line in shown(several, states, width=120))

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from rich.console import Console
 
 from controller.cli.demo_progress import DemoProgress
-from controller.messages import Phase, State
+from controller.messages import Alert, Phase, State
 from tests.cli.table_states import state as state_of
 
 
@@ -87,3 +87,12 @@ def test_nothing_is_shown_where_there_is_no_terminal() -> None:
         progress.up(1)
         progress.saw(state("T01", fed=54))
     assert screen.page.getvalue().strip() == ""
+
+
+def test_brackets_in_a_tables_alert_are_no_markup() -> None:
+    screen = Screen(tables=1, deals=1)
+    alert = Alert(code=1, name="[/JAM]", since="", cause="", action="", cause_zh="", action_zh="")
+    with screen.progress as progress:
+        progress.up(1)
+        progress.saw(replace(state("T01", Phase.FAULT), alerts=[alert]))
+        assert "[/JAM]" in screen.last()

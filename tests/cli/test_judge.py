@@ -113,6 +113,45 @@ def test_nonsense_exits_2_with_one_clear_line(words: list[str], says: str) -> No
     assert told.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--level", "2", "33333333333"], "“33333333333”第9个字符“3”：只有8张3"),
+        (["--level", "2", "KK1"], "“KK1”第3个字符“1”：没有这张牌"),
+        (["--level", "2", ""], "未写牌"),
+        (["--level", "2", "♠K", "♠K♠K"], "两手牌合计只有2张♠K"),
+        (["--level", "2", "双王"], "大王写 BJ 或大王"),
+        (["--level", "2", "S10 SJ SQ"], "黑桃J请写 ♠J 或 JS"),
+        (["--level", "2", "7♦8"], "请用空格分开"),
+        (["--level", "2", "♦"], "花色没有对应的牌"),
+        (["--level", "2", "♥2K"], "请写成 ♥2 K"),
+        (["--level", "1", "K"], "没有“1”这一级"),
+        (["K"], "打几？"),
+        (["--level", "2", "--profile", "whist", "K"], '没有规则 "whist"：应为 '),
+        (["--level", "2", "--profile", "hua", "K"], "是 huaian-2017-001，还是 huainan-2013-003？"),
+        (["--profile", "bigtwo", "33"], "锄大地比花色"),
+        (["--profile", "bigtwo", "--level", "2", "S3"], "锄大地不打级"),
+        (["--profile", "bigtwo", "--declare", "", "S3"], "锄大地没有牌型说明"),
+        (["--profile", "bigtwo", "--contained", "S3"], "只在掼蛋中判定"),
+        (["--profile", "bigtwo", "BJ"], "没有大小王"),
+        (["--profile", "bigtwo", "配"], "没有逢人配"),
+        (["--level", "2", "3", "4", "5"], "写了3手牌，应为一手或两手"),
+        (["--level", "2", "--contained", "--declare", "pair", "33"], "请去掉 --declare"),
+        (["--level", "2", "33", "--declare", "pair", "--declare", "pair"], "写了2个说明"),
+        (["--level", "2", "33", "--declare", "foo"], "不能说明为“foo”"),
+        (["--level", "2", "33", "--declare", " "], "没有说明内容"),
+        (["--level", "2", "33", "--declare", "345"], "说明了3张，而这手牌有2张"),
+    ],
+)
+def test_a_question_without_sense_is_answered_in_the_chosen_language(
+    words: list[str], says: str
+) -> None:
+    told = run(*words, "--language", "zh")
+    assert (told.exit_code, told.stdout) == (2, "")
+    assert says in told.stderr
+    assert "place" not in told.stderr
+
+
 def test_the_help_shows_how_to_write_a_play() -> None:
     told = run("--help").stdout
     assert 'dealtable judge --level 2 "KK66 H2"' in told

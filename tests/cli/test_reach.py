@@ -75,3 +75,20 @@ def test_a_folder_without_the_tables_key_is_no_tables(own: Endpoints, tmp_path: 
     (tmp_path / "state" / KEYS / "table.key").unlink()
     with pytest.raises(LineError, match=r"keys/table\.key"):
         endpoints_in(tmp_path / "state")
+
+
+@pytest.mark.parametrize(
+    ("words", "exit_code", "said"),
+    [
+        (["hold", "--as", "nobody"], 2, "has no nobody.key_secret: --as takes "),
+        (["hold", "--as", "nobody", "--language", "zh"], 2, "中没有 nobody.key_secret：--as 可用 "),
+        (["snapshot", "--answer-s", "0.1"], 1, "no answer: tcp://127.0.0.1:2: no answer in 0.1 s"),
+        (["snapshot", "--answer-s", "0.1", "--language", "zh"], 1, "没有应答，"),
+    ],
+)
+@pytest.mark.usefixtures("own")
+def test_a_table_that_cannot_be_asked_is_told_in_the_chosen_language(
+    tmp_path: Path, words: list[str], exit_code: int, said: str
+) -> None:
+    result = CliRunner().invoke(send.command, [*words, "--state-dir", str(tmp_path / "state")])
+    assert (result.exit_code, said in result.output) == (exit_code, True)

@@ -11,6 +11,7 @@ from controller.cli import main
 from controller.cli.about import GROUPS, example
 from controller.cli.send import parse_words
 from controller.commands import COMMANDS, parse_args
+from controller.faults import Language
 from controller.messages import Role
 
 
@@ -80,6 +81,14 @@ def test_about_the_cut_shows_its_phase_and_what_it_is_bound_to() -> None:
         (["--about", "zzzz"], "--help lists them"),
         ([], "Missing argument 'CMD'"),
         (["snapshot"], "Missing option '--state-dir'"),
+        (["--language", "zh"], "缺少命令"),
+        (["--language", "zh", "snapshot"], "缺少 --state-dir"),
+        (["--language", "zh", "--about", "cutt"], "是否为 cut？"),
+        (["--language", "zh", "--about", "zzzz"], "--help 列出全部命令"),
+        (["--language", "zh", "zzzz", "--state-dir", "s"], "若本台有此命令"),
+        (["--language", "zh", "cut", "--state-dir", "s"], "cut 须签名"),
+        (["--language", "zh", "cut", "n", "--as", "table", "--state-dir", "s"], "NAME=VALUE（"),
+        (["--language", "zh", "snapshot", "--person", "()", "--state-dir", "s"], "不含括号"),
     ],
 )
 def test_what_is_called_wrongly_ends_with_2(words: list[str], said: str) -> None:
@@ -110,3 +119,38 @@ def test_a_value_is_text_where_a_command_takes_text(cmd: str, word: str, value: 
 def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
     with pytest.raises(click.UsageError, match="NAME=VALUE"):
         parse_words("cut", [word])
+
+
+@pytest.mark.parametrize(
+    "said", ["play_out_of_turn", "play out of turn", "Play out of turn", "越序出牌"]
+)
+def test_an_offence_may_be_named_as_it_is_called(said: str) -> None:
+    assert parse_words("propose", [f"offence={said}"]) == {"offence": "play_out_of_turn"}
+    assert parse_words("hold", [f"reason={said}"]) == {"reason": said}
+
+
+def test_an_offence_that_is_like_none_here_is_the_tables_business() -> None:
+    assert parse_words("forfeit", ["offence=zzzz_zzzz"]) == {"offence": "zzzz_zzzz"}
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "told"),
+    [
+        ("no_reprt", "en", r"no offence is called 'no_reprt': no_report \("),
+        ("越序出排", "zh", r"没有名为 '越序出排' 的违例事项：play_out_of_turn \(越序出牌\)"),
+        ("?", "en", "--about propose lists them"),
+        ("?", "zh", "--about propose 列出全部"),
+    ],
+)
+def test_an_offence_that_there_is_not_is_refused_with_those_that_are_like_it(
+    said: str, language: Language, told: str
+) -> None:
+    with pytest.raises(click.UsageError, match=told):
+        parse_words("propose", [f"offence={said}"], language)
+
+
+@pytest.mark.parametrize(("language", "called"), [("en", "play out of turn"), ("zh", "越序出牌")])
+def test_about_a_charge_lists_the_offences_by_id_and_name(language: str, called: str) -> None:
+    for cmd in ("propose", "rulings", "forfeit"):
+        lines = run("--about", cmd, "--language", language).stdout.splitlines()
+        assert f"  {'play_out_of_turn':<28}{called}" in lines

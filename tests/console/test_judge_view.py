@@ -52,8 +52,9 @@ def test_a_wrong_lead_contains_its_kinds() -> None:
 
 
 def test_a_question_without_sense_is_told_so() -> None:
-    with pytest.raises(Nonsense):
+    with pytest.raises(Nonsense) as told:
         ask("♠9 ♠9 ♠9")
+    assert told.value.words.zh == "“♠9 ♠9 ♠9”第7个字符“♠9”：只有2张♠9"
     with pytest.raises(Nonsense):
         ask("♠9", level=None)
 

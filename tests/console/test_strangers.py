@@ -23,7 +23,7 @@ from controller.console.guesses import FREE_GUESSES, FREE_OF_ONE
 from controller.console.lookers import Lookers
 from controller.console.pacing import Pace
 from controller.console.people import NotAllowed, People, Person
-from controller.console.routing import COOKIE, PATIENCE_S, Asked, route
+from controller.console.routing import COOKIE, HEADER, PATIENCE_S, Asked, route
 from controller.console.serving import opened
 from controller.console.sessions import Sessions
 from controller.console.store.archive import StoreError, open_engine
@@ -425,6 +425,22 @@ async def test_a_body_that_does_not_end_is_given_up(console: Console) -> None:
         answer = await client.post("/api/login", content=drops())
     assert refused(answer)[0] == 408
     assert loop.time() - begun == PATIENCE_S
+
+
+async def test_an_upload_that_is_broken_off_is_no_fault_of_the_console(
+    console: Console, caplog: pytest.LogCaptureFixture
+) -> None:
+    head = (
+        f"POST /api/login HTTP/1.1\r\nHost: x\r\n{HEADER}: 1\r\n"
+        "Expect: 100-continue\r\nContent-Length: 99\r\n\r\n"
+    )
+    async with served(console) as url:
+        reader, writer = await _asked(url, head.encode())
+        assert await reader.readline() == b"HTTP/1.1 100 Continue\r\n"  # the body is waited for
+        writer.write(b"{")
+        writer.close()
+        await writer.wait_closed()
+    assert [one.getMessage() for one in caplog.records if one.levelname == "ERROR"] == []
 
 
 async def test_a_fault_of_its_own_says_nothing_and_is_kept_and_framed_nowhere(

@@ -112,6 +112,23 @@ def all_served_at_once(table: Table) -> None:
             table.give(row, place, place, above=place)
 
 
+def one_way_round(table: Table) -> None:
+    """Twice a deal a pocket that would go down goes up: the two cards change their pockets."""
+    for row in table.rows(1):
+        for _ in range(2):
+            letters = table.letters(row)
+            place = int(table.chance.choice(np.flatnonzero(letters[1:] < letters[:-1])))
+            table.exchange(row, place, place + 1)
+
+
+def levelled(table: Table) -> None:
+    """Three times a deal, the seat with the most cards to come gets the next one."""
+    for row in table.rows(1):
+        for place in (30, 60, 90):
+            behind = np.bincount(table.letters(row)[place:], minlength=4)
+            table.give(row, place, int(behind.argmax()), above=place)
+
+
 def last_two(table: Table) -> None:
     """In a tenth of the deals the last card goes where the one before it went."""
     for row in table.rows(0.1):
@@ -128,8 +145,8 @@ def parted_twins(table: Table) -> None:
 
 
 def joined_jokers(table: Table) -> None:
-    """In a fifth of the deals the second joker goes where the first one is."""
-    for row in table.rows(0.2):
+    """In a quarter of the deals the second joker goes where the first one is."""
+    for row in table.rows(0.25):
         seat = int(table.letters(row)[table.place_of(row, 52)])
         table.give(row, table.place_of(row, 53), seat)
 
@@ -263,6 +280,8 @@ FLAWS: dict[str, Callable[[Table], None]] = {
     "poker": alike_in_blocks,
     "runs": no_long_runs,
     "coupon": all_served_at_once,
+    "descents": one_way_round,
+    "guessing": levelled,
     "tail": last_two,
     "twins": parted_twins,
     "jokers": joined_jokers,

@@ -46,13 +46,57 @@ def test_longest_runs_are_as_long_as_the_literature_says() -> None:
     assert float(sum(each[:7])) == pytest.approx(0.99, abs=0.001)  # simulated: 99 % up to 6
 
 
+def _words(hand: int, seats: int) -> list[tuple[int, ...]]:
+    """Return every sequence of `hand` letters for each seat."""
+    return sorted(set(permutations([seat for seat in range(seats) for _ in range(hand)])))
+
+
 @pytest.mark.parametrize(("hand", "seats"), [(2, 3), (3, 2), (2, 2), (4, 2)])
 def test_runs_of_small_sets_are_counted_as_by_trying_all(hand: int, seats: int) -> None:
-    words = set(permutations([seat for seat in range(seats) for _ in range(hand)]))
+    words = _words(hand, seats)
 
     for most in range(1, hand + 1):
         short = [word for word in words if max(len(list(run)) for _, run in groupby(word)) <= most]
         assert chances.words_of_runs_upto(most, hand, seats) == len(short)
+
+
+@pytest.mark.parametrize(("hand", "seats"), [(2, 3), (3, 2), (2, 4)])
+def test_descents_and_valleys_of_small_sets_are_counted_as_by_trying_all(
+    hand: int, seats: int
+) -> None:
+    letters = np.array(_words(hand, seats))
+    down, up = letters[:, 1:] < letters[:, :-1], letters[:, 1:] > letters[:, :-1]
+    descents, valleys = down.sum(1), (down[:, :-1] & up[:, 1:]).sum(1)
+
+    counted = chances.windows_where(chances.descends, 2, hand, seats)
+    assert counted == pytest.approx((descents.mean(), descents.var()))
+    counted = chances.windows_where(chances.is_valley, 3, hand, seats)
+    assert counted == pytest.approx((valleys.mean(), valleys.var()))
+
+
+@pytest.mark.parametrize(("hand", "seats"), [(2, 3), (3, 2), (2, 4)])
+def test_right_guesses_of_small_sets_are_counted_as_by_trying_all(hand: int, seats: int) -> None:
+    right = []
+    for word in _words(hand, seats):
+        left = [hand] * seats
+        right.append(0)
+        for letter in word:
+            right[-1] += left.index(max(left)) == letter
+            left[letter] -= 1
+
+    assert chances.guessed((hand,) * seats) == pytest.approx((np.mean(right), np.var(right)))
+
+
+def test_figures_of_many_deals_are_as_counted() -> None:
+    deals = 4_000
+    seen = Seen(uniform(deals, np.random.default_rng(3)))
+    for figures, (mean, variance) in (
+        (seen.descents, chances.windows_where(chances.descends, 2)),
+        (seen.valleys, chances.windows_where(chances.is_valley, 3)),
+        (seen.guessed, chances.guessed()),
+    ):
+        assert figures.mean() == pytest.approx(mean, abs=4 * (variance / deals) ** 0.5)
+        assert figures.var() == pytest.approx(variance, rel=0.1)
 
 
 def test_every_seat_has_a_card_after_82_at_the_latest() -> None:

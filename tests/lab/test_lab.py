@@ -235,9 +235,14 @@ def test_bad_usage_exits_2(words: tuple[object, ...]) -> None:
     assert run(*words).exit_code == 2
 
 
-@pytest.mark.parametrize("lacking", ["numpy", "scipy", "matplotlib"])
 @pytest.mark.parametrize(
-    "words", [("report", "--deals", 3), ("collect", "--deals", 3, "--out", "x")]
+    ("lacking", "words"),
+    [
+        ("numpy", ("collect", "--deals", 3, "--out", "x")),
+        ("numpy", ("report", "--deals", 3)),
+        ("scipy", ("report", "--deals", 3)),
+        ("matplotlib", ("report", "--deals", 3, "--html", "x")),
+    ],
 )
 def test_without_what_it_counts_with_it_says_so_in_one_line(
     monkeypatch: pytest.MonkeyPatch, lacking: str, words: tuple[object, ...]
@@ -248,6 +253,29 @@ def test_without_what_it_counts_with_it_says_so_in_one_line(
     assert result.exit_code == 2
     assert result.output.count("\n") == 1
     assert "pip install 'dealtable[lab]'" in result.output
+
+
+@pytest.mark.parametrize(
+    ("lacking", "words"),
+    [
+        ("scipy, matplotlib", "collect --deals 3 --seed 1 --jobs 1 --out deals.npz"),
+        ("matplotlib", "report --deals 3 --seed 1 --jobs 1 --json"),
+    ],
+)
+def test_what_is_not_used_need_not_be_installed(tmp_path: Path, lacking: str, words: str) -> None:
+    program = f"""
+import sys
+from importlib.machinery import PathFinder
+find = PathFinder.find_spec
+lacking = {lacking.split(", ")}
+PathFinder.find_spec = lambda name, *rest: None if name in lacking else find(name, *rest)
+from controller.cli import main
+main(["lab", *{words.split()}])
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, told.stderr) == (0, "")
 
 
 def test_without_the_simulator_whole_deals_are_refused_in_one_line(

@@ -119,11 +119,17 @@ def test_what_makes_a_value_unset_is_one_of_the_key() -> None:
 
 
 def test_a_remark_is_made_under_the_texts_that_it_is_about() -> None:
-    for key in ("counting.found_card", "penalties.out_of_turn_skips", "tribute.return_level_card"):
+    for key, texts in (
+        ("counting.found_card", ("000", "001")),
+        ("penalties.out_of_turn_skips", ("000", "001")),
+        ("penalties.delay_skips", ("000", "001")),
+        ("tribute.return_level_card", ("000", "001")),
+        ("ending.winner", ("003",)),
+    ):
         for name in profile_names():
             profile = load_profile(name)
             if key in rules_of(profile):
-                assert (remark(profile, key) is not None) == (profile.text in ("000", "001"))
+                assert (remark(profile, key) is not None) == (profile.text in texts)
 
 
 @each_row("key", all_keys())

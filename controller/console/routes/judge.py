@@ -103,7 +103,7 @@ async def _judge(asked: Asked) -> Ruling | Containing | Senseless:
     try:
         return answered(_profile(_named(question.profile)), question)
     except Nonsense as mistake:
-        return Senseless(en=str(mistake), zh=f"看不懂：{mistake}")
+        return Senseless(en=mistake.words.en, zh=mistake.words.zh)
 
 
 async def _desk(asked: Asked) -> DeskView:

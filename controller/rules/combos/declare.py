@@ -59,11 +59,16 @@ def parse_declaration(text: str, cards: int) -> Declaration:
     part = found["ranks"] if found else said
     ranks = _from_to(part, kind, cards) or _ranks(text, part)
     if kind is None and ranks is None:
-        raise Nonsense("the declaration is empty: name a kind or ranks, such as plate or 34567")
+        raise Nonsense(
+            "the declaration is empty: name a kind or ranks, such as plate or 34567",
+            "没有说明内容：请写牌型或点数，如 钢板 或 34567",
+        )
     if ranks is not None and len(ranks) != cards:
         raise Nonsense(
             f'"{shown(text)}" names {len(ranks)} of {cards} cards: write the rank of each, such as '
-            "34567, or from which to which, such as 3-7"
+            "34567, or from which to which, such as 3-7",
+            f"“{shown(text)}”说明了{len(ranks)}张，而这手牌有{cards}张：请逐张写出点数，如 34567，"
+            "或写从几到几，如 3-7",
         )
     return Declaration(kind, ranks)
 
@@ -87,5 +92,8 @@ def _ranks(text: str, part: str) -> tuple[int, ...] | None:
     except NotationError:
         kinds = ", ".join(f"{name.en} {name.zh}" for name in KINDS.values())
         raise Nonsense(
-            f'nobody can declare "{shown(text)}": write its ranks, such as 34567, or one of {kinds}'
+            f'nobody can declare "{shown(text)}": write its ranks, such as 34567, '
+            f"or one of {kinds}",
+            f"不能说明为“{shown(text)}”：请写点数，如 34567，或写下列牌型之一："
+            f"{'、'.join(name.zh for name in KINDS.values())}",
         ) from None

@@ -43,7 +43,10 @@ def judge(
     if isinstance(profile, BigTwoProfile):
         _refuse_level(level)
         if declare is not None or on_declare is not None:
-            raise Nonsense("nothing is declared in Big Two: a play has one reading")
+            raise Nonsense(
+                "nothing is declared in Big Two: a play has one reading",
+                "锄大地没有牌型说明：一手牌只有一种读法",
+            )
         return judge_bigtwo.judge(profile, play, on)
     level = _level(level)
     below = None if on is None else parse_play(on, level, _DECK)
@@ -62,7 +65,10 @@ def judge_contained(profile: Profile | str, level: int | None, play: str) -> Con
     """Return the kinds that an exposed play contains (seed 000 A16.3.1). Raises as `judge`."""
     profile = _profile(profile)
     if isinstance(profile, BigTwoProfile):
-        raise Nonsense("what a wrong lead contains is asked in Guandan alone (000 A16.3.1)")
+        raise Nonsense(
+            "what a wrong lead contains is asked in Guandan alone (000 A16.3.1)",
+            "出错牌含有哪些牌型，只在掼蛋中判定（000 A16.3.1）",
+        )
     level = _level(level)
     cards = parse_play(play, level, _DECK)
     kinds = contained_as_written(cards, level)
@@ -94,13 +100,16 @@ def _profile(profile: Profile | str) -> Profile:
 def _level(level: int | None) -> int:
     """Return the level of a question on Guandan. Raises Nonsense."""
     if level not in PLAIN:
-        raise Nonsense("which level is played? give it: 2…10, J, Q, K or A")
+        raise Nonsense(
+            "which level is played? give it: 2…10, J, Q, K or A",
+            "打几？请给出级数：2…10、J、Q、K 或 A",
+        )
     return level
 
 
 def _refuse_level(level: int | None) -> None:
     if level is not None:
-        raise Nonsense("no level is played in Big Two: leave it out")
+        raise Nonsense("no level is played in Big Two: leave it out", "锄大地不打级：请去掉级数")
 
 
 def _hearts_left(level: int, *plays: Play | None) -> int:

@@ -2,20 +2,28 @@
 
 import unicodedata
 
+from controller.words import Words
+
 
 class Nonsense(ValueError):
-    """What was asked cannot be judged; its text is one line for people."""
+    """What was asked cannot be judged; `words` is one line for people, str() the English."""
+
+    def __init__(self, en: str, zh: str) -> None:
+        """Say in both languages what is wrong."""
+        super().__init__(en)
+        self.words = Words(en, zh)
 
 
 class NotationError(Nonsense):
     """A play is not written as one; its text is one line, `place` counts signs from 1."""
 
-    def __init__(self, text: str, begin: int, end: int, says: str) -> None:
+    def __init__(self, text: str, begin: int, end: int, says: Words) -> None:
         """Say what is wrong with `text[begin:end]`; an empty part is not pointed at."""
         self.place = place_of(text, begin)
         part = shown(text[begin:end])
-        where = f'"{shown(text)}": place {self.place}, "{part}": ' if part else ""
-        super().__init__(where + says)
+        en = f'"{shown(text)}": place {self.place}, "{part}": ' if part else ""
+        zh = f"“{shown(text)}”第{self.place}个字符“{part}”：" if part else ""
+        super().__init__(en + says.en, zh + says.zh)
 
 
 def shown(text: str) -> str:

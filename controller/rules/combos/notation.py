@@ -29,6 +29,7 @@ from controller.rules.combos.nonsense import Nonsense, NotationError, shown
 from controller.rules.combos.suiting import faces_of, suited
 from controller.rules.combos.tokens import Token, is_small_or_jack, plain, rank_of, words
 from controller.rules.order import natural, rank_text, wild_card
+from controller.words import Words
 
 
 class Play(msgspec.Struct, frozen=True, gc=False):
@@ -51,9 +52,21 @@ class _Card(msgspec.Struct, frozen=True, gc=False):
 
 
 _WILDS = 2
-_TWO_WAYS = "this suit may belong to the card on either side: part the cards with a blank"
-_NO_JOKERS = "there are no jokers in these cards"
-_JACK = "SJ is the small joker, in a word of its own, or 小王; the jack of spades is ♠J or JS"
+_EMPTY = Words("the play is empty: write cards, such as KK66 H2", "未写牌：请写出牌张，如 KK66 H2")
+_SUITS_DECIDE = Words("suits decide in Big Two: write it with its suit", "锄大地比花色：请写明花色")
+_TWO_WAYS = Words(
+    "this suit may belong to the card on either side: part the cards with a blank",
+    "该花色可能属于前一张，也可能属于后一张：请用空格分开",
+)
+_NO_CARD = Words(
+    "a suit without its card: write them together, ♠K or KS",
+    "花色没有对应的牌：请连写，如 ♠K 或 KS",
+)
+_NO_JOKERS = Words("there are no jokers in these cards", "这副牌没有大小王")
+_JACK = Words(
+    "SJ is the small joker, in a word of its own, or 小王; the jack of spades is ♠J or JS",
+    "SJ 是小王，须单独写，也可写小王；黑桃J请写 ♠J 或 JS",
+)
 
 
 def parse_play(
@@ -75,11 +88,11 @@ def parse_play(
     wild = None if level is None else wild_card(level)
     cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, wild=wild)
     if not cards:
-        raise NotationError(text, 0, 0, "the play is empty: write cards, such as KK66 H2")
+        raise NotationError(text, 0, 0, _EMPTY)
     if suits_decide:
         for card in cards:
             if card.face is None:
-                raise _wrong(text, card, "suits decide in Big Two: write it with its suit")
+                raise _wrong(text, card, _SUITS_DECIDE)
     _refuse_too_many(text, cards, deck, beside)
     faces = suited([card.face for card in cards], [card.rank for card in cards], level, deck)
     return Play(faces, tuple(card.face is None for card in cards))
@@ -94,7 +107,10 @@ def parse_level(text: str) -> int:
     """Return the level written as `text`, a natural rank: "5", "打5", "打五". Raises Nonsense."""
     level = rank_of(plain(text).strip().removeprefix("打").strip())
     if level is None:
-        raise Nonsense(f'no level is called "{shown(text)}": write 2…10, J, Q, K or A')
+        raise Nonsense(
+            f'no level is called "{shown(text)}": write 2…10, J, Q, K or A',
+            f"没有“{shown(text)}”这一级：请写 2…10、J、Q、K 或 A",
+        )
     return level
 
 
@@ -106,7 +122,7 @@ def play_text(play: Play) -> str:
     )
 
 
-def _wrong(text: str, part: Token | _Card, says: str) -> NotationError:
+def _wrong(text: str, part: Token | _Card, says: Words) -> NotationError:
     return NotationError(text, part.begin, part.end, says)
 
 
@@ -141,7 +157,7 @@ def _of_word(text: str, tokens: list[Token], *, suits_decide: bool) -> Iterator[
     for group in _groups(tokens if forward else tokens[::-1]):
         head, *ranks = group
         if head.suit is not None and not ranks:
-            raise _wrong(text, head, "a suit without its card: write them together, ♠K or KS")
+            raise _wrong(text, head, _NO_CARD)
         if head.suit is not None and not suits_decide:
             _refuse_no_run(text, head, ranks)
         cards += _of_group(group)
@@ -182,7 +198,11 @@ def _refuse_no_run(text: str, suit: Token, ranks: Sequence[Token]) -> None:
     begin, end = _span((suit, *ranks))
     part = ranks[0].end if suit.begin == begin else ranks[0].begin
     parted = shown(f"{text[begin:part]} {text[part:end]}")
-    raise NotationError(text, begin, end, f"a suit covers the run it touches: write {parted}")
+    says = Words(
+        f"a suit covers the run it touches: write {parted}",
+        f"一个花色管到相连的一串牌：请写成 {parted}",
+    )
+    raise NotationError(text, begin, end, says)
 
 
 def _is_run(ranks: Sequence[int]) -> bool:
@@ -205,19 +225,24 @@ def _refuse_too_many(
     for face, bare in also:
         ranks[natural(face)] += 1
         faces[face] += not bare
-    together = " in both plays together" if beside else ""
+    both = beside is not None
     for card in cards:
         ranks[card.rank] += 1
         if card.face is not None:
             faces[card.face] += 1
             if faces[card.face] > deck[card.face]:
-                raise _wrong(text, card, _only(deck[card.face], face_text(card.face)) + together)
+                raise _wrong(text, card, _only(deck[card.face], face_text(card.face), both))
         of_rank = sum(deck[face] for face in faces_of(card.rank))
         if ranks[card.rank] > of_rank:
-            raise _wrong(text, card, _only(of_rank, rank_text(card.rank)) + together)
+            raise _wrong(text, card, _only(of_rank, rank_text(card.rank), both))
 
 
-def _only(count: int, what: str) -> str:
+def _only(count: int, what: str, both: bool) -> Words:
+    """Say that there are only so many; `both`: in two plays together."""
     if not count:
         return _NO_JOKERS
-    return f"there {'is' if count == 1 else 'are'} only {count} × {what}"
+    together = Words(" in both plays together", "两手牌合计") if both else Words("", "")
+    return Words(
+        f"there {'is' if count == 1 else 'are'} only {count} × {what}{together.en}",
+        f"{together.zh}只有{count}张{what}",
+    )

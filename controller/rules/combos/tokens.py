@@ -11,6 +11,7 @@ import msgspec
 
 from controller.cards import BIG_JOKER, RANKS, SMALL_JOKER, SUITS, Face
 from controller.rules.combos.nonsense import NotationError
+from controller.words import Words
 
 
 class Token(msgspec.Struct, frozen=True, gc=False):
@@ -86,9 +87,15 @@ _ANY = re.compile(
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
 """Where BJ were the black joker, RJ would be the big one: it is better asked than taken."""
 
-_EXPECTED = "ranks are 2…10 or T, J, Q, K, A; suits S H C D or ♠♥♣♦; jokers SJ, BJ"
-_NO_WILD = "nothing is wild here: write the card itself"
-_WHICH = "which joker? the big one is BJ or 大王, the small one SJ or 小王"
+_NO_SUCH_CARD = Words(
+    "no such card: ranks are 2…10 or T, J, Q, K, A; suits S H C D or ♠♥♣♦; jokers SJ, BJ",
+    "没有这张牌：点数为 2…10 或 T、J、Q、K、A；花色为 S H C D 或 ♠♥♣♦；小王 SJ、大王 BJ",
+)
+_NO_WILD = Words("nothing is wild here: write the card itself", "此处没有逢人配：请写牌张本身")
+_WHICH = Words(
+    "which joker? the big one is BJ or 大王, the small one SJ or 小王",
+    "哪张王？大王写 BJ 或大王，小王写 SJ 或小王",
+)
 
 
 def plain(text: str) -> str:
@@ -141,7 +148,7 @@ def _tokens(
     while at < len(word):
         match = _ANY.match(word, at)
         if match is None:
-            raise NotationError(text, begin + at, begin + at + 1, f"no such card: {_EXPECTED}")
+            raise NotationError(text, begin + at, begin + at + 1, _NO_SUCH_CARD)
         suit, rank = match["suit"], match["rank"]
         at = match.end()
         if match["wild"] and wild is None:

@@ -75,9 +75,7 @@ def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[C
     """Return what a legal penalty does to the match, and the profile's rules it rests on."""
     effects, keys = _BY_PENALTY.get(way.penalty, _nothing)(profile, charge)
     keys = (*way.keys, *(key for key in keys if key not in way.keys))
-    if way.loses == "skips":
-        keys = (*keys, "penalties.out_of_turn_skips")
-    return (*effects, *_for_seat(profile, charge.seat, way)), keys
+    return (*effects, *_for_seat(charge.seat, way)), keys
 
 
 def consequence_words(effect: Consequence) -> Words:
@@ -129,14 +127,10 @@ _BY_PENALTY: dict[Penalty, Callable[[GuandanProfile, Charge], tuple[Consequences
 }
 
 
-def _for_seat(profile: GuandanProfile, seat: Seat | None, way: Legal) -> Consequences:
+def _for_seat(seat: Seat | None, way: Legal) -> Consequences:
     if seat is None:
         return ()
     effects: Consequences = (DeadHand(seat),) if way.dead_hand else ()
     if way.loses is None:
         return effects
-    skips = profile.penalties.out_of_turn_skips == "trick"
-    return (
-        *effects,
-        TurnLost(seat, whole_trick=way.loses == "trick" or (way.loses == "skips" and skips)),
-    )
+    return (*effects, TurnLost(seat, whole_trick=way.loses == "trick"))

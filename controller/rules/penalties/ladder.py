@@ -99,16 +99,27 @@ def _option(
     else:
         articles = row.articles if option.articles is None else option.articles
         article = articles.get(profile.penalties.catalogue)
+    loses, skips = _lost(profile, option)
     return Legal(
         penalty=option.penalty,
         article=article,
         why=why,
-        keys=() if option.key is None else (option.key,),
-        loses=option.loses,
+        keys=tuple(key for key in (option.key, skips) if key is not None),
+        loses=loses,
         dead_hand=option.dead_hand,
         chief=option.chief,
         proposed=_proposed(article, unsaid),
     )
+
+
+def _lost(profile: GuandanProfile, option: Option) -> tuple[Loses | None, str | None]:
+    """Return which right to play is lost, and the key of the profile that says so, if one does."""
+    match option.loses:
+        case "out_of_turn_skips" | "delay_skips" as key:
+            how = getattr(profile.penalties, key)
+            return ("trick" if how == "trick" else "turn"), f"penalties.{key}"
+        case loses:
+            return loses, None
 
 
 def _proposed(article: str | None, unsaid: bool) -> Literal["silent", "scope_silent"] | None:

@@ -18,7 +18,8 @@ from controller.rules.tables import Catalogue, Table
 from controller.rules.words import Words
 
 Articles = dict[Catalogue, str]
-Loses = Literal["turn", "trick", "skips"]
+Loses = Literal["turn", "trick"]
+Skips = Literal["out_of_turn_skips", "delay_skips"]
 Trait = Literal["out_of_turn", "hidden", "disturbance", "late"]
 
 
@@ -30,15 +31,15 @@ class Option(Table, frozen=True):
     """One legal penalty. `articles` or the profile's `key` says where it stands;
     without either it stands where the offence's own penalty does.
 
-    `loses`: the right to play, once ("turn"), in the whole trick ("trick"), or as the
-    profile's `penalties.out_of_turn_skips` has it ("skips"). `dead_hand`: the cards left to
+    `loses`: the right to play, once ("turn"), in the whole trick ("trick"), or for as long as
+    the key of that name in the profile's `penalties` has it. `dead_hand`: the cards left to
     the offender are dead. `chief`: it is the chief's though it is no foul.
     """
 
     penalty: Penalty
     articles: Articles | None = None
     key: str | None = None
-    loses: Loses | None = None
+    loses: Loses | Skips | None = None
     dead_hand: bool = False
     chief: bool = False
 

@@ -4,11 +4,11 @@ Every one of 108!/(27!)⁴ ways is equally likely, whatever order the cards lie 
 said here of some cards holds of any cards, chosen by whatever does not see the pockets.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
-from math import comb, factorial, perm
+from math import comb, factorial, perm, prod
 
 N = 108
 SEATS = 4
@@ -94,6 +94,62 @@ def _times(a: Sequence[Fraction], b: Sequence[Fraction]) -> list[Fraction]:
         for j, y in enumerate(b):
             out[i + j] += x * y
     return out
+
+
+def descends(letters: Sequence[int]) -> bool:
+    """Tell whether the second of two letters is the lower one: a descent."""
+    before, after = letters
+    return before > after
+
+
+def is_valley(letters: Sequence[int]) -> bool:
+    """Tell whether the second of three letters is lower than both others."""
+    before, lowest, after = letters
+    return before > lowest < after
+
+
+@cache
+def windows_where(
+    holds: Callable[[Sequence[int]], bool], width: int, hand: int = HAND, seats: int = SEATS
+) -> tuple[float, float]:
+    """Return mean and variance of the number of places where `holds` is True of a sequence.
+
+    It is asked of each `width` letters that follow each other. Two such windows overlap in some
+    letters, or in none: then they lie anywhere, since all orders are equally likely.
+    """
+    windows = hand * seats - width + 1
+
+    def chance(shift: int) -> Fraction:
+        """Return the chance that it holds of the first letters, and of those `shift` on."""
+        ways = sum(
+            prod(perm(hand, word.count(seat)) for seat in range(seats))
+            for word in product(range(seats), repeat=width + shift)
+            if holds(word[:width]) and holds(word[shift:])
+        )
+        return Fraction(ways, perm(hand * seats, width + shift))
+
+    mean = windows * chance(0)
+    overlapping = sum(2 * (windows - shift) * chance(shift) for shift in range(1, width))
+    apart = (windows - width) * (windows - width + 1) * chance(width)
+    return float(mean), float(mean + overlapping + apart - mean * mean)
+
+
+@cache
+def guessed(left: tuple[int, ...] = (HAND,) * SEATS) -> tuple[float, float]:
+    """Return mean and variance of the right guesses of somebody who forgets nothing.
+
+    `left`: how many cards each seat has still to get, in descending order. The best guess is
+    a seat with the most: it is right with the chance left[0] / sum(left).
+    """
+    mean = square = 0.0
+    for place, cards in enumerate(left):
+        if cards:
+            rest = tuple(sorted((*left[:place], cards - 1, *left[place + 1 :]), reverse=True))
+            later, spread = guessed(rest)
+            later += place == 0
+            mean += cards / sum(left) * later
+            square += cards / sum(left) * (spread + later * later)
+    return mean, square - mean * mean
 
 
 @cache

@@ -112,6 +112,23 @@ FAMILY = (
         ("R6",),
     ),
     Question(
+        "descents", pockets.descents,
+        "neighbours in the feed order of which the second has the lower pocket (N < W < S < E); "
+        "and valleys, lower than both neighbours: the less likely of the two, times 2",
+        "107 · (1 − 26/107)/2 = 40.5 descents, sd 2.92; 23.467 valleys, sd 3.45: exact, all words "
+        "of up to six letters counted. What a shelf shuffler leaves of an order shows in valleys "
+        "(Diaconis, Fulman, Holmes 2013)",
+        ("R1", "R6"),
+    ),
+    Question(
+        "guessing", pockets.guessing,
+        "right guesses of the next pocket, of 108, by somebody who sees where each card went, "
+        "forgets nothing, and names a seat with the most cards to come",
+        "35.026, sd 3.39: exact, by recursion over what the seats have still to get. It is the "
+        "best guess there is (card guessing with complete feedback: Diaconis, Graham 1981)",
+        ("R4", "R6"),
+    ),
+    Question(
         "tail", pockets.tail,
         "deals whose last two cards have one pocket",
         "26/107 = 0.2430, binomial. A random pocket among those not full gives 0.815",

@@ -1,5 +1,7 @@
 """Tests of the pockets alone: the sequence, place by place, whatever cards come."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from controller.trials.lab import counting
@@ -10,7 +12,15 @@ from controller.trials.lab.answers import (
     mean_of,
     pairs_of,
 )
-from controller.trials.lab.chances import PAIR, longest_run, until_all_seats
+from controller.trials.lab.chances import (
+    PAIR,
+    descends,
+    guessed,
+    is_valley,
+    longest_run,
+    until_all_seats,
+    windows_where,
+)
 from controller.trials.lab.data import CARDS
 from controller.trials.lab.seen import Seen
 
@@ -41,18 +51,27 @@ def adjacent(seen: Seen) -> Answer:
 
 def serial(seen: Seen) -> Answer:
     """Ask the same of cards some places apart; the least of the chances counts, times as many."""
-    answers = [pairs_of(seen.at_distance(apart), chain(apart)) for apart in DISTANCES]
-    chances = [one.p for one in answers if one.p is not None]
-    if not chances:
-        return answers[0]
-    worst = int(np.argmin(chances))
-    most = answers[worst]
-    return Answer(
-        most.statistic,
-        f"{most.seen} at distance {DISTANCES[worst]}",
-        most.expected,
-        counting.of_least(chances),
+    return _least(
+        {
+            f"at distance {apart}": pairs_of(seen.at_distance(apart), chain(apart))
+            for apart in DISTANCES
+        }
     )
+
+
+def descents(seen: Seen) -> Answer:
+    """Ask how often the pocket goes down, and how often down and up again; the least of both."""
+    return _least(
+        {
+            "descents": mean_of(seen.descents, *windows_where(descends, 2)),
+            "valleys": mean_of(seen.valleys, *windows_where(is_valley, 3)),
+        }
+    )
+
+
+def guessing(seen: Seen) -> Answer:
+    """Ask how often somebody who forgets nothing guesses the next pocket."""
+    return mean_of(seen.guessed, *guessed())
 
 
 def poker(seen: Seen) -> Answer:
@@ -108,6 +127,17 @@ SAME_SEAT = 4 * 3 / 16 * CARDS / (CARDS - 1) * 81 / 4 + 12 / 16 * CARDS / (CARDS
 The 4 × 4 table of then and now has 27·27/108 in each cell; its diagonal's variance is
 4·(3/16)(108/107)(27 − 27²/108) + 12·(1/16)(108/107)(27²/108).
 """
+
+
+def _least(answers: Mapping[str, Answer]) -> Answer:
+    """Return the answer with the least chance, by its name; its chance times how many there are."""
+    chances = {name: one.p for name, one in answers.items() if one.p is not None}
+    if not chances:
+        return next(iter(answers.values()))
+    name = min(chances, key=lambda one: chances[one])
+    least = answers[name]
+    p = counting.of_least(chances.values())
+    return Answer(least.statistic, f"{least.seen} {name}", least.expected, p)
 
 
 def chain(apart: int) -> list[int]:

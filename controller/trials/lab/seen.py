@@ -77,6 +77,32 @@ class Seen:
         return np.asarray(sum((blocks[:, :, a] == blocks[:, :, b]).sum(1) for a, b in pairs))
 
     @cached_property
+    def descents(self) -> Ints:
+        """Neighbours in the feed order of which the second has the lower pocket, of 107."""
+        letters = self.deals.waiting
+        return np.asarray((letters[:, 1:] < letters[:, :-1]).sum(1))
+
+    @cached_property
+    def valleys(self) -> Ints:
+        """Places whose pocket is lower than those before and behind it, of 106."""
+        letters = self.deals.waiting
+        middle = letters[:, 1:-1]
+        return np.asarray(((middle < letters[:, :-2]) & (middle < letters[:, 2:])).sum(1))
+
+    @cached_property
+    def guessed(self) -> Ints:
+        """Right guesses, of 108, of somebody who always names a seat with the most cards to come.
+
+        They are told after each guess where the card went, and forget nothing.
+        """
+        rows, right = np.arange(len(self)), np.zeros(len(self), np.int64)
+        left = np.full((len(self), len(SEATS)), HAND)
+        for letters in self.deals.waiting.T:
+            right += left.argmax(1) == letters
+            left[rows, letters] -= 1
+        return right
+
+    @cached_property
     def longest(self) -> Ints:
         """The longest run of one pocket."""
         return longest_runs(self.deals.waiting)

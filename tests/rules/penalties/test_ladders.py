@@ -128,11 +128,20 @@ def test_fouls_out_of_turn_lose_no_match_where_the_profile_counts_none() -> None
         assert foul.effects == (LevelUp("NS", 1),)
 
 
-def test_how_long_a_turn_out_of_turn_is_lost_is_the_profiles() -> None:
-    rules = msgspec.structs.replace(INTERNATIONAL.penalties, out_of_turn_skips="trick")
-    first = answers(msgspec.structs.replace(INTERNATIONAL, penalties=rules), "play_out_of_turn")[0]
-    assert first.effects == (TurnLost("E", whole_trick=True),)
-    assert "penalties.out_of_turn_skips" in first.keys
+@pytest.mark.parametrize(
+    ("offence", "step", "key"),
+    [("play_out_of_turn", None, "out_of_turn_skips"), ("delay_play", 2, "delay_skips")],
+)
+def test_how_long_a_right_to_play_is_lost_is_the_profiles_and_proposed(
+    offence: str, step: int | None, key: str
+) -> None:
+    for how, said in (("one_turn", "this turn is lost"), ("trick", "is lost for one trick")):
+        rules = msgspec.structs.replace(INTERNATIONAL.penalties, **{key: how})
+        profile = msgspec.structs.replace(INTERNATIONAL, penalties=rules)
+        first = answers(profile, offence, step=step)[0]
+        assert first.effects == (TurnLost("E", whole_trick=how == "trick"),)
+        assert said in first.why_en
+        assert (f"penalties.{key}" in first.keys, first.provisional) == (True, True)
 
 
 def test_the_warnings_of_two_fouls_are_counted_apart() -> None:
