@@ -19,6 +19,7 @@ from controller.machine.order.match_desk import meeting_data
 from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
 from controller.machine.order.who import Who
 from controller.machine.play import Play, fold, tried
+from controller.machine.play.moving import on_its_way
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent, event_of
 from controller.match.refusals import RefusedError
@@ -61,6 +62,8 @@ def check_matches(entries: Sequence[Entry], rulebooks: Rulebooks) -> Iterator[Fi
             behind is not None and behind.data.get("cmd") == "set_match" and "result" in behind.data
         ):
             yield Finding(behind.n, "the match that was ordered is not there", _MADE_UP)
+        if entry.kind == "taken_over":
+            play = Play(coming=on_its_way(entry.data))
         if profile is None:
             continue
         if entry.kind in _OF_MATCH and play.coming is None:
