@@ -68,13 +68,17 @@ class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ended_ms: int | None = None
 
 
-def case_views(profile: GuandanProfile, told: Docket, shown: Iterable[Ruling]) -> list[CaseView]:
+def case_views(
+    profile: GuandanProfile, told: Docket, shown: Iterable[Ruling], deal: int
+) -> list[CaseView]:
     """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
+
+    `deal` is played now: what a ruling does to an earlier one is said with that deal's number.
 
     The state's word on whether a ruling is open stands over an entry that is still on its way.
     """
     newest = {ruling.id: ruling for ruling in shown}
-    views = [_heard(profile, case, newest.pop(case.id, None)) for case in told.cases]
+    views = [_heard(profile, case, newest.pop(case.id, None), deal) for case in told.cases]
     return [_signed(one) for one in (*views, *(_bare(ruling) for ruling in newest.values()))]
 
 
@@ -91,7 +95,7 @@ def _signed(view: CaseView) -> CaseView:
     return msgspec.structs.replace(view, decided=decided, rejected=rejected)
 
 
-def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseView:
+def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int) -> CaseView:
     charge, proposal, row = case.charge, case.proposal, offence(case.charge.offence)
     penalty = words("penalty", proposal.penalty)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
@@ -106,7 +110,7 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseVi
         side=charge.side,
         seat=charge.seat,
         person=charge.person,
-        answer=choice(proposal),
+        answer=choice(proposal, charge.deal if charge.deal < deal else None),
         penalty=proposal.penalty,
         penalty_en=penalty.en,
         penalty_zh=penalty.zh,

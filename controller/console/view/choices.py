@@ -30,12 +30,15 @@ class Choice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     effects: tuple[Words, ...]
 
 
-def choices(proposals: Iterable[Proposal]) -> tuple[Choice, ...]:
-    """Return the answers that a table gave to a charge, in words and in their order."""
-    return tuple(map(choice, proposals))
+def choices(proposals: Iterable[Proposal], earlier: int | None = None) -> tuple[Choice, ...]:
+    """Return the answers that a table gave to a charge, in words and in their order.
+
+    `earlier`: the deal of the offence, where another deal is played now.
+    """
+    return tuple(choice(proposal, earlier) for proposal in proposals)
 
 
-def choice(proposal: Proposal) -> Choice:
+def choice(proposal: Proposal, earlier: int | None = None) -> Choice:
     """Return one answer in words."""
     text = words("penalty", proposal.penalty)
     return Choice(
@@ -48,5 +51,5 @@ def choice(proposal: Proposal) -> Choice:
         article=proposal.article,
         provisional=proposal.provisional,
         loses_turn=proposal.loses_turn,
-        effects=tuple(map(consequence_words, proposal.effects)),
+        effects=tuple(consequence_words(effect, earlier) for effect in proposal.effects),
     )

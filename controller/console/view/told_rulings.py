@@ -53,11 +53,19 @@ def proposed(data: Data, before: Before) -> Words:
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     who = _accused(charge)
     what, penalty = _offence(charge), of(called.PENALTIES, proposal.get("penalty"))
-    number, by = data.get("id"), by_words(data.get("by"))
+    number, by = _numbered(data, charge.get("deal")), by_words(data.get("by"))
     return Words(
-        f"ruling {number} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
-        f"{by.zh}报判罚{number}：{who.zh}，{what.zh}，{penalty.zh}",
+        f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
+        f"{by.zh}报判罚{number.zh}：{who.zh}，{what.zh}，{penalty.zh}",
     )
+
+
+def _numbered(data: Data, deal: int | None) -> Words:
+    """Return a ruling's number with the deal of the offence, where that is known."""
+    number = str(data.get("id"))
+    if deal is None:
+        return Words(number, number)
+    return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
 
 
 def _accused(charge: Data) -> Words:
@@ -84,9 +92,10 @@ def approved(data: Data, before: Before) -> Words:
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered
     word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
+    number = _numbered(data, before.charged.get(str(data.get("id"))))
     return Words(
-        f"ruling {data.get('id')} approved{word.en} by {by.en}{changed.en}",
-        f"{by.zh}{word.zh}同意判罚{data.get('id')}{changed.zh}",
+        f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
+        f"{by.zh}{word.zh}同意判罚{number.zh}{changed.zh}",
     )
 
 
@@ -96,9 +105,10 @@ def ruling(en: str, zh: str) -> Teller:
     def tell(data: Data, before: Before) -> Words:
         by = whose(data.get("by"), data.get("entered_by"))
         colon = "：" if data.get("entered_by") is not None else ""
+        number = _numbered(data, before.charged.get(str(data.get("id"))))
         return Words(
-            en.format(id=data.get("id"), by=by.en),
-            zh.format(id=data.get("id"), by=f"{by.zh}{colon}"),
+            en.format(id=number.en, by=by.en),
+            zh.format(id=number.zh, by=f"{by.zh}{colon}"),
         )
 
     return tell

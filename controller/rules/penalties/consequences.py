@@ -80,12 +80,17 @@ def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[C
     return (*effects, *_for_seat(profile, charge.seat, way)), keys
 
 
-def consequence_words(effect: Consequence) -> Words:
-    """Return a consequence in words."""
+def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
+    """Return a consequence in words.
+
+    `earlier`: the deal that it is for, where a later one is played now.
+    """
     name = str(effect.__struct_config__.tag)
+    if earlier is not None and isinstance(effect, DealLost | DeadHand):
+        name = f"earlier_{name}"
     if isinstance(effect, TurnLost) and effect.whole_trick:
         name = "trick_lost"
-    said, text = msgspec.structs.asdict(effect), words("effect", name)
+    said, text = msgspec.structs.asdict(effect) | {"deal": earlier}, words("effect", name)
     told = {key: SIGNERS.get(value) or Words(str(value), str(value)) for key, value in said.items()}
     if isinstance(effect, LevelUp | LevelDown):
         told["levels"] = climbed(effect.steps if isinstance(effect, LevelUp) else -effect.steps)
