@@ -286,7 +286,9 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     await referee.counts(violations, "0", "1")
 
     answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
-    await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
+    await expect(answer).to_contain_text(
+        said.either("停止出牌权一次 A17.2.1", "this turn is lost A17.2.1")
+    )
     await expect(answer).to_contain_text(
         said.either("北家停止出牌权一次", "North does not play this time")
     )

@@ -88,6 +88,19 @@ def test_a_ruling_on_an_earlier_deal_names_that_deal() -> None:
     assert view.answer.effects[0].zh.startswith("东西第1副判负")
 
 
+def test_a_turn_that_is_lost_without_a_penalty_is_not_called_no_penalty() -> None:
+    table = Table().started().in_play().does(events.Led)
+    charge = charge_of(table.state, "E", "play_out_of_turn")
+    (answer, *_) = legal_proposals(table.match, charge)
+    assert (answer.penalty, answer.loses_turn) == ("none", True)
+    table.proposed(charge, answer)
+    (state,) = shown(table).rulings
+    (view,) = case_views(table.rules, docket(entries(table)), [state], table.match.deal)
+    assert view.penalty_zh == state.penalty_zh == "停止出牌权一次"
+    assert view.answer is not None
+    assert view.answer.zh == "停止出牌权一次"
+
+
 def test_a_ruling_that_was_not_heard_is_shown_as_the_state_has_it() -> None:
     table = Table().started().in_play().charged("W", "foul")
     (view,) = case_views(table.rules, docket(()), shown(table).rulings, table.match.deal)

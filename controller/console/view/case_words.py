@@ -9,7 +9,8 @@ from controller.console.view.cases import Case, Docket
 from controller.console.view.choices import Choice, choice
 from controller.messages import Ruling, Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
-from controller.rules.penalties.offences import offence, words
+from controller.rules.penalties.consequences import penalty_words
+from controller.rules.penalties.offences import offence
 from controller.rules.profile import GuandanProfile
 from controller.signer_names import whose
 from controller.words import Words
@@ -97,7 +98,8 @@ def _signed(view: CaseView) -> CaseView:
 
 def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int) -> CaseView:
     charge, proposal, row = case.charge, case.proposal, offence(case.charge.offence)
-    penalty = words("penalty", proposal.penalty)
+    before = case.changed_from
+    penalty = penalty_words(proposal.penalty, proposal.effects)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
     view = CaseView(
         id=case.id,
@@ -124,7 +126,7 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int
         entered_by=case.entered_by,
         confirmed_by=case.confirmed_by,
         rejection_entered_by=case.rejection_entered_by,
-        changed_from=words("penalty", case.changed_from.penalty) if case.changed_from else None,
+        changed_from=penalty_words(before.penalty, before.effects) if before else None,
         pointed_out_by=charge.pointed_out_by,
         pointed_out_when=charge.pointed_out_when,
         harmed=charge.harmed,

@@ -5,8 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.rules.penalties.consequences import consequence_words
-from controller.rules.penalties.offences import words
+from controller.rules.penalties.consequences import consequence_words, penalty_words
 from controller.rules.penalties.proposals import Proposal
 from controller.rules.penalties.records import Penalty
 from controller.words import Words
@@ -40,7 +39,7 @@ def choices(proposals: Iterable[Proposal], earlier: int | None = None) -> tuple[
 
 def choice(proposal: Proposal, earlier: int | None = None) -> Choice:
     """Return one answer in words."""
-    text = words("penalty", proposal.penalty)
+    text = penalty_words(proposal.penalty, proposal.effects)
     return Choice(
         penalty=proposal.penalty,
         en=text.en,

@@ -1,10 +1,14 @@
 """What a referee decided in a match, in words: rulings, corrections, time, signatures."""
 
+import msgspec
+
 from controller.console.view import called
 from controller.console.view.called import by_words, of, whose
 from controller.console.view.telling import Before, Data, Teller
 from controller.console.view.told_deal import places
+from controller.rules.penalties.consequences import Consequences, penalty_words
 from controller.rules.penalties.offences import offence
+from controller.rules.penalties.records import Penalty
 from controller.words import Words, reason_words
 
 
@@ -52,12 +56,17 @@ def proposed(data: Data, before: Before) -> Words:
     """Say which ruling was proposed, on whom, for what."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     who = _accused(charge)
-    what, penalty = _offence(charge), of(called.PENALTIES, proposal.get("penalty"))
+    what, penalty = _offence(charge), _penalty(proposal)
     number, by = _numbered(data, charge.get("deal")), by_words(data.get("by"))
     return Words(
         f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
         f"{by.zh}报判罚{number.zh}：{who.zh}，{what.zh}，{penalty.zh}",
     )
+
+
+def _penalty(proposal: Data) -> Words:
+    penalty = msgspec.convert(proposal.get("penalty"), Penalty)
+    return penalty_words(penalty, msgspec.convert(proposal.get("effects", ()), Consequences))
 
 
 def _numbered(data: Data, deal: int | None) -> Words:
@@ -87,7 +96,7 @@ def approved(data: Data, before: Before) -> Words:
     by, proposal = whose(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
-        penalty = of(called.PENALTIES, proposal.get("penalty"))
+        penalty = _penalty(proposal)
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered

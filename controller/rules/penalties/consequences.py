@@ -100,6 +100,20 @@ def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
     return Words(text.en.format(**english), text.zh.format(**chinese))
 
 
+def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
+    """Return what a player gets, in words: the penalty, or what is lost where none is recorded."""
+    lost = [words("also", also) for effect in effects if (also := _also(effect)) is not None]
+    if penalty != "none" or not lost:
+        return words("penalty", penalty)
+    return Words(", ".join(one.en for one in lost), "，".join(one.zh for one in lost))
+
+
+def _also(effect: Consequence) -> str | None:
+    if isinstance(effect, TurnLost):
+        return "trick" if effect.whole_trick else "turn"
+    return "dead_hand" if isinstance(effect, DeadHand) else None
+
+
 def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:
     return (), ()
 
