@@ -1,6 +1,7 @@
 // Who calls the referee at this table, since when and what for, and whether somebody goes there.
 
 import { post } from "../api.mjs";
+import { connected, whileConnected } from "../connected.mjs";
 import { byId, fill, h, keyed, shown, text } from "../dom.mjs";
 import { now, span } from "../time.mjs";
 import { both, say } from "../words.mjs";
@@ -12,7 +13,11 @@ export function calls(at) {
   const list = h("ul");
   const who = h("span");
   const go = h("button", { type: "button", class: "plain small", onclick: take });
+  const rest = () => {
+    go.disabled = !connected();
+  };
   fill(byId("calls"), list, h("p", { class: "who" }, who, " ", go));
+  whileConnected(rest);
 
   const mine = () => Boolean(at.me && at.wait?.taken_by === at.me.name);
 
@@ -41,5 +46,5 @@ export function calls(at) {
     shown(go, at.may() && at.wait && (!taken || mine()));
   }
 
-  return { draw, tick: draw };
+  return { draw, tick: draw, rest };
 }
