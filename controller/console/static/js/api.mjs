@@ -1,5 +1,6 @@
 // Questions to the console.
 
+import { connected } from "./connected.mjs";
 import { asking } from "./settled.mjs";
 import { both, say } from "./words.mjs";
 
@@ -35,6 +36,8 @@ export function post(path, body = {}) {
 export function ordering(path, body) {
   let tried = false;
   return async () => {
+    // Whoever is shown the past would be surprised by what acts now, or when the line is back.
+    if (!tried && !connected()) return { unsent: say("api.away") };
     try {
       const answer = await post(path, body);
       if (answer && !answer.unknown) return { answer };

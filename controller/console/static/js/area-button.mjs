@@ -1,6 +1,7 @@
 // One order for every table of an area, and what must be known before it is given.
 
 import { newId, ordering } from "./api.mjs";
+import { connected, whileConnected } from "./connected.mjs";
 import { ask, confirmed } from "./dialog.mjs";
 import { attr, fill, h, text } from "./dom.mjs";
 import { say } from "./words.mjs";
@@ -22,7 +23,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   let offered = true;
 
   function enabled() {
-    button.disabled = sending || !offered;
+    button.disabled = sending || !offered || !connected();
     again.disabled = sending;
   }
 
@@ -51,6 +52,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   }
 
   button.addEventListener("click", press);
+  whileConnected(enabled);
   return {
     node: button,
     offer: (whether) => {

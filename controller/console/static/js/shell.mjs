@@ -1,6 +1,7 @@
 // What stands above every page: where one can go, who one is, and whether what is shown is fresh.
 
 import { post } from "./api.mjs";
+import { setConnected } from "./connected.mjs";
 import { data, h, shown, text } from "./dom.mjs";
 import { keep, kept } from "./kept.mjs";
 import { showKeys } from "./keys.mjs";
@@ -64,6 +65,7 @@ export function shell({ title, sounds = false } = {}) {
       if (who.language) setLanguage(who.language);
     },
     stale: (since, connecting) => {
+      setConnected(!since);
       data(document.body, "stale", since ? "yes" : null);
       shown(banner, since);
       text(banner, since ? staleWords(since, connecting) : "");
