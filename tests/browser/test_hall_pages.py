@@ -299,8 +299,11 @@ async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall
 async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -> None:
     page = await hall.page("obs", "/wall", size=WALL)
     hall.calls("T01", "北家召请裁判：对方报牌不清")
-    card = page.locator("#tables > li", has_text=hall.said("wall.referee")).first
-    await expect(card).to_be_visible()
+    number = page.locator(".no").get_by_text("1", exact=True)
+    phase = page.locator("#tables > li", has=number).locator(".phase")
+    await expect(phase).to_contain_text(hall.said("wall.waits"))  # nobody has gone there
+    hall.console.takes.put("T01", "ref")
+    await expect(phase).to_contain_text(hall.said("wall.referee"))
     text = await page.locator("body").inner_text()
     for private in ("报牌不清", "召请", "张数不符", "calls the referee", "wrong count"):
         assert private not in text

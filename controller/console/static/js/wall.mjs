@@ -104,7 +104,7 @@ function draw(table) {
   const phase = both(row, "phase");
   text(one.phase, !live(row)
     ? say("wall.dark", { time: ofDay(row.since_ms) })
-    : attended ? deal + say("wall.referee") : laid ? deal + phase : say("wall.none"));
+    : attended ? deal + say(row.taken_by ? "wall.referee" : "wall.waits") : laid ? deal + phase : say("wall.none"));
   tick(one, row);
 }
 
@@ -204,7 +204,7 @@ keys([
   [" ", say("wall.pause"), (event) => (event.target.closest?.("button, a") ? false : pause(turning))],
 ]);
 fill(byId("legend"), ["busy", "waits", "calm", "dark"].map((light) => h("span", { data: { light } },
-  h("b", { "aria-hidden": "true" }, `${lightSign(light)} `), light === "waits" ? say("wall.referee") : say(`light.${light}`))));
+  h("b", { "aria-hidden": "true" }, `${lightSign(light)} `), light === "waits" ? say("wall.waits") : say(`light.${light}`))));
 pause(false);
 addEventListener("resize", again);
 setInterval(() => turning && !document.hidden && turn(1), turnMs);
