@@ -3,7 +3,7 @@
 import { areaActs } from "./area-acts.mjs";
 import { areaButton } from "./area-button.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
-import { inOrder } from "./rows.mjs";
+import { inOrder } from "./in-order.mjs";
 import { beep } from "./sound.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { both, say, sayable } from "./words.mjs";

@@ -15,9 +15,6 @@ export function tableOf(rows, area, name) {
   return (found.find((row) => row.table.toLowerCase() === wanted) ?? found.find((row) => row.table_no === name))?.table ?? null;
 }
 
-/** Tables in the order of their numbers: 2 before 10. */
-export const inOrder = new Intl.Collator("en", { numeric: true }).compare;
-
 /** Whether what is known of a table is its present. */
 export function live(row) {
   return row.standing === "live";

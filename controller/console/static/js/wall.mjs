@@ -5,8 +5,9 @@
 
 import { announcedWords, areaLeftMs } from "./areas.mjs";
 import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs";
+import { inOrder } from "./in-order.mjs";
 import { keys } from "./keys.mjs";
-import { inOrder, leftMs, live, number } from "./rows.mjs";
+import { leftMs, live, number } from "./rows.mjs";
 import { lightSign } from "./signs.mjs";
 import { listen, staleWords } from "./stream.mjs";
 import { ofDay, span } from "./time.mjs";
