@@ -352,7 +352,7 @@ async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
     await area.get_by_role("button", name=hall.said("area.time")).click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label(hall.said("area.minutes")).fill("3")
+    await dialog.get_by_label(hall.said("area.length"), exact=True).fill("3:30")
     which = dialog.get_by_label(hall.said("area.which"))
     await which.fill("2 7")
     submit = dialog.get_by_role("button", name=hall.said("dialog.yes"))
@@ -363,7 +363,7 @@ async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall
     async with page.expect_request("**/api/areas/A/time") as asked:
         await submit.click()
     said = (await asked.value).post_data_json or {}
-    assert (said["tables"], said["seconds"]) == (["T02", "T03"], 180)
+    assert (said["tables"], said["seconds"]) == (["T02", "T03"], 210)
 
 
 async def test_many_areas_are_a_line_of_clocks_of_which_one_opens(hall: Hall) -> None:

@@ -297,3 +297,22 @@ async def test_no_button_orders_anything_while_the_console_is_not_heard(hall: Ha
     await expect(page.locator("p.stale")).to_be_visible()
     await expect(page.locator("#list > li .going button").first).to_be_disabled()
     hall.watched.wrong.clear()  # what a browser says of a server that is gone
+
+
+async def test_a_length_of_time_is_written_in_minutes_and_seconds_everywhere(hall: Hall) -> None:
+    page = await hall.page("ref")
+    found = await page.evaluate(
+        """async () => {
+          const { field } = await import("/static/js/fields.mjs");
+          const limits = { min: 1, max: 7200, value: 150 };
+          const made = field({ name: "seconds", kind: "span", label: "x", ...limits });
+          const control = made.node.querySelector("input");
+          const read = (written) => {
+            control.value = written;
+            const { value, fault } = made.read();
+            return fault ? "no" : value;
+          };
+          return [control.value, ...["5", "5:30", "0：45", "5:7", "0", "120:01", "five"].map(read)];
+        }"""
+    )
+    assert found == ["2:30", 300, 330, 45, "no", "no", "no", "no"]

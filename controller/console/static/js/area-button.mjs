@@ -83,7 +83,7 @@ async function question(act, area, view, tableOf) {
   const values = await ask({
     title, text: say("area.time-text"),
     fields: [
-      { name: "minutes", kind: "int", label: say("area.minutes"), required: true, min: 1, max: 120 },
+      { name: "seconds", kind: "span", label: say("area.length"), required: true, min: 1, max: 7200 },
       { name: "tables", kind: "text", label: say("area.which"), hint: say("area.which-hint") },
     ],
     check: ({ tables }) => {
@@ -93,7 +93,7 @@ async function question(act, area, view, tableOf) {
   });
   if (!values) return null;
   const tables = names(values.tables).map((one) => tableOf(area, one));
-  return { id, seconds: values.minutes * 60, ...(tables.length ? { tables } : {}) };
+  return { id, seconds: values.seconds, ...(tables.length ? { tables } : {}) };
 }
 
 function names(text_) {

@@ -317,7 +317,7 @@ export default {
   "rulings.give-other": ["补其他时间…", "Add another time…"],
   "rulings.give-none": ["不补", "Add none"],
   "rulings.give-text": ["超过规则限度的须由裁判长给予。", "Above the rulebook's limit it is the chief's."],
-  "rulings.seconds": ["秒", "Seconds"],
+  "rulings.length": ["补时", "Time to add"],
 
   "rulings.deals": ["本局各副", "The deals of this match"],
   "rulings.no-deals": ["还没有打完的一副。", "No deal is written yet."],

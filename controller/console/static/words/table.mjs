@@ -180,7 +180,7 @@ export default {
   "table.arg.stands": ["双方大王是否在进贡方", "Do the payers hold both big jokers?"],
   "table.arg.order": ["名次：按出完先后点座位", "Places: tap the seats as they went out"],
   "table.arg.left": ["各家剩余张数", "Cards left"],
-  "table.arg.seconds": ["秒数", "Seconds"],
+  "table.arg.seconds": ["补时", "Time to add"],
   "table.arg.code": ["哪一项", "Which"],
   "table.arg.board": ["控制板", "Board"],
   "table.arg.settings": ["设置：每行“名称 数值”", "Settings: a line each, “name number”"],

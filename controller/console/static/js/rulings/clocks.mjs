@@ -36,7 +36,7 @@ export function clocks(at) {
   const other = orderButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-other"), ...about, after: look,
     args: () => ask({ title: bare(say("rulings.give-other")), text: say("rulings.give-text"), fields: [
-      { name: "seconds", kind: "int", label: say("rulings.seconds"), min: 0, max: 36000, required: true, value: time?.seconds ?? "" },
+      { name: "seconds", kind: "span", label: say("rulings.length"), min: 0, max: 36000, required: true, value: time?.seconds },
     ] }),
   });
   const none = orderButton({
