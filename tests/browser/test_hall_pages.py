@@ -209,6 +209,27 @@ async def test_two_who_press_at_once_do_not_both_go(hall: Hall) -> None:
     await expect(row).to_contain_text(hall.other("row.going", person="ref"))
 
 
+@pytest.mark.parametrize(
+    ("path", "where", "button"),
+    [
+        ("/", "li[data-table=T02]", "take.instead"),
+        ("/table/T02", "#wait-who", "table.wait.instead"),
+        ("/table/T02/rulings", "#calls", "rulings.go-instead"),
+    ],
+)
+async def test_a_table_is_taken_over_from_who_was_shown_as_going_there(
+    hall: Hall, path: str, where: str, button: str
+) -> None:
+    hall.calls("T02", "北家召请裁判")
+    hall.console.takes.put("T02", "ref2")
+    page = await hall.page("ref", path)
+    going = page.locator(where)
+    await expect(going).to_contain_text("ref2")
+    await going.locator("button", has_text=hall.said(button)).click()
+    await expect(going).not_to_contain_text("ref2")
+    assert hall.console.takes.who("T02") == "ref"
+
+
 async def _later(route: Route, one: Page) -> None:
     body = {"over": None}
     url, headers = route.request.url, {"X-Dealtable": "1"}

@@ -159,10 +159,11 @@ async function again(button, order) {
   button.disabled = false;
 }
 
-/** Say that one goes there, or goes no more. */
-export async function take(goes) {
+/** Say that one goes there, also instead of who was shown as going; or goes no more. */
+async function take(goes) {
+  const table = `/api/tables/${encodeURIComponent(id)}`;
   try {
-    await post(`/api/tables/${encodeURIComponent(id)}/${goes ? "take" : "leave"}`);
+    await (goes ? post(`${table}/take`, { over: ctx.wait?.taken_by ?? null }) : post(`${table}/leave`));
   } catch (error) {
     top.tell(error.message, "bad");
   }

@@ -136,6 +136,7 @@ export default {
   "rulings.call-of": ["{who}：{words} · 已等 {time}", "{who}: {words} · {time} ago"],
   "rulings.call-taken": ["{who}已去", "{who} has gone there"],
   "rulings.i-go": ["我去", "I go"],
+  "rulings.go-instead": ["由我接手", "I'll go instead"],
   "rulings.give-back": ["交回", "Give it back"],
   "rulings.call-free": ["尚无裁判前往", "nobody has gone there yet"],
   "rulings.earlier-sheets": ["{pair}以前的记分表", "Earlier score sheets of {pair}"],

@@ -130,6 +130,7 @@ export default {
   "table.wait.seat": ["{seat}家", "{seat}"],
   "table.wait.taken": ["{who}已去", "{who} has gone there"],
   "table.wait.take": ["我去", "I go"],
+  "table.wait.instead": ["由我接手", "I'll go instead"],
   "table.wait.leave": ["交回", "Give it back"],
   "table.wait.chiefs": ["已报裁判长", "told to the chief"],
 

@@ -22,8 +22,9 @@ export function calls(at) {
   const mine = () => Boolean(at.me && at.wait?.taken_by === at.me.name);
 
   async function take() {
+    const table = `/api/tables/${encodeURIComponent(at.table)}`;
     try {
-      await post(`/api/tables/${encodeURIComponent(at.table)}/${mine() ? "leave" : "take"}`);
+      await (mine() ? post(`${table}/leave`) : post(`${table}/take`, { over: at.wait?.taken_by ?? null }));
     } catch (error) {
       at.tell(error.message, "bad");
     }
@@ -42,8 +43,8 @@ export function calls(at) {
     for (const [key, node] of rows) text(node, `⚑ ${said(open.get(key))}`);
     const taken = at.wait?.taken_by;
     text(who, taken ? say("rulings.call-taken", { who: taken }) : say("rulings.call-free"));
-    text(go, mine() ? say("rulings.give-back") : say("rulings.i-go"));
-    shown(go, at.may() && at.wait && (!taken || mine()));
+    text(go, say(mine() ? "rulings.give-back" : taken ? "rulings.go-instead" : "rulings.i-go"));
+    shown(go, at.may() && at.wait);
   }
 
   return { draw, tick: draw, rest };

@@ -63,7 +63,7 @@ export function waits(ctx) {
     for (const key of made.keys()) if (!found.has(key)) made.delete(key);
     go.hidden = !ctx.wait || ctx.me?.role === "observer";
     const taken = ctx.wait?.taken_by;
-    text(go, taken && taken === ctx.me?.name ? say("table.wait.leave") : say("table.wait.take"));
+    text(go, say(!taken ? "table.wait.take" : taken === ctx.me?.name ? "table.wait.leave" : "table.wait.instead"));
     text(who, [
       taken && say("table.wait.taken", { who: taken }), ctx.wait?.chiefs && say("table.wait.chiefs"),
     ].filter(Boolean).join(" · "));
