@@ -13,6 +13,8 @@ from tests.browser.halls import Hall, listed
 from tests.browser.people import PHONE, TABLET, WALL
 
 FIRST = "#list > li:first-child"
+LARGE_PX = 18
+"""Letters that are read from beside the tablet."""
 
 
 async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_long(
@@ -361,11 +363,33 @@ async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall)
     in_force = hall.said.either("停表 1/", "Clocks stopped at 1 of")
     await expect(area.locator(".stop")).to_have_text(re.compile(f"{in_force}.*火警"))
     row = page.locator('#list [data-table="T02"]')
-    await expect(row).to_contain_text(hall.said("row.stop-why", why="火警"))
+    await expect(row).to_contain_text(hall.said("stop.area-why", why="火警"))
     await expect(resume).to_be_enabled()
     referee = await hall.page("ref")
     await expect(referee.locator(".area").first).to_be_visible()
     await expect(referee.get_by_role("button", name=pause)).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("/", "#areas .stop"),
+        ("/table/T02", "#head .area-stop"),
+        ("/table/T02/rulings", "#about .area-stop"),
+    ],
+)
+async def test_that_the_clocks_of_the_area_are_stopped_is_large_on_every_page(
+    hall: Hall, path: str, where: str
+) -> None:
+    for table in hall.tables.ids:
+        if hall.is_timed(table):
+            hall.stops(table, "火警")
+    page = await hall.page("ref", path)
+    stop = page.locator(where).first
+    await expect(stop).to_contain_text("火警")
+    await expect(stop).to_be_in_viewport(ratio=1)
+    look = await stop.evaluate("one => getComputedStyle(one).fontSize")
+    assert float(look.removesuffix("px")) >= LARGE_PX
 
 
 async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall: Hall) -> None:

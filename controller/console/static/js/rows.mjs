@@ -1,5 +1,6 @@
 // A table's row in words: what of it stands in lists, tiles and on the wall.
 
+import { stopWords } from "./area-stop.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { both, say } from "./words.mjs";
 
@@ -62,13 +63,6 @@ export function phaseWords(row) {
   const phase = both(row, "phase");
   const running = row.machine === "dealing" && row.fed > 0 && row.fed < 108;
   return running ? `${phase} ${say("row.dealt", { fed: row.fed })}` : phase;
-}
-
-/** That the order for the whole area stops this table's clock, and why; empty where it runs. */
-export function stopWords(row) {
-  if (!row.stop) return "";
-  const why = both(row.stop, "why");
-  return why ? say("row.stop-why", { why }) : say("row.stop");
 }
 
 /** All facts of a row but phase and clock, in the order of REFEREE 3.3. */

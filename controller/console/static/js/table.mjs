@@ -1,6 +1,7 @@
 // The page of one table: all that is known of it, and every order that it takes.
 
 import { get, post } from "./api.mjs";
+import { stopWords } from "./area-stop.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "./dom.mjs";
 import { learnFaults } from "./faults.mjs";
 import { keys } from "./keys.mjs";
@@ -90,8 +91,8 @@ function seen(lines) {
   return lines.filter((one) => one.order).map((one) => ({ id: one.order, seen: one.n }));
 }
 
-const title = { id: h("strong", { class: "id" }), line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }) };
-byId("head").append(h("div", { class: "top" }, title.id, title.stand), title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
+const title = { id: h("strong", { class: "id" }), line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }), stop: h("p", { class: "area-stop", role: "status" }) };
+byId("head").append(h("div", { class: "top" }, title.id, title.stand), title.stop, title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
   h("a", { class: "button", href: `${path}/rulings` }, say("table.rulings")),
   h("a", { class: "button", href: `${path}/sheet` }, say("table.sheet")),
   h("a", { class: "button", href: `/display/${encodeURIComponent(id)}` }, say("table.display")),
@@ -104,6 +105,7 @@ function head() {
   text(title.id, id);
   text(title.stand, say(`table.standing.${how}`, { time: at?.since_ms ? ofDay(at.since_ms, true) : "" }));
   data(title.stand, "how", how === "live" ? null : "bad");
+  text(title.stop, stopWords(at));
   if (!state) {
     text(title.pairs, say("table.unheard"));
     text(title.line, "");

@@ -164,6 +164,7 @@ function drawClocks() {
     const one = clocks.get(name);
     text(one.time, left === null ? "–:––" : span(left));
     data(one.node, "near", left !== null && left < 300_000 ? "yes" : null);
+    data(one.node, "stopped", stopped ? "yes" : null);
     text(one.said, stopped ? say("wall.stopped") : announcedWords(announced));
   }
 }

@@ -44,6 +44,8 @@ export default {
   "sound.short-asleep": ["♪ 点按启用", "♪ press to hear"],
   "sound.short-on": ["♪ 开", "♪ on"],
   "sound.short-off": ["♪ 关", "♪ off"],
+  "stop.area": ["全区停表", "The clocks of the area are stopped"],
+  "stop.area-why": ["全区停表：{why}", "The clocks of the area are stopped: {why}"],
   "keys.title": ["快捷键", "Keys"],
 
   "dialog.yes": ["确定", "OK"],

@@ -72,8 +72,6 @@ export default {
   "row.dealt": ["已发 {fed}/108", "{fed} of 108"],
   "row.versus": ["{ns} v {ew}", "{ns} v {ew}"],
   "row.suspended": ["暂停待裁", "suspended"],
-  "row.stop": ["全区停表", "clocks stopped"],
-  "row.stop-why": ["全区停表：{why}", "clocks stopped: {why}"],
   "row.pair": ["{name}（{id}）", "{name} ({id})"],
   "row.how-going": ["{how}（{going}）", "{how} ({going})"],
   "row.test": ["测试", "test"],

@@ -1,6 +1,7 @@
 // One row of the hall's list: what the table waits for, how long, and who goes there.
 
 import { connected, whileConnected } from "../connected.mjs";
+import { stopWords } from "../area-stop.mjs";
 import { attr, data, fill, h, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { facts, leftWords, live, number, phaseWords, reasonWords, standingWords, whyWords } from "../rows.mjs";
@@ -96,9 +97,10 @@ export class HallRow {
     const late = reason && reason.rank !== UNHEARD && !live(row) ? standingWords(row) : "";
     const found = row.machine === "" ? [say("row.not-heard")] : [...facts(row), reason ? phaseWords(row) : ""];
     const said = [late, ...found].filter(Boolean);
+    const stop = stopWords(row);
     if (this.said === said.join("\n")) return;
     this.said = said.join("\n");
-    fill(this.facts, said.map((fact) => h("span", { class: fact === late ? "late" : null }, fact)));
+    fill(this.facts, said.map((fact) => h("span", { class: fact === late ? "late" : fact === stop ? "stop" : null }, fact)));
   }
 
   drawButton(wait, me) {

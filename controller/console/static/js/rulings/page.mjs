@@ -1,6 +1,7 @@
 // The ruling desk of one table: what is to be decided, how it is decided, and what it does.
 
 import { get } from "../api.mjs";
+import { stopWords } from "../area-stop.mjs";
 import { attr, byId, data, fill, framed, h, shown, text } from "../dom.mjs";
 import { learnFaults } from "../faults.mjs";
 import { keys } from "../keys.mjs";
@@ -98,11 +99,12 @@ const about = {
   phase: h("span", { class: "phase" }),
   next: h("span", { class: "quiet" }),
   levels: h("span"),
+  stop: h("b", { class: "area-stop", role: "status" }),
   away: h("b", { class: "bad" }),
   old: h("b", { class: "bad", role: "status" }),
   back: h("a", { class: "button", href: `/table/${encodeURIComponent(table)}` }, say("rulings.to-table")),
 };
-fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.away, about.old);
+fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.stop, about.away, about.old);
 
 function aboutTable() {
   const match = at.state?.match;
@@ -220,6 +222,7 @@ function standing(told) {
   const key = `rulings.standing.${told.standing}`;
   text(about.away, told.standing === "live" || !sayable(key) ? "" : say(`rulings.standing.${told.standing}`));
   data(document.body, "standing", told.standing);
+  text(about.stop, stopWords(told));
 }
 
 keys(Object.keys(PANELS).map((name, number) => [
