@@ -2,7 +2,7 @@
 
 import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
-import { fill, h, keyed, shown, text } from "../dom.mjs";
+import { data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { SEATS } from "../seats.mjs";
 import { now, span, spoken } from "../time.mjs";
@@ -140,6 +140,7 @@ function seatRow(at, seat, about) {
     },
     draw: (told) => {
       clock = told ?? null;
+      data(node, "counted", clock ? "yes" : null);
       text(name, atSeat(at, seat));
       if (!clock) text(left, "");
       shown(call.node, !clock);
