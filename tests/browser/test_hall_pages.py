@@ -491,6 +491,15 @@ async def test_the_display_of_a_table_that_was_let_go_shows_nothing_as_its_prese
         await expect(page.locator(part).first).to_be_hidden()
 
 
+async def test_the_ruling_desk_of_a_table_that_was_removed_orders_nothing(hall: Hall) -> None:
+    page = await hall.page("ref", "/table/T01/rulings")
+    panel = page.locator("#panel-desk")
+    await expect(panel).not_to_have_attribute("inert", "")
+    hall.tables.remove("T01")
+    await expect(page.locator("#about")).to_contain_text(hall.said("rulings.standing.gone"))
+    await expect(panel).to_have_attribute("inert", "")
+
+
 async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)

@@ -27,6 +27,7 @@ export default {
   "rulings.standing.silent": ["失联", "This table is silent"],
   "rulings.standing.key_refused": ["密钥被拒", "The table refuses the console's key"],
   "rulings.standing.other_key": ["密钥不符，疑似换机", "Another key answers: another machine?"],
+  "rulings.standing.gone": ["此台已从控制台移除", "This table was removed from the console"],
   "rulings.standing.connecting": ["连接中", "Connecting"],
 
   "rulings.open": ["待裁定", "Waiting for a decision"],

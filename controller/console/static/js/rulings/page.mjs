@@ -64,9 +64,13 @@ for (const name of Object.keys(PANELS)) {
   boxes[name] = h("section", {
     role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: -1,
   }, made[name].node);
-  boxes[name].inert = name !== "judge"; // Nothing is ordered at a table that was not heard yet.
   byId("tabs").append(tabs[name]);
   byId("panels").append(boxes[name]);
+}
+
+/** Let the panels be used. Nothing is ordered at a table that was not heard yet, or was removed. */
+function orderable(whether) {
+  for (const [name, box] of Object.entries(boxes)) box.inert = name !== "judge" && !whether;
 }
 
 function walk(event) {
@@ -93,6 +97,8 @@ function select(name, move = false) {
   tabs[name].scrollIntoView?.({ block: "nearest", inline: "nearest" });
   if (move) boxes[name].focus({ preventScroll: false });
 }
+
+orderable(false);
 
 const about = {
   place: h("b"),
@@ -201,13 +207,14 @@ listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
     top.me(changed.me);
   }
   if ("wait" in changed) at.wait = changed.wait;
-  if (changed.table) {
-    at.skew_ms = changed.table.skew_ms ?? 0;
-    standing(changed.table);
+  if ("table" in changed) {
+    at.skew_ms = changed.table?.skew_ms ?? 0;
+    standing(changed.table ?? { standing: "gone" });
   }
-  if (changed.offers) at.offers = new Map(changed.offers.map((one) => [one.cmd, one]));
+  if ("offers" in changed) at.offers = new Map((changed.offers ?? []).map((one) => [one.cmd, one]));
+  if (changed.state === null) orderable(false);
   if (changed.state) {
-    if (!at.state) for (const box of Object.values(boxes)) box.inert = false;
+    orderable(true);
     const before = at.state?.match.profile;
     at.state = changed.state;
     if (changed.state.match.profile !== before) learn(changed.state.match.profile);
