@@ -500,6 +500,16 @@ async def test_the_ruling_desk_of_a_table_that_was_removed_orders_nothing(hall: 
     await expect(panel).to_have_attribute("inert", "")
 
 
+async def test_only_the_players_own_display_has_their_buttons(hall: Hall) -> None:
+    players = await hall.page("t01", "/display/T01")
+    await expect(players.locator(".seat .row button").first).to_be_visible()
+    for who in ("chief", "ref"):
+        page = await hall.page(who, "/display/T01")
+        await expect(page.locator(".board .head")).not_to_be_empty()
+        await expect(page.locator(".seat .name").first).to_be_visible()
+        await expect(page.locator(".seat .row button")).to_have_count(0)
+
+
 async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)

@@ -176,7 +176,7 @@ async (downs) => {
   const side = new SeatSide("N", "south", { table: "T01", middle });
   document.body.append(side.node);
   const out = { say: "out", cmd: "out", args: { seat: "N" }, hold: true, deal: 1, attempt: 1 };
-  side.draw({ name: "", buttons: [out] }, { phase: "play" }, true);
+  side.draw({ name: "", buttons: [out] }, { phase: "play" }, true, true);
   await new Promise((done) => setTimeout(done, 800));
   const [button] = side.row.children;
   for (const event of downs) button.dispatchEvent(new PointerEvent(event));

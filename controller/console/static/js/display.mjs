@@ -32,6 +32,7 @@ document.title = say("display.title", { table });
 text(byId("title"), document.title);
 
 let view; // null: the console has nothing of this table any more; undefined: it has not said yet
+let plays = false; // Whether this is the players' own screen, and no referee's look at it.
 let away = null; // Since when nothing was heard of the console.
 
 function draw() {
@@ -39,7 +40,7 @@ function draw() {
   const live = view?.standing === LIVE && !away;
   shown(byId("middle"), view);
   shown(byId("seats"), view);
-  if (view) middle.draw(view, table);
+  if (view) middle.draw(view, table, plays);
   drawSeats();
   data(document.body, "stale", live ? null : "yes");
   shown(byId("stale"), !live);
@@ -50,7 +51,7 @@ function draw() {
 function drawSeats() {
   if (!view) return;
   const live = view.standing === LIVE && !away;
-  for (const one of view.seats) seats.get(one.seat).draw(one, view, live);
+  for (const one of view.seats) seats.get(one.seat).draw(one, view, live, plays);
 }
 
 function stale() {
@@ -64,6 +65,7 @@ listen(
   `/stream/display/${encodeURIComponent(table)}`,
   (changed) => {
     if (changed.me?.language) setLanguage(changed.me.language);
+    if (changed.me) plays = changed.me.role === "table";
     if ("display" in changed) view = changed.display;
     draw();
   },
