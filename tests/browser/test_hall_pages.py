@@ -522,6 +522,35 @@ async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     hall.watched.wrong.clear()  # what a browser says of a server that is gone
 
 
+_SHOWN = """(banner) => {
+  window.shown = [];
+  const note = () => banner.hidden || window.shown.push(banner.textContent);
+  const of = { attributes: true, childList: true, characterData: true, subtree: true };
+  new MutationObserver(note).observe(banner, of);
+}"""
+_STANDS_STILL = """() => {
+  const now = performance.now.bind(performance);
+  performance.now = () => now() + 60_000;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "banner", "wrong"),
+    [("ref", "/", "p.stale", "shell.stale"), ("t01", "/display/T01", "#stale", "display.away")],
+)
+async def test_a_page_that_stood_still_itself_does_not_call_the_console_silent(
+    hall: Hall, who: str, path: str, banner: str, wrong: str
+) -> None:
+    page = await hall.page(who, path)
+    await expect(page.locator("#list > li, .seat .name").first).to_be_visible()
+    await page.locator(banner).evaluate(_SHOWN)
+    await page.evaluate(_STANDS_STILL)
+    await page.wait_for_function("() => window.shown.length > 0")
+    await expect(page.locator(banner)).to_be_hidden()
+    silent, _, _ = hall.said(wrong, time="|").partition("|")
+    assert [words for words in await page.evaluate("shown") if silent in words] == []
+
+
 async def test_a_tribute_stands_on_the_display_once(hall: Hall) -> None:
     page = await hall.page("t01", "/display/T01")
     state = hall.tables.seen("T01").state

@@ -34,6 +34,7 @@ text(byId("title"), document.title);
 let view; // null: the console has nothing of this table any more; undefined: it has not said yet
 let plays = false; // Whether this is the players' own screen, and no referee's look at it.
 let away = null; // Since when nothing was heard of the console.
+let connecting = false; // Whether its line is on its way again.
 
 function draw() {
   if (view === undefined) return;
@@ -55,7 +56,7 @@ function drawSeats() {
 }
 
 function stale() {
-  if (away) return say("display.away", { time: ofDay(away.getTime(), true) });
+  if (away) return say(connecting ? "display.connecting" : "display.away", { time: ofDay(away.getTime(), true) });
   if (view === null) return say("display.gone");
   if (!view.heard) return say("display.unheard");
   return say(`display.standing.${view.standing}`, { time: ofDay(view.since_ms, true) });
@@ -69,8 +70,9 @@ listen(
     if ("display" in changed) view = changed.display;
     draw();
   },
-  (since) => {
+  (since, again) => {
     away = since;
+    connecting = again;
     draw();
   },
 );

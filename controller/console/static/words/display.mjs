@@ -88,6 +88,7 @@ export default {
   "display.announced.last_deal": ["最后一副", "last deal"],
   "display.announced.time_up": ["时间到", "time is up"],
 
+  "display.connecting": ["正在重新连接控制台（自{time}）", "connecting to the console again (since {time})"],
   "display.away": ["与控制台失联（自{time}）", "no word from the console (since {time})"],
   "display.unheard": ["尚未收到本台数据", "nothing heard of this table yet"],
   "display.gone": ["控制台无本台数据", "the console knows nothing of this table"],
