@@ -262,6 +262,20 @@ async def test_the_hall_is_gone_through_by_keys(hall: Hall) -> None:
     await page.wait_for_url("**/table/T10")
 
 
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [("/", "hall.help"), ("/chief", "chief.help"), ("/table/T02/rulings", "rulings.help")],
+)
+async def test_the_question_mark_says_what_the_page_is_for(
+    hall: Hall, path: str, named: str
+) -> None:
+    page = await hall.page("chief", path)
+    await page.get_by_role("button", name=hall.said("help.title"), exact=True).click()
+    about = hall.said(named).splitlines()
+    for words in (*about, hall.said("help.orders"), hall.said("keys.title")):
+        await expect(page.get_by_role("dialog")).to_contain_text(words)
+
+
 async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hall: Hall) -> None:
     page = await hall.page("ref", size=PHONE)
     await expect(page.locator("#list > li")).to_have_count(12)

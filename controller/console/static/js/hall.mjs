@@ -33,7 +33,7 @@ let ordered = { list: "", tiles: "" };
 /** All rows in the order of areas and numbers; null: a table came, went or was renamed. */
 let sorted = null;
 
-const top = shell({ title: say("hall.title"), sounds: true });
+const top = shell({ title: say("hall.title"), help: say("hall.help"), sounds: true });
 const filters = new Filters(() => {
   order();
   clocks.choose();

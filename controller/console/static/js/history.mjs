@@ -11,7 +11,7 @@ import words from "../words/history.mjs";
 teach(words);
 document.title = say("history.title");
 
-const top = shell({ title: say("history.title") });
+const top = shell({ title: say("history.title"), help: say("history.help") });
 const asked = new URLSearchParams(location.search);
 const fields = { event: byId("event"), round: byId("round"), state: byId("state"), find: byId("find") };
 /** So many are shown at first: a season's archive is long. */

@@ -23,7 +23,7 @@ teach(words);
 const id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const path = `/table/${encodeURIComponent(id)}`;
 document.title = say("table.title", { table: id });
-const top = shell({ title: say("table.title", { table: id }) });
+const top = shell({ title: say("table.title", { table: id }), help: say("table.help") });
 
 /** What the parts of the page share. `atMs`: the console's clock when the state came. */
 const ctx = { table: id, path, top, me: null, state: null, atMs: 0, offers: null, wait: null, commands: {} };

@@ -1,6 +1,10 @@
 // Words of the chief's own page: [Chinese, English].
 
 export default {
+  "chief.help": [
+    "这里是等待裁判长裁定、确认或处理的事项，每一行可直接打开。\n数字为事项数；“不详”表示控制台此刻不知道，不等于没有。",
+    "What waits for the chief to decide, confirm or see to. Each line opens its page.\nThe number is how many there are; “not known” does not mean none.",
+  ],
   "chief.title": ["裁判长", "Chief referee"],
   "chief.unknown": ["不详", "not known"],
   "chief.none": ["无", "none"],

@@ -47,6 +47,11 @@ export default {
   "stop.area": ["全区停表", "The clocks of the area are stopped"],
   "stop.area-why": ["全区停表：{why}", "The clocks of the area are stopped: {why}"],
   "keys.title": ["快捷键", "Keys"],
+  "help.title": ["帮助", "Help"],
+  "help.orders": [
+    "命令发出后：“本台已受理”表示本台已记录并执行其内容；“已执行”表示本台的记录已传回。“结果不明”时请按“再查询”：命令不会执行两次。灰色按钮旁写明现在不可用的原因。",
+    "After an order: “accepted” means that the table has it on its disk; “done” means that its own record of it has come back. Where the result is not known, press “Ask again”: no order acts twice. A grey button says why it cannot be pressed now.",
+  ],
 
   "dialog.yes": ["确定", "OK"],
   "dialog.no": ["取消", "Cancel"],

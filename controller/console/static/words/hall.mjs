@@ -1,6 +1,10 @@
 // Words of the hall, the wall and the chief's page that speak of tables: [Chinese, English].
 
 export default {
+  "hall.help": [
+    "等待裁判的台在最前，最急的在最上；其后是其余各台。点一行打开该台。\n“我去”：由你前往，其他裁判随即看到；到台后按“到台”，召请即告结束。\n右侧是全部各台，图例在其上方；顶部是各赛区的时钟。",
+    "Tables that wait for a referee come first, the most urgent on top, then all others. Press a row to open its table.\n“I'll go”: the other referees see at once that you go there. Press “I'm there” at the table: that ends the call.\nOn the right are all tables with their legend; at the top are the clocks of the areas.",
+  ],
   "hall.title": ["全场", "Hall"],
   "hall.areas": ["赛区时钟", "Clocks of the areas"],
   "hall.search": ["查找 台号、队号、队名、姓名", "Find table, pair, name"],

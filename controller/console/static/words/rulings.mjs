@@ -1,6 +1,10 @@
 // Words of the ruling desk: [Chinese, English].
 
 export default {
+  "rulings.help": [
+    "先选谁、什么违规、由谁指出；页面随即列出规则所允许的判罚及其后果。按下按钮之前什么也不会发生。\n须裁判长裁定的：报裁判长，或录入其口头同意，由其事后确认。\n填写到一半的内容，刷新页面后仍在。",
+    "Choose who, what, and who pointed it out: the page then lists what the rulebook allows and what each answer does. Nothing happens before a button is pressed.\nWhat is the chief's: propose it, or enter that the chief agreed by word, to be confirmed later.\nWhat is entered in part is still there when the page is reloaded.",
+  ],
   "rulings.title": ["{table} 裁定", "{table} rulings"],
   "rulings.about": ["本台", "This table"],
   "rulings.tabs": ["裁定、牌型、清点、计时、更正", "Rulings, combinations, counts, clocks, corrections"],

@@ -1,6 +1,10 @@
 // Words of a table's page: [Chinese, English].
 
 export default {
+  "table.help": [
+    "上方：谁在等待、各项计时、现在可以做的下一步。\n“全部操作”按类列出本台的每一个命令；点座位，则是对该座位的命令。\n判罚、清点、更正成绩在“判罚与更正”页。",
+    "At the top: who waits, all clocks, and what can be done next.\n“All orders” has every command of the table; press a seat for those about that seat.\nRulings, counts and corrections are on the rulings page.",
+  ],
   "table.title": ["{table}台", "Table {table}"],
   "table.number": ["台号{no}", "Table no. {no}"],
   "table.event": ["{event} · 第{round}轮 · 第{match}局", "{event} · round {round} · match {match}"],

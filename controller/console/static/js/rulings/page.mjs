@@ -23,7 +23,7 @@ const { Judge } = await import("./judge.mjs");
 const { others } = await import("./others.mjs");
 
 const table = decodeURIComponent(location.pathname.split("/")[2]);
-const top = shell({ title: say("rulings.title", { table }) });
+const top = shell({ title: say("rulings.title", { table }), help: say("rulings.help") });
 
 /** What every panel works with: the table as it is now, and how to ask for more of it. */
 const at = {
