@@ -94,7 +94,7 @@ def test_a_row_tells_the_stop_that_holds_at_its_table(language: str, said: str) 
 def test_a_pairs_number_stands_in_brackets_of_the_readers_language() -> None:
     pairs = {"NS": {"id": "7", "name": "海河"}, "EW": {"id": "8", "name": "8"}}
     row = json.dumps({"pairs": pairs, "levels": {}}, ensure_ascii=False)
-    assert page("rows.mjs", "zh", "hall").says(f"page.facts({row})") == ["海河（7） v 8"]
+    assert page("rows.mjs", "zh", "hall").says(f"page.facts({row})") == ["海河（7） 对 8"]
     assert page("rows.mjs", "en", "hall").says(f"page.facts({row})") == ["海河 (7) v 8"]
 
 

@@ -157,7 +157,7 @@ def columns_of(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
         key = known.get(cell.lower())
         if key is None:
             raise Unreadable(
-                line, f'no column is called "{cell[:LONGEST]}"', f"没有名为“{cell[:LONGEST]}”的列"
+                line, f'no column is called "{cell[:LONGEST]}"', f"无法识别的列：{cell[:LONGEST]}"
             )
         if key in named:
             raise Unreadable(line, "this column is there twice", "此列重复", cell)

@@ -45,7 +45,7 @@ function pair(row, side) {
   return one.name === one.id || !one.id ? one.name : say("row.pair", { name: one.name, id: one.id });
 }
 
-/** 南北 v 东西, with the pairs' numbers; empty before a match is laid out. */
+/** 南北 对 东西, with the pairs' numbers; empty before a match is laid out. */
 function pairsWords(row) {
   if (!row.pairs?.NS && !row.pairs?.EW) return "";
   return say("row.versus", { ns: pair(row, "NS"), ew: pair(row, "EW") });

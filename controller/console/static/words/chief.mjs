@@ -11,7 +11,7 @@ export default {
   "chief.and": ["、", ", "],
   "chief.approvals": ["待裁判长裁定", "For the chief to decide"],
   "chief.untaken": ["两分钟无人前往", "Nobody has gone for two minutes"],
-  "chief.integrity": ["公正性疑点", "Integrity"],
+  "chief.integrity": ["需核查事项", "Integrity"],
   "chief.overrun": ["将超时", "Will overrun"],
   "chief.equal": ["淘汰赛平级", "Knock-out, equal levels"],
   "chief.at-a": ["打A的台", "Tables at A"],

@@ -72,7 +72,7 @@ export default {
   "display.hold": ["请按住“{what}”不放，直到生效", "Keep “{what}” pressed until it is taken"],
   "display.unknown": ["结果不明，请看屏幕或召请裁判", "Not known: look at the screen or call the referee"],
 
-  "display.duty.play": ["出牌", "to play"],
+  "display.duty.play": ["待出牌", "to play"],
   "display.duty.tribute": ["贡牌", "tribute"],
   "display.duty.return": ["还牌", "return"],
   "display.duty.opening": ["开局", "opening"],

@@ -57,7 +57,7 @@ export default {
   "history.holds": ["全部一致 ✓", "all of it holds ✓"],
   "history.findings": ["{n}处不一致 ✕", "{n} {n|finding|findings} ✕"],
   "history.check": ["在本机核验整局", "Check the match on this device"],
-  "history.attempt": ["第{deal}副 · 第{attempt}次发牌", "Deal {deal} · attempt {attempt}"],
+  "history.attempt": ["第{deal}副 · 本台第{attempt}次发牌", "Deal {deal} · attempt {attempt} of this table"],
   "history.grade.hands": ["✓ 手牌一致", "✓ hands"],
   "history.grade.sequence": ["✓ 牌序一致", "✓ sequence"],
   "history.grade.none": ["◔ 未解封", "◔ not revealed"],
