@@ -52,6 +52,10 @@ class Board:
         """Take a state from the feed; it is shown with the next look."""
         self._states[state.table] = state
 
+    def tell(self, words: str) -> None:
+        """Print a line above the tables; it stays."""
+        self._live.console.print(words, markup=False, highlight=False, soft_wrap=True)
+
     async def look(self) -> None:
         """Show the tables again and again, until cancelled."""
         while True:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -25,6 +25,7 @@ from controller.roster import CLIENTS
 from controller.trials.costs import costs as spent
 from controller.trials.costs import since
 from controller.trials.hall import HallError, HallPlan, RunningTable, fallen, hall
+from controller.trials.hall_console import RunningConsole
 from controller.trials.match_players import match_players
 from controller.trials.players import Dealt, players
 from sim.hall import refuse_host
@@ -46,6 +47,8 @@ the tables. While a demo runs, `dealtable watch --state-dir DIR` follows it from
 
 # A table that brings no deal to its end in this time needs a hand that nobody here has.
 DEAL_S = 300.0
+
+Played = TypeVar("Played")
 
 
 @dataclass(frozen=True)
@@ -191,20 +194,22 @@ async def _with_console(
     wish: _Wish, tables: list[RunningTable], about: dict[str, Any]
 ) -> Outcome | None:
     """Play before people, with a console where one was asked for."""
+    console: RunningConsole | None = None
     async with contextlib.AsyncExitStack() as stack:
         if wish.console:
             opening = demo_console(wish.plan.state_dir, tables, wish.console_port)
-            about["console"] = await stack.enter_async_context(opening)
-            if about["console"] is not None and not sys.stdout.isatty():
+            console = await stack.enter_async_context(opening)
+        if console is not None:
+            about["console"] = console.url
+            if not sys.stdout.isatty():
                 # A terminal shows it below the tables.
-                click.echo(f"console {about['console']}  ({', '.join(LOGINS)}: PIN {PIN})")
-        return await _unless_fallen(_live(wish, tables, about), tables)
+                click.echo(f"console {console.url}  ({', '.join(LOGINS)}: PIN {PIN})")
+        await _live(wish, tables, about, console)
+        return None
 
 
-async def _unless_fallen(
-    play: Coroutine[Any, Any, Outcome | None], tables: list[RunningTable]
-) -> Outcome | None:
-    """Play to the end. Raises HallError as soon as a process of the hall ends by itself."""
+async def _unless_fallen(play: Coroutine[Any, Any, Played], tables: list[RunningTable]) -> Played:
+    """Play to the end. Raises HallError as soon as a process of these tables ends by itself."""
     playing, falling = asyncio.ensure_future(play), asyncio.ensure_future(fallen(tables))
     try:
         await asyncio.wait((playing, falling), return_when=asyncio.FIRST_COMPLETED)
@@ -252,8 +257,17 @@ async def _deals(
     return dealt, None
 
 
-async def _live(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) -> None:
-    """Show the tables while they deal."""
+async def _live(
+    wish: _Wish,
+    tables: list[RunningTable],
+    about: dict[str, Any],
+    console: RunningConsole | None,
+) -> None:
+    """Show the tables while they deal; a table whose daemon ends leaves the others dealing.
+
+    Raises HallError at the end where a table was lost.
+    """
+    lost: list[str] = []
     with Board(tables, about) as board:
 
         async def at(number: int, table: RunningTable) -> None:
@@ -266,11 +280,31 @@ async def _live(wish: _Wish, tables: list[RunningTable], about: dict[str, Any]) 
                 for _ in range(wish.deals or 0):
                     await people.deal()
 
-        looking = asyncio.ensure_future(board.look())
+        async def unless_lost(number: int, table: RunningTable) -> None:
+            try:
+                await _unless_fallen(at(number, table), [table])
+            except (HallError, NoAnswer) as error:
+                lost.append(str(error))
+                board.tell(str(error))
+
+        looking = [asyncio.ensure_future(board.look())]
+        if console is not None:
+            looking.append(asyncio.ensure_future(_watch(console, board, about)))
         try:
-            await asyncio.gather(*(at(*one) for one in enumerate(tables)))
+            await asyncio.gather(*(unless_lost(*one) for one in enumerate(tables)))
         finally:
-            looking.cancel()
+            for one in looking:
+                one.cancel()
+    if lost:
+        raise HallError("; ".join(dict.fromkeys(lost)))
+
+
+async def _watch(console: RunningConsole, board: Board, about: dict[str, Any]) -> None:
+    """Wait until the console ends by itself, and show that it is gone."""
+    assert console.process is not None
+    await console.process.wait()
+    about["console"] = None
+    board.tell(f"the console ended by itself; see {console.log}")
 
 
 def _about(plan: HallPlan, tables: list[RunningTable]) -> dict[str, Any]:

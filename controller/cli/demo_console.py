@@ -12,7 +12,7 @@ from controller.cli.console import missing, needs
 from controller.client.endpoints import write_endpoints
 from controller.messages import Role
 from controller.trials.hall import HallError, RunningTable
-from controller.trials.hall_console import console
+from controller.trials.hall_console import RunningConsole, console
 
 PIN: Final = "1111"
 LOGINS: Final = {
@@ -27,8 +27,8 @@ LOGINS: Final = {
 @asynccontextmanager
 async def demo_console(
     folder: Path, tables: Sequence[RunningTable], port: int | None
-) -> AsyncIterator[str | None]:
-    """Open a console for the block and give its address; None, in one line, where none opens."""
+) -> AsyncIterator[RunningConsole | None]:
+    """Open a console for the block and give it; None, in one line, where none opens."""
     if (library := missing()) is not None:
         click.echo(f"no console opens: {needs(library)}", err=True)
         yield None
@@ -45,4 +45,4 @@ async def demo_console(
             return
         for table in tables:
             write_endpoints(table.state_dir, replace(table.endpoints, console=running.url))
-        yield running.url
+        yield running

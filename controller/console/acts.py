@@ -83,6 +83,14 @@ class Acts:
         """Take up what was kept. Raises StoreError."""
         for act in reversed(await self._run(lambda: self._kept.newest(MOST_KEPT))):
             self._show(act, await self._run(partial(self._fates_kept, act)))
+        accepted = {
+            table
+            for act in self._shown.values()
+            for table, order in act.orders.items()
+            if self._fates[order][0] == "accepted"
+        }
+        for table in accepted:
+            await self._desk.remember(table)
 
     async def order(self, person: Person, act: KeptAct) -> dict[str, Reply | None]:
         """Let the tables of an act do it, all at once; return what each has answered.

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from controller.console import routes
 from controller.console.console import Console
-from controller.console.routing import HEADER, refused
+from controller.console.routing import HEADER, missing_page, refused
 from controller.console.wrong import Wrong
 
 _HERE: Final = Path(__file__).parent
@@ -122,8 +122,11 @@ class _Guard:
         await self._app(scope, receive, with_headers)
 
 
-async def _not_found(_: Request, error: Exception) -> Response:
+async def _not_found(request: Request, error: Exception) -> Response:
+    """Say that there is nothing here: in a page to whoever wants to read one."""
     status = error.status_code if isinstance(error, HTTPException) else 404
+    if status == 404 and "text/html" in request.headers.get("accept", ""):
+        return missing_page()
     if status == 405:
         return refused(Wrong(status, "this cannot be done here", "不支持此操作"))
     return refused(Wrong(status, "there is no such page", "没有此页面"))

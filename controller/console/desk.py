@@ -7,7 +7,7 @@ an order that never reached it is refused after its restart, because it was sign
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -170,13 +170,13 @@ class Desk:
     async def orders(self, table: str) -> list[OrderView]:
         """Return the newest orders of a table with their fate, the newest first."""
         given = await self._run(lambda: self._orders.last(table, LAST))
-        await self._remember(table, given)
+        if any(self.seen_at(table, one.command.id) is None for one in given):
+            await self.remember(table)
         return [self._view(one) for one in given]
 
-    async def _remember(self, table: str, given: Sequence[Given]) -> None:
-        """Look once into what the journal told before this run, for orders that were given then."""
-        old = any(self.seen_at(table, one.command.id) is None for one in given)
-        if table in self._looked or not old:
+    async def remember(self, table: str) -> None:
+        """Read, once, which orders a table's journal had before this run. Raises StoreError."""
+        if table in self._looked:
             return
         told = await self._run(lambda: self._told(table))
         self._looked.add(table)

@@ -9,6 +9,7 @@ from zeroconf import Error, InterfaceChoice, IPVersion, ServiceStateChange, Zero
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from controller.client.announced import SERVICE, Announced, NoTable, heard
+from controller.console.in_order import in_order
 from controller.loggers import structlog
 from controller.tomlwords import printable, short
 
@@ -54,7 +55,8 @@ class Finder:
         self._end = loop.call_later(self._listen_s, self._stop)
         if self._zeroconf is None:
             self._start()
-        return tuple(sorted(self._found.values(), key=lambda one: (one.table, one.fingerprint)))
+        found = self._found.values()
+        return tuple(sorted(found, key=lambda one: (in_order(one.table), one.fingerprint)))
 
     async def close(self) -> None:
         """Listen no more, and leave no timer."""

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from controller.console.in_order import in_order
 from controller.console.late import Moment, moment
 from controller.console.seen import Begin, Run, Seen, Tables, Undo
 from controller.console.store.archive import Archive, StoreError
@@ -178,7 +179,7 @@ class Findings:
         done = self._done[person]
         return Load(
             person=person,
-            tables=tuple(sorted(ways)),
+            tables=tuple(sorted(ways, key=in_order)),
             since_ms=min((way.since_ms for way in ways.values()), default=None),
             done=done,
             average_ms=self._gone_ms[person] // done if done else None,

@@ -17,6 +17,8 @@ from controller.console.seen import Run, Seen, Tables
 from controller.console.shown import Shown
 from controller.console.standing import Standing
 from controller.console.store.archive import Archive, StoreError
+from controller.console.view.area_stop import Stop, stop_of
+from controller.console.view.areas import is_playing
 from controller.console.view.called import rulebook
 from controller.console.view.hardware import Hardware, hardware
 from controller.console.view.told import Told, tell
@@ -44,7 +46,7 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
 
     `rules`: what its rulebook is called, None where nothing was heard. `skew_ms`: so much that
     clock is ahead of the table's own, by which its state has its stamps. `hardware`: what stands
-    behind its boards, None where nothing was heard.
+    behind its boards, None where nothing was heard. `stop`: the area's order that stops its clock.
     """
 
     id: str
@@ -55,6 +57,7 @@ class TablePart(msgspec.Struct, frozen=True, kw_only=True):
     skew_ms: int = 0
     rules: Words | None = None
     hardware: Hardware | None = None
+    stop: Stop | None = None
 
 
 class _Page:
@@ -204,6 +207,7 @@ class TablePages:
             skew_ms=seen.heard.skew_ms,
             rules=None if seen.state is None else rulebook(seen.state.match.profile),
             hardware=None if seen.state is None else hardware(seen.state.boards),
+            stop=_stop(seen),
         )
 
     async def _tick(self, table: str, page: _Page) -> None:
@@ -346,6 +350,12 @@ async def _or_fail(page: _Page, running: Coroutine[Any, Any, None]) -> None:
     except Exception:
         _log.exception("page not kept")
         page.failed.set()
+
+
+def _stop(seen: Seen) -> Stop | None:
+    state = seen.state
+    playing = state is not None and is_playing(state)
+    return stop_of(state, seen.heard.heard_ms) if state is not None and playing else None
 
 
 def _turning_point(state: State) -> tuple[Any, ...]:

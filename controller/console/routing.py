@@ -191,7 +191,10 @@ async def _who(console: "Console", request: Request, *, needed: bool) -> Person 
 
 
 def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
-    """Return the route of a page of pages/; who is not logged in is sent to log in first."""
+    """Return the route of a page of pages/; who is not logged in is sent to log in first.
+
+    The page of a table that the console does not have says so.
+    """
 
     async def endpoint(request: Request) -> Response:
         console: Console = request.app.state.console
@@ -201,9 +204,16 @@ def page(path: str, file: str, roles: Roles | None = EVERYBODY) -> Route:
                 return RedirectResponse(f"/login?next={quote(request.scope['path'])}", 303)
             if person.role not in roles:
                 return RedirectResponse(home(person), 303)
+            if request.path_params.get("id", "") not in ("", *console.tables.ids):
+                return missing_page()
         return FileResponse(_PAGES / file, headers={"Cache-Control": "no-cache"})
 
     return Route(path, _refusing(path, endpoint), methods=["GET"])
+
+
+def missing_page() -> Response:
+    """Return the page for an address at which there is nothing."""
+    return FileResponse(_PAGES / "missing.html", 404, headers={"Cache-Control": "no-store"})
 
 
 def _refusing(path: str, endpoint: Endpoint) -> Endpoint:

@@ -67,7 +67,7 @@ class Tables(Protocol):
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All tables, in the order of the configuration."""
+        """All tables, in the order of their numbers."""
 
     def seen(self, table: str) -> Seen:
         """Return what is known of a table. Raises KeyError for one that is not the console's."""

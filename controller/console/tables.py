@@ -20,6 +20,7 @@ from controller.client.client import Identity
 from controller.client.line import RETRY_S, Keys
 from controller.client.monitored import LineState
 from controller.console.config import TableLine
+from controller.console.in_order import in_order
 from controller.console.lines import heard as how
 from controller.console.lines.asking import asking
 from controller.console.lines.backfill import AUDIT_S, SETTLE_S, Ask, Backfill
@@ -142,7 +143,7 @@ class Tables:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """All tables, in the order in which they were added."""
+        """All tables, in the order of their numbers."""
         return tuple(self._all)
 
     @property
@@ -165,7 +166,8 @@ class Tables:
         me = self._identity(line)
         one = _One(line, me, self._now_ms())
         self._feed.open(line.id, line.feed, Keys(line.server_key, me.public, me.secret))
-        self._all[line.id] = one
+        everyone = {**self._all, line.id: one}
+        self._all = {table: everyone[table] for table in sorted(everyone, key=in_order)}
         self._changed(line.id)
 
     def remove(self, table: str) -> None:

@@ -85,6 +85,11 @@ class Hall:
         one = Call(seat=seat, reason="button", since=since, words_en=words, words_zh=words)
         self.tables.say(table, msgspec.structs.replace(state, calls=[one], alerts=[]))
 
+    def is_timed(self, table: str) -> bool:
+        """Tell whether a table has a clock that an area's order can stop."""
+        state = self.tables.seen(table).state
+        return state is not None and state.match.clock is not None
+
     def stops(self, table: str, why: str) -> None:
         """Let the order for the whole area hold at a table."""
         state = self.tables.seen(table).state

@@ -21,8 +21,12 @@ _SMALL = """
     if (px < text) found.push(called(one, `${px} px`));
   }
   const typed = "select, textarea, input:not([type=checkbox], [type=radio])";
-  for (const one of document.querySelectorAll(`button, a.button, summary, ${typed}`)) {
-    const { width, height } = one.getBoundingClientRect();
+  const labels = "label.toggle, .switch > label, .choices > label";
+  const touched = `button, a[href], summary, ${labels}, ${typed}`;
+  for (const one of document.querySelectorAll(touched)) {
+    if (getComputedStyle(one).display === "inline") continue; // a link in a line of text
+    const covers = getComputedStyle(one, "::after").position === "absolute"; // the row it is in
+    const { width, height } = (covers ? one.offsetParent : one).getBoundingClientRect();
     const least = Math.round(Math.min(width, height));
     if (seen(one) && least < touch) found.push(called(one, `${least} px to touch`));
   }

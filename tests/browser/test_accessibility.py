@@ -10,6 +10,7 @@ from playwright.async_api import Browser, Page
 from controller.messages import Role
 from tests.browser.contexts import new_context
 from tests.browser.people import PHONE, TABLET
+from tests.browser.reading import too_small
 from tests.browser.scripted import PIN, WHO, scripted
 from tests.browser.settled import rests
 
@@ -33,6 +34,7 @@ PAGES = {
 UNSTREAMED = frozenset(
     {"/table/T07/sheet", "/history", "/draw", "/proof/T01/1", "/setup", "/login", "/invited"}
 )
+_UNFOLDED = "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 GRAVE = frozenset({"serious", "critical"})
 
 
@@ -63,14 +65,34 @@ async def test_axe_finds_no_serious_fault_on_any_page(
     assert faults == []
 
 
+@pytest.mark.parametrize("size", [TABLET, PHONE], ids=["tablet", "phone"])
+async def test_whatever_is_to_be_touched_is_large_enough(
+    url: str, browser: Browser, size: tuple[int, int]
+) -> None:
+    small: list[str] = []
+    pages = {role: await _at_tablet(browser, url, role, False, size) for role in {*PAGES.values()}}
+    for path, role in PAGES.items():
+        page = pages[role]
+        await page.goto(url + path)
+        await page.wait_for_selector("main")
+        if path not in UNSTREAMED:
+            await rests(page)
+        else:
+            await page.wait_for_load_state("networkidle")
+        await page.evaluate(_UNFOLDED)
+        small += [f"{path}: {one}" for one in await too_small(page)]
+    assert small == []
+
+
 async def _at_tablet(
     browser: Browser, url: str, role: Role | None, dark: bool, size: tuple[int, int]
 ) -> Page:
-    """Open a browser; logged in, where somebody has to be."""
+    """Open the browser of somebody with a finger; logged in, where that has to be."""
     context = await new_context(
         browser,
         viewport={"width": size[0], "height": size[1]},
         color_scheme="dark" if dark else "light",
+        has_touch=True,
     )
     page = await context.new_page()
     if role is not None:

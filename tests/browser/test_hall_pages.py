@@ -13,6 +13,8 @@ from tests.browser.halls import Hall, listed
 from tests.browser.people import PHONE, TABLET, WALL
 
 FIRST = "#list > li:first-child"
+LARGE_PX = 18
+"""Letters that are read from beside the tablet."""
 
 
 async def test_waiting_people_come_first_and_every_row_says_what_for_and_how_long(
@@ -204,9 +206,30 @@ async def test_two_who_press_at_once_do_not_both_go(hall: Hall) -> None:
     # His page has not heard yet that the other goes.
     await other.route("**/api/tables/T02/take", lambda route: _later(route, one))
     await row.get_by_role("button", name=hall.other("take.of", table=2)).click()
-    already = hall.other.either("ref已去", "ref goes there already")
+    already = hall.other.either("ref正前往", "ref goes there already")
     await expect(other.get_by_text(already)).to_be_visible()
     await expect(row).to_contain_text(hall.other("row.going", person="ref"))
+
+
+@pytest.mark.parametrize(
+    ("path", "where", "button"),
+    [
+        ("/", "li[data-table=T02]", "take.instead"),
+        ("/table/T02", "#wait-who", "table.wait.instead"),
+        ("/table/T02/rulings", "#calls", "rulings.go-instead"),
+    ],
+)
+async def test_a_table_is_taken_over_from_who_was_shown_as_going_there(
+    hall: Hall, path: str, where: str, button: str
+) -> None:
+    hall.calls("T02", "北家召请裁判")
+    hall.console.takes.put("T02", "ref2")
+    page = await hall.page("ref", path)
+    going = page.locator(where)
+    await expect(going).to_contain_text("ref2")
+    await going.locator("button", has_text=hall.said(button)).click()
+    await expect(going).not_to_contain_text("ref2")
+    assert hall.console.takes.who("T02") == "ref"
 
 
 async def _later(route: Route, one: Page) -> None:
@@ -237,6 +260,20 @@ async def test_the_hall_is_gone_through_by_keys(hall: Hall) -> None:
     await expect(page.locator("li[data-table=T10] a")).to_be_focused()
     await page.keyboard.press("Enter")
     await page.wait_for_url("**/table/T10")
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [("/", "hall.help"), ("/chief", "chief.help"), ("/table/T02/rulings", "rulings.help")],
+)
+async def test_the_question_mark_says_what_the_page_is_for(
+    hall: Hall, path: str, named: str
+) -> None:
+    page = await hall.page("chief", path)
+    await page.get_by_role("button", name=hall.said("help.title"), exact=True).click()
+    about = hall.said(named).splitlines()
+    for words in (*about, hall.said("help.orders"), hall.said("keys.title")):
+        await expect(page.get_by_role("dialog")).to_contain_text(words)
 
 
 async def test_the_hall_shows_the_areas_states_and_levels_that_are_asked_for(hall: Hall) -> None:
@@ -299,8 +336,11 @@ async def test_what_nobody_goes_to_for_two_minutes_becomes_the_chiefs(hall: Hall
 async def test_the_wall_turns_its_pages_and_tells_nothing_of_calls(hall: Hall) -> None:
     page = await hall.page("obs", "/wall", size=WALL)
     hall.calls("T01", "北家召请裁判：对方报牌不清")
-    card = page.locator("#tables > li", has_text=hall.said("wall.referee")).first
-    await expect(card).to_be_visible()
+    number = page.locator(".no").get_by_text("1", exact=True)
+    phase = page.locator("#tables > li", has=number).locator(".phase")
+    await expect(phase).to_contain_text(hall.said("wall.waits"))  # nobody has gone there
+    hall.console.takes.put("T01", "ref")
+    await expect(phase).to_contain_text(hall.said("wall.referee"))
     text = await page.locator("body").inner_text()
     for private in ("报牌不清", "召请", "张数不符", "calls the referee", "wrong count"):
         assert private not in text
@@ -337,11 +377,33 @@ async def test_the_chief_stops_an_area_and_hears_which_tables_do_not(hall: Hall)
     in_force = hall.said.either("停表 1/", "Clocks stopped at 1 of")
     await expect(area.locator(".stop")).to_have_text(re.compile(f"{in_force}.*火警"))
     row = page.locator('#list [data-table="T02"]')
-    await expect(row).to_contain_text(hall.said("row.stop-why", why="火警"))
+    await expect(row).to_contain_text(hall.said("stop.area-why", why="火警"))
     await expect(resume).to_be_enabled()
     referee = await hall.page("ref")
     await expect(referee.locator(".area").first).to_be_visible()
     await expect(referee.get_by_role("button", name=pause)).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    ("path", "where"),
+    [
+        ("/", "#areas .stop"),
+        ("/table/T02", "#head .area-stop"),
+        ("/table/T02/rulings", "#about .area-stop"),
+    ],
+)
+async def test_that_the_clocks_of_the_area_are_stopped_is_large_on_every_page(
+    hall: Hall, path: str, where: str
+) -> None:
+    for table in hall.tables.ids:
+        if hall.is_timed(table):
+            hall.stops(table, "火警")
+    page = await hall.page("ref", path)
+    stop = page.locator(where).first
+    await expect(stop).to_contain_text("火警")
+    await expect(stop).to_be_in_viewport(ratio=1)
+    look = await stop.evaluate("one => getComputedStyle(one).fontSize")
+    assert float(look.removesuffix("px")) >= LARGE_PX
 
 
 async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall: Hall) -> None:
@@ -349,7 +411,7 @@ async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall
     area = page.locator(".area", has=page.get_by_role("heading", name="A", exact=True))
     await area.get_by_role("button", name=hall.said("area.time")).click()
     dialog = page.get_by_role("dialog")
-    await dialog.get_by_label(hall.said("area.minutes")).fill("3")
+    await dialog.get_by_label(hall.said("area.length"), exact=True).fill("3:30")
     which = dialog.get_by_label(hall.said("area.which"))
     await which.fill("2 7")
     submit = dialog.get_by_role("button", name=hall.said("dialog.yes"))
@@ -360,7 +422,7 @@ async def test_time_is_added_to_tables_by_the_numbers_that_people_call_them(hall
     async with page.expect_request("**/api/areas/A/time") as asked:
         await submit.click()
     said = (await asked.value).post_data_json or {}
-    assert (said["tables"], said["seconds"]) == (["T02", "T03"], 180)
+    assert (said["tables"], said["seconds"]) == (["T02", "T03"], 210)
 
 
 async def test_many_areas_are_a_line_of_clocks_of_which_one_opens(hall: Hall) -> None:
@@ -443,6 +505,25 @@ async def test_the_display_of_a_table_that_was_let_go_shows_nothing_as_its_prese
         await expect(page.locator(part).first).to_be_hidden()
 
 
+async def test_the_ruling_desk_of_a_table_that_was_removed_orders_nothing(hall: Hall) -> None:
+    page = await hall.page("ref", "/table/T01/rulings")
+    panel = page.locator("#panel-desk")
+    await expect(panel).not_to_have_attribute("inert", "")
+    hall.tables.remove("T01")
+    await expect(page.locator("#about")).to_contain_text(hall.said("rulings.standing.gone"))
+    await expect(panel).to_have_attribute("inert", "")
+
+
+async def test_only_the_players_own_display_has_their_buttons(hall: Hall) -> None:
+    players = await hall.page("t01", "/display/T01")
+    await expect(players.locator(".seat .row button").first).to_be_visible()
+    for who in ("chief", "ref"):
+        page = await hall.page(who, "/display/T01")
+        await expect(page.locator(".board .head")).not_to_be_empty()
+        await expect(page.locator(".seat .name").first).to_be_visible()
+        await expect(page.locator(".seat .row button")).to_have_count(0)
+
+
 async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     page = await hall.page("ref")
     await expect(page.locator("#list > li")).to_have_count(12)
@@ -453,6 +534,35 @@ async def test_a_page_that_hears_nothing_says_since_when(hall: Hall) -> None:
     assert re.search(stale, await banner.inner_text())
     await expect(page.locator("body")).to_have_attribute("data-stale", "yes")
     hall.watched.wrong.clear()  # what a browser says of a server that is gone
+
+
+_SHOWN = """(banner) => {
+  window.shown = [];
+  const note = () => banner.hidden || window.shown.push(banner.textContent);
+  const of = { attributes: true, childList: true, characterData: true, subtree: true };
+  new MutationObserver(note).observe(banner, of);
+}"""
+_STANDS_STILL = """() => {
+  const now = performance.now.bind(performance);
+  performance.now = () => now() + 60_000;
+}"""
+
+
+@pytest.mark.parametrize(
+    ("who", "path", "banner", "wrong"),
+    [("ref", "/", "p.stale", "shell.stale"), ("t01", "/display/T01", "#stale", "display.away")],
+)
+async def test_a_page_that_stood_still_itself_does_not_call_the_console_silent(
+    hall: Hall, who: str, path: str, banner: str, wrong: str
+) -> None:
+    page = await hall.page(who, path)
+    await expect(page.locator("#list > li, .seat .name").first).to_be_visible()
+    await page.locator(banner).evaluate(_SHOWN)
+    await page.evaluate(_STANDS_STILL)
+    await page.wait_for_function("() => window.shown.length > 0")
+    await expect(page.locator(banner)).to_be_hidden()
+    silent, _, _ = hall.said(wrong, time="|").partition("|")
+    assert [words for words in await page.evaluate("shown") if silent in words] == []
 
 
 async def test_a_tribute_stands_on_the_display_once(hall: Hall) -> None:

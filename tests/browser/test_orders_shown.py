@@ -163,6 +163,27 @@ async def test_an_order_too_many_was_not_sent_and_goes_out_when_it_is_ordered_la
     await until(lambda: len(sent) == 6)
 
 
+async def test_an_order_that_came_too_fast_goes_out_by_itself_a_moment_later(
+    hall: Hall, answers: Callable[[Answers], None]
+) -> None:
+    hall.watched.expected |= {429}
+    sent: list[str] = []
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold":
+            sent.append(table)
+        return None
+
+    answers(answer)
+    page = await hall.page("chief")
+    pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
+    async with page.expect_response(lambda told: told.status == 429):
+        await stop_area(page, hall.said, "火警")
+    hall.console.pace = pace
+    await until(lambda: len(sent) == 6)
+    await expect(area_a(page).locator(".fate")).not_to_contain_text(hall.said("order.unsent"))
+
+
 async def test_what_was_ordered_anew_without_an_answer_is_not_ordered_a_second_time(
     hall: Hall, answers: Callable[[Answers], None]
 ) -> None:

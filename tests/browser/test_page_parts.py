@@ -176,7 +176,7 @@ async (downs) => {
   const side = new SeatSide("N", "south", { table: "T01", middle });
   document.body.append(side.node);
   const out = { say: "out", cmd: "out", args: { seat: "N" }, hold: true, deal: 1, attempt: 1 };
-  side.draw({ name: "", buttons: [out] }, { phase: "play" }, true);
+  side.draw({ name: "", buttons: [out] }, { phase: "play" }, true, true);
   await new Promise((done) => setTimeout(done, 800));
   const [button] = side.row.children;
   for (const event of downs) button.dispatchEvent(new PointerEvent(event));
@@ -270,3 +270,49 @@ async def test_a_button_keeps_the_focus_while_the_clocks_panel_is_drawn_with_eac
     hall.tables.say("T01", again)
     await hall.rests(page)
     await expect(button).to_be_focused()
+
+
+async def test_no_button_orders_anything_while_the_console_is_not_heard(hall: Hall) -> None:
+    page = await hall.page("ref")
+    found = await page.evaluate(
+        """async () => {
+          const { connected, setConnected } = await import("/static/js/connected.mjs");
+          const { orderButton } = await import("/static/js/order.mjs");
+          const { ordering } = await import("/static/js/api.mjs");
+          const { areaButton } = await import("/static/js/area-button.mjs");
+          const order = orderButton({ table: "T01", cmd: "hold", label: "x" }).node;
+          const area = areaButton("A", "hold", "x", "plain", order).node;
+          document.body.append(order, area);
+          const disabled = () => [order.querySelector("button").disabled, area.disabled];
+          setConnected(false);
+          const away = [...disabled(), await ordering("/api/tables/T01/do", {})()];
+          setConnected(true);
+          return [away, disabled(), connected()];
+        }"""
+    )
+    unsent = {"unsent": hall.said("api.away")}
+    assert found == [[True, True, unsent], [False, False], True]
+    await expect(page.locator("#list > li .going button").first).to_be_enabled()
+    await hall.close.aclose()
+    await expect(page.locator("p.stale")).to_be_visible()
+    await expect(page.locator("#list > li .going button").first).to_be_disabled()
+    hall.watched.wrong.clear()  # what a browser says of a server that is gone
+
+
+async def test_a_length_of_time_is_written_in_minutes_and_seconds_everywhere(hall: Hall) -> None:
+    page = await hall.page("ref")
+    found = await page.evaluate(
+        """async () => {
+          const { field } = await import("/static/js/fields.mjs");
+          const limits = { min: 1, max: 7200, value: 150 };
+          const made = field({ name: "seconds", kind: "span", label: "x", ...limits });
+          const control = made.node.querySelector("input");
+          const read = (written) => {
+            control.value = written;
+            const { value, fault } = made.read();
+            return fault ? "no" : value;
+          };
+          return [control.value, ...["5", "5:30", "0：45", "5:7", "0", "120:01", "five"].map(read)];
+        }"""
+    )
+    assert found == ["2:30", 300, 330, 45, "no", "no", "no", "no"]

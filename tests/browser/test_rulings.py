@@ -106,6 +106,30 @@ async def test_a_foul_is_proposed_by_a_referee_and_approved_by_the_chief(
     await chief.person.shot("decided")
 
 
+async def test_an_offence_entered_in_part_is_still_there_when_the_page_is_loaded_anew(
+    played: PlayedHall, said: Said
+) -> None:
+    played.people.in_play().does(events.Led)
+    referee = AtDesk(await played.comes("ref"), "T01")
+    await referee.opens("desk")
+    charge = referee.page.locator("#panel-desk .charge")
+    out_of_turn = said.either("越序出牌", "play out of turn")
+    await charge.get_by_role("button", name="Eve").first.click()
+    await charge.get_by_role("button", name=out_of_turn, exact=True).click()
+    await charge.locator(".chips button", has_text="Nan").last.click()
+    await expect(charge.locator(".answer").first).to_be_visible()
+    chosen = charge.locator('.chips > [aria-pressed="true"]')
+    before = await chosen.all_inner_texts()
+    await referee.page.reload()
+    await expect(charge.locator(".answer").first).to_be_visible()
+    assert await chosen.all_inner_texts() == before
+
+    await charge.get_by_role("button", name=said("rulings.clear")).click()
+    await referee.page.reload()
+    await expect(charge.get_by_role("button", name="Eve").first).to_be_visible()
+    await expect(chosen.filter(has_text="Eve")).to_have_count(0)
+
+
 async def test_a_result_is_corrected_before_and_after_the_next_deal(
     played: PlayedHall, said: Said
 ) -> None:
@@ -286,7 +310,9 @@ async def test_wrong_plays_and_a_report_that_was_forgotten_are_judged_and_counte
     await referee.counts(violations, "0", "1")
 
     answer = await referee.accuses("Nan", said.either("越序出牌", "play out of turn"), by="Eve")
-    await expect(answer).to_contain_text(said.either("不记处罚 A17.2.1", "no penalty A17.2.1"))
+    await expect(answer).to_contain_text(
+        said.either("停止出牌权一次 A17.2.1", "this turn is lost A17.2.1")
+    )
     await expect(answer).to_contain_text(
         said.either("北家停止出牌权一次", "North does not play this time")
     )

@@ -12,7 +12,7 @@ from controller.trials.hall import RunningTable
 from controller.trials.hall_console import RunningConsole
 from tests.browser.halls import PlayedHall
 from tests.browser.pages import before_table, choice, presses, seat, yes
-from tests.browser.people import PHONE, People
+from tests.browser.people import PHONE, TABLET, People
 from tests.browser.plans import TWO_TABLES
 from tests.browser.reading import too_small
 from tests.browser.real_table import MEETING, order, players_of, reaches
@@ -129,6 +129,20 @@ async def test_a_referee_says_for_the_players_what_green_means_in_each_phase(
     await until(lambda: played.match.confirmed == ["EW"])
     await at.goes_on("confirm", yes)  # both, where nothing else is said
     await until(lambda: played.match.deal == 2)
+
+
+@pytest.mark.parametrize("size", [TABLET, PHONE], ids=["tablet", "phone"])
+async def test_a_countdown_is_seen_without_scrolling(
+    played: PlayedHall, said: Said, size: tuple[int, int]
+) -> None:
+    played.people.in_play().does(events.Led).does(events.PlayCalled, seat="E")
+    at = await before_table(await played.comes("ref", size=size), "T01")
+    clock = at.page.locator("#clock-list > li", has_text=said("table.duty.play"))
+    await expect(clock).to_be_in_viewport(ratio=1)
+    await at.person.opens("/table/T01/rulings#clock")
+    left = at.page.locator(".seat-clock", has_text="Eve").locator(".left")
+    await expect(left).to_contain_text(":")
+    await expect(left).to_be_in_viewport(ratio=1)
 
 
 async def test_a_role_that_may_not_sees_why(played: PlayedHall, said: Said) -> None:

@@ -148,6 +148,11 @@ def test_who_is_two_deals_behind_the_middle_is_named() -> None:
     assert found.behind == (Behind("T4", 2),)
 
 
+def test_areas_stand_in_the_order_of_their_numbers() -> None:
+    seen = [heard(f"T{n}", running(), f"Hall {n}") for n in (10, 2, 1)]
+    assert [one.area for one in areas(seen, NOW_MS)] == ["Hall 1", "Hall 2", "Hall 10"]
+
+
 def test_an_area_is_the_same_whatever_the_order_of_its_tables() -> None:
     chance = random.Random(7)
     for _ in range(200):

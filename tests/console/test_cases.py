@@ -60,7 +60,7 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
         for c in found.cases
     ]
     assert [r.changed_from for r in match.rulings] == [c.changed_from for c in found.cases]
-    views = case_views(rules, found, told(match.rulings))
+    views = case_views(rules, found, told(match.rulings), match.deal)
     assert [(v.id, v.penalty, v.state) for v in views] == [
         (r.id, r.proposal.penalty, r.state) for r in match.rulings
     ]
@@ -68,7 +68,9 @@ def test_entries_tell_the_rulings_as_the_match_has_them(profile: str, seed: int)
 
 def test_a_ruling_says_what_it_does_and_who_pointed_it_out() -> None:
     table = Table().started().in_play().charged("W", "foul")
-    (view,) = case_views(table.rules, docket(entries(table)), shown(table).rulings)
+    (view,) = case_views(
+        table.rules, docket(entries(table)), shown(table).rulings, table.match.deal
+    )
     assert view.answer is not None
     assert "East-West loses this deal" in view.answer.effects[0].en
     assert view.pointed_out_by in ("N", "S")
@@ -76,9 +78,32 @@ def test_a_ruling_says_what_it_does_and_who_pointed_it_out() -> None:
     assert view.charge["offence"] == "other"
 
 
+def test_a_ruling_on_an_earlier_deal_names_that_deal() -> None:
+    table = Table().started().in_play().charged("W", "foul").played("ENS").in_play()
+    (view,) = case_views(
+        table.rules, docket(entries(table)), shown(table).rulings, table.match.deal
+    )
+    assert view.answer is not None
+    assert view.answer.effects[0].en.startswith("East-West loses deal 1, written as a double-down")
+    assert view.answer.effects[0].zh.startswith("东西第1副判负")
+
+
+def test_a_turn_that_is_lost_without_a_penalty_is_not_called_no_penalty() -> None:
+    table = Table().started().in_play().does(events.Led)
+    charge = charge_of(table.state, "E", "play_out_of_turn")
+    (answer, *_) = legal_proposals(table.match, charge)
+    assert (answer.penalty, answer.loses_turn) == ("none", True)
+    table.proposed(charge, answer)
+    (state,) = shown(table).rulings
+    (view,) = case_views(table.rules, docket(entries(table)), [state], table.match.deal)
+    assert view.penalty_zh == state.penalty_zh == "停止出牌权一次"
+    assert view.answer is not None
+    assert view.answer.zh == "停止出牌权一次"
+
+
 def test_a_ruling_that_was_not_heard_is_shown_as_the_state_has_it() -> None:
     table = Table().started().in_play().charged("W", "foul")
-    (view,) = case_views(table.rules, docket(()), shown(table).rulings)
+    (view,) = case_views(table.rules, docket(()), shown(table).rulings, table.match.deal)
     assert (view.id, view.penalty, view.state, view.answer) == ("R1", "foul", "proposed", None)
 
 
@@ -86,7 +111,7 @@ def test_the_state_knows_first_that_a_ruling_is_decided() -> None:
     table = Table().started().in_play().charged("W", "warning")
     before = docket(entries(table))
     table.approved()
-    (view,) = case_views(table.rules, before, shown(table).rulings)
+    (view,) = case_views(table.rules, before, shown(table).rulings, table.match.deal)
     assert (view.state, view.approved_by) == ("decided", "chief")
 
 
@@ -150,14 +175,16 @@ def test_a_word_of_the_chief_is_shown_with_his_name_and_with_who_entered_it() ->
     word = {"by": "陈明", "role": Role.REFEREE, "verbal": True, "entered_by": "李娜 (referee)"}
     table.does(events.RulingApproved, id="R1", **word)
     for heard in (docket(entries(table)), docket(())):  # by entries, or by the state alone
-        (view,) = case_views(table.rules, heard, shown(table).rulings)
+        (view,) = case_views(table.rules, heard, shown(table).rulings, table.match.deal)
         assert view.decided == Words(
             "陈明 (chief, by word), entered by 李娜 (referee)",
             "裁判长陈明（口头），李娜（裁判员）录入",
         )
         assert (view.entered_by, view.rejected) == ("李娜 (referee)", None)
     table.charged("E", "foul", name="R2").does(events.RulingRejected, id="R2", **word)
-    view = case_views(table.rules, docket(entries(table)), shown(table).rulings)[-1]
+    view = case_views(table.rules, docket(entries(table)), shown(table).rulings, table.match.deal)[
+        -1
+    ]
     assert (view.rejection_entered_by, view.decided) == ("李娜 (referee)", None)
     assert view.rejected is not None
     assert view.rejected.zh == "裁判长陈明（口头），李娜（裁判员）录入"
@@ -178,5 +205,7 @@ def test_why_a_claim_may_have_lapsed_is_said_as_it_was(by: Any, when: Any, said:
     charge = charge_of(table.state, "W", "no_report")
     charge = msgspec.structs.replace(charge, pointed_out_by=by, pointed_out_when=when)
     table.proposed(charge, legal_proposals(table.match, charge)[0])
-    (view,) = case_views(table.rules, docket(entries(table)), shown(table).rulings)
+    (view,) = case_views(
+        table.rules, docket(entries(table)), shown(table).rulings, table.match.deal
+    )
     assert [each.zh for each in view.lapses] == said

@@ -15,8 +15,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from controller import signing
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
+from controller.console.acts import Acts
 from controller.console.desk import Desk, told_orders
 from controller.console.people import Person
+from controller.console.store.acts import KeptAct, KeptActs
 from controller.console.store.archive import Archive, Kept, StoreError
 from controller.console.store.orders import Orders
 from controller.console.wish import Answered, OrderView, Wish
@@ -357,6 +359,23 @@ async def test_what_the_journal_told_before_this_run_is_seen_after_it(
     Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in (told, failed)])
     (view,) = await new_desk().orders("T01")
     assert view.seen == 77
+
+
+async def test_of_an_area_what_the_journal_told_before_this_run_is_seen_after_it(
+    new_desk: Callable[[], Desk], engine: Engine
+) -> None:
+    orders = {"T01": "act-0001-T01", "T02": "act-0001-T02"}
+    act = KeptAct(
+        id="act-0001", area="A", act="hold", cmd="hold", person="Chen", at_ms=1, orders=orders
+    )
+    kept = KeptActs(engine)
+    await Acts(new_desk(), Orders(engine), kept, now).order(CHEN, act)
+    one = an_event("T01", 77, "command", {"id": orders["T01"]})
+    Archive(engine).keep([Kept(one, msgspec.json.encode(one))])
+    later = Acts(new_desk(), Orders(engine), kept, now)
+    await later.load()
+    (view,) = later.view([], 0)
+    assert [(at.table, at.fate) for at in view.tables] == [("T01", "seen"), ("T02", "accepted")]
 
 
 async def test_what_nobody_knows_of_an_order_another_may_ask_and_it_acts_in_the_first_ones_name(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.view.draw import MOST_FAULTS, Draw, preview, read_draw
+from controller.console.view.draw import MOST_FAULTS, Draw, name_in_draw, preview, read_draw
 from controller.console.view.draw_file import COLUMNS, MOST_BYTES, MOST_ROWS, example
 from controller.faults import Language
 from tests.console.draw_files import FIRST, HEADS, SECOND, a_file, changed
@@ -37,10 +37,14 @@ def test_a_draw_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
-def test_the_example_is_a_right_draw(language: Language) -> None:
-    draw = read_draw(example(language), TABLES, "Cup")
-    assert (draw.faults, len(draw.matches)) == ([], 1)
-    assert example(language).startswith(b"\xef\xbb\xbf")
+@pytest.mark.parametrize("tables", [TABLES, ("B11", "B12"), ("A01", "B01"), ("左台",)])
+def test_the_example_is_a_right_draw_for_the_first_table(
+    language: Language, tables: tuple[str, ...]
+) -> None:
+    file = example(language, name_in_draw(tables[0], tables))
+    draw = read_draw(file, tables, "")
+    assert (draw.faults, [laid.table for laid in draw.matches]) == ([], [tables[0]])
+    assert file.startswith(b"\xef\xbb\xbf")
 
 
 @pytest.mark.parametrize(

@@ -80,19 +80,21 @@ def test_nothing_is_told_of_a_stop_where_the_clocks_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "said"), [("zh", "全区停表：火警"), ("en", "clocks stopped: fire alarm")]
+    ("language", "said"),
+    [("zh", "全区停表：火警"), ("en", "The clocks of the area are stopped: fire alarm")],
 )
 def test_a_row_tells_the_stop_that_holds_at_its_table(language: str, said: str) -> None:
     words = page("rows.mjs", language, "hall")
     row = json.dumps({"stop": STOP, "pairs": {}, "levels": {}})
     assert said in words.says(f"page.facts({row})")
-    assert words.says("page.stopWords({ stop: null })") == ""
+    stop = page("area-stop.mjs", language, "common")
+    assert stop.says("page.stopWords({ stop: null })") == ""
 
 
 def test_a_pairs_number_stands_in_brackets_of_the_readers_language() -> None:
     pairs = {"NS": {"id": "7", "name": "海河"}, "EW": {"id": "8", "name": "8"}}
     row = json.dumps({"pairs": pairs, "levels": {}}, ensure_ascii=False)
-    assert page("rows.mjs", "zh", "hall").says(f"page.facts({row})") == ["海河（7） v 8"]
+    assert page("rows.mjs", "zh", "hall").says(f"page.facts({row})") == ["海河（7） 对 8"]
     assert page("rows.mjs", "en", "hall").says(f"page.facts({row})") == ["海河 (7) v 8"]
 
 

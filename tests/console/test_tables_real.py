@@ -271,6 +271,16 @@ async def test_a_table_that_is_taken_out_is_heard_no_more_and_may_come_again(
         await until(lambda: tables.standing("T01")[0] is Standing.LIVE)
 
 
+async def test_tables_stand_in_the_order_of_their_numbers_whichever_was_added_first(
+    open_tables: Open,
+) -> None:
+    feed, commands = "tcp://127.0.0.1:1", "tcp://127.0.0.1:2"
+    async with open_tables() as tables:
+        for name in ("T10", "T2", "T1"):
+            tables.add(TableLine(id=name, feed=feed, commands=commands, server_key="k" * 40))
+        assert tables.ids == ("T1", "T2", "T10")
+
+
 async def test_heads_that_the_table_signed_are_kept_and_others_counted(
     table: RealTable, open_tables: Open, tmp_path: Path
 ) -> None:

@@ -18,6 +18,8 @@ from controller.journal.kinds import KINDS as JOURNAL
 from controller.match.events import MatchEvent
 from controller.messages import Event
 from controller.words import NEEDS
+from tests.console.match_entries import entries
+from tests.match.table import Table
 
 ROOT = Path(__file__).parents[2]
 _BLOCK = re.compile(r"```json\n(.*?)```", re.DOTALL)
@@ -256,3 +258,12 @@ def test_the_confirmation_of_a_spoken_correction_is_told() -> None:
     line = told(match_event(event="CorrectionConfirmed", row=4, deal=1, by="陈明 (chief)"))
     assert line.zh == "陈明（裁判长）确认第1副成绩的口头更正"
     assert line.en == "the word by which deal 1 was corrected is confirmed by 陈明 (chief)"
+
+
+def test_a_ruling_that_is_approved_a_deal_later_is_told_with_the_deal_of_the_offence() -> None:
+    table = Table().started().in_play().charged("W", "foul").played("ENS").in_play().approved()
+    lines = tell(entries(table))
+    proposed, approved = (line for line in lines if "R1" in line.en)
+    assert "判罚R1（第1副）" in proposed.zh
+    assert "判罚R1（第1副）" in approved.zh
+    assert "ruling R1 (deal 1) approved" in approved.en

@@ -91,6 +91,12 @@ def test_who_goes_there_is_said_and_who_nobody_goes_to_is_the_chiefs() -> None:
         assert left.chiefs == (late == UNTAKEN_MS)
 
 
+def test_tables_that_wait_alike_stand_in_the_order_of_their_numbers() -> None:
+    said = reasons(state(calls=[call("button")]), Standing.LIVE, 0)
+    waits = filter(None, (wait(table, said, None, AT_MS) for table in ("T10", "T2", "T1")))
+    assert [one.table for one in queue(waits, Role.REFEREE)] == ["T1", "T2", "T10"]
+
+
 def test_a_referee_does_not_see_what_is_for_the_technician() -> None:
     said = reasons(state(alerts=[alert("PANEL_LOST")]), Standing.LIVE, 0)
     row = wait("T01", said, None, AT_MS)

@@ -129,6 +129,17 @@ async def test_what_is_not_there_is_said_in_both_languages(unchanged: Console, p
         assert refused(await stranger.get(path)) == (404, "there is no such page")
 
 
+@pytest.mark.parametrize(
+    "path", ["/nope", "/table/T99", "/table/T99/rulings", "/table/T99/sheet", "/display/T99"]
+)
+@ONE_LOOP
+async def test_a_browser_gets_a_page_where_there_is_nothing(unchanged: Console, path: str) -> None:
+    async with logged_in(unchanged, "ref") as client:
+        answer = await client.get(path, headers={"Accept": "text/html,*/*"})
+    assert (answer.status_code, answer.headers["content-type"][:9]) == (404, "text/html")
+    assert "/static/js/missing.mjs" in answer.text
+
+
 def paths() -> list[tuple[str, str]]:
     """Every route below /api and /stream, but the few that are meant for everybody."""
     public = {

@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from controller.journal.store import read_rows
 from tests.processes.processes import children
 from tests.processes.program import Dealtable, Start
 from tests.waiting import until
 
 pytestmark = pytest.mark.slow
+
+JOURNAL = "journal.db"
 
 
 async def test_a_hall_says_what_it_cost_by_kind_of_process(
@@ -44,10 +47,15 @@ async def test_a_table_whose_daemon_dies_is_named_and_the_demo_ends(
 
 async def daemon_of(demo: int, table: str) -> int:
     """Wait for a table's daemon; return its process id."""
+    return await process_of(demo, "run --config", f"/{table}/")
+
+
+async def process_of(demo: int, *words: str) -> int:
+    """Wait for a process of a demo with these words in its command line; return its id."""
 
     def look() -> int | None:
         for command, pid in children(demo).items():
-            if "run --config" in command and f"/{table}/" in command:
+            if all(word in command for word in words):
                 return pid
         return None
 
@@ -65,3 +73,24 @@ async def test_costs_and_faults_of_the_host_are_refused_where_there_are_none(
     killed = await dealtable("demo", "--once", "--fault", "daemon_killed")
     assert killed.code == 2
     assert "this simulator has no daemon to kill" in killed.err
+
+
+async def test_a_live_demo_names_what_ended_by_itself_and_goes_on_with_the_rest(
+    start: Start, tmp_path: Path
+) -> None:
+    folder = tmp_path / "s"
+    demo = await start("demo", "--tables", 2, "--speed", 20, "--state-dir", folder)
+    await demo.line("console http")
+    os.kill(await daemon_of(demo.process.pid, "T01-02"), signal.SIGKILL)
+    assert "the daemon of table T01-02" in await demo.line("ended by itself")
+    os.kill(await process_of(demo.process.pid, "console --config"), signal.SIGKILL)
+    await demo.line("the console ended by itself; see ")
+    written = entries(folder / "T01-01")
+    await until(lambda: entries(folder / "T01-01") > written)
+    assert (await demo.end(signal.SIGINT)).code == 0
+
+
+def entries(state_dir: Path) -> int:
+    """Return how many entries a table's journal has."""
+    with read_rows(state_dir / JOURNAL) as rows:
+        return sum(1 for _ in rows)

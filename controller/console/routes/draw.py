@@ -12,7 +12,7 @@ from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
 from controller.console.store.rulings import Rulings
 from controller.console.view.carried import carried
-from controller.console.view.draw import Draw, Laid, preview, read_draw, with_records
+from controller.console.view.draw import Draw, Laid, name_in_draw, preview, read_draw, with_records
 from controller.console.view.draw_file import COLUMNS, example
 from controller.console.wish import Wish
 from controller.console.wrong import Wrong
@@ -44,10 +44,12 @@ async def columns(_: Asked) -> dict[str, list[dict[str, Any]]]:
 
 
 async def sample(asked: Asked) -> Response:
-    """Return a draw to begin with."""
+    """Return a draw to begin with, for the first table of the console."""
     language: Language = "en" if asked.query("language", "zh") == "en" else "zh"
+    tables = asked.console.tables.ids
+    table = name_in_draw(tables[0], tables) if tables else COLUMNS["table"].example
     return Response(
-        example(language),
+        example(language, table),
         media_type="text/csv; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="draw-{language}.csv"'},
     )

@@ -118,7 +118,7 @@ async def _desk(asked: Asked) -> DeskView:
         return DeskView(counts=counts)
     told = await _docket(asked)
     return DeskView(
-        cases=case_views(profile, told, match.rulings),
+        cases=case_views(profile, told, match.rulings, match.deal or 0),
         counters=counters(match, told),
         suggestions=suggestions(state),
         counts=counts,
@@ -137,7 +137,9 @@ async def _rulings(asked: Asked) -> Answers | No:
     result = await _read(asked, "rulings", args)
     if isinstance(result, No):
         return result
-    return Answers(choices=choices(msgspec.convert(result["proposals"], list[Proposal])))
+    deal = _state(asked).match.deal or 0
+    earlier = charge.deal if charge.deal is not None and charge.deal < deal else None
+    return Answers(choices=choices(msgspec.convert(result["proposals"], list[Proposal]), earlier))
 
 
 async def _foresee(asked: Asked) -> dict[str, Any] | No:

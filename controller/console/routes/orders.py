@@ -40,7 +40,7 @@ async def take(asked: Asked) -> dict[str, Any]:
     table, said = asked.table, await asked.body(_Take)
     goes = asked.console.takes.who(table)
     if goes not in (None, said.over, asked.person.name):
-        raise Wrong(409, f"{goes} goes there already", f"{goes}已去")
+        raise Wrong(409, f"{goes} goes there already", f"{goes}正前往")
     asked.console.takes.put(table, asked.person.name)
     return {"taken_by": asked.person.name}
 
@@ -54,7 +54,9 @@ async def leave(asked: Asked) -> dict[str, Any]:
     goes = asked.console.takes.who(table)
     if goes not in (None, person.name) and person.role is not Role.CHIEF:
         raise Wrong(
-            403, f"{goes} goes there: take it yourself, or ask the chief", f"{goes}已去，可由你接手"
+            403,
+            f"{goes} goes there: take it yourself, or ask the chief",
+            f"{goes}正前往，可由你接手",
         )
     asked.console.takes.put(table, None)
     return {"taken_by": None}

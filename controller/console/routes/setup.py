@@ -15,6 +15,7 @@ from controller.console.config import (
     TableLine,
 )
 from controller.console.console import Console
+from controller.console.in_order import in_order
 from controller.console.keys import certificate, secret_file
 from controller.console.routing import Asked, page, route
 from controller.console.standing import Standing
@@ -85,12 +86,13 @@ async def seen(asked: Asked) -> dict[str, Any]:
     """Say which tables there are, how they stand, and which keys they have to admit."""
     console = asked.console
     here = {line.id for line in beside(console)}
-    tables = [_set(console, line, fixed=line.id not in here) for line in console.config.tables]
+    lines = sorted(console.config.tables, key=lambda line: in_order(line.id))
+    tables = [_set(console, line, fixed=line.id not in here) for line in lines]
     folder = console.config.console.keys
     return {
         "now_ms": console.now_ms(),
         "tables": tables,
-        "areas": sorted({line.area for line in console.config.tables}),
+        "areas": sorted({line.area for line in lines}, key=in_order),
         "keys": [_own(folder, role) for role in Role],
         "writable": console.tables_file is not None,
     }

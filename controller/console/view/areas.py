@@ -11,6 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from controller.console.in_order import in_order
 from controller.console.seen import Seen
 from controller.console.standing import Standing
 from controller.console.view.area_stop import Stop, most_of, stop_of
@@ -102,7 +103,7 @@ def areas(seen: Sequence[Seen], now_ms: int) -> list[AreaView]:
     found: dict[str, list[Seen]] = {}
     for one in seen:
         found.setdefault(one.area, []).append(one)
-    return [_area(name, found[name], now_ms) for name in sorted(found)]
+    return [_area(name, found[name], now_ms) for name in sorted(found, key=in_order)]
 
 
 def _area(name: str, seen: Sequence[Seen], now_ms: int) -> AreaView:

@@ -19,7 +19,6 @@ __all__ = [
     "CHOICES",
     "CLASSES",
     "COMMANDS",
-    "PENALTIES",
     "PLACES",
     "ROLES",
     "SEATS",
@@ -51,14 +50,6 @@ CLASSES: Final[Mapping[str, Words]] = {
     "R12": Words("R12", "双下"),
     "R13": Words("R13", "上游和三游"),
     "R14": Words("R14", "上游和下游"),
-}
-PENALTIES: Final[Mapping[str, Words]] = {
-    "none": Words("no penalty", "不记处罚"),
-    "warning": Words("oral warning", "口头警告"),
-    "violation": Words("violation", "记违例"),
-    "foul": Words("foul", "记犯规"),
-    "match_forfeit": Words("match lost", "本局判负"),
-    "disqualification": Words("disqualified", "取消比赛资格"),
 }
 
 

@@ -9,7 +9,8 @@ from controller.console.view.cases import Case, Docket
 from controller.console.view.choices import Choice, choice
 from controller.messages import Ruling, Seat, Side
 from controller.rules.penalties.charges import Charge, lapse_article, lapse_reasons, lapse_words
-from controller.rules.penalties.offences import offence, words
+from controller.rules.penalties.consequences import penalty_words
+from controller.rules.penalties.offences import offence
 from controller.rules.profile import GuandanProfile
 from controller.signer_names import whose
 from controller.words import Words
@@ -68,13 +69,17 @@ class CaseView(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ended_ms: int | None = None
 
 
-def case_views(profile: GuandanProfile, told: Docket, shown: Iterable[Ruling]) -> list[CaseView]:
+def case_views(
+    profile: GuandanProfile, told: Docket, shown: Iterable[Ruling], deal: int
+) -> list[CaseView]:
     """Return the rulings of a match, oldest first: as entries tell them, else as the state does.
+
+    `deal` is played now: what a ruling does to an earlier one is said with that deal's number.
 
     The state's word on whether a ruling is open stands over an entry that is still on its way.
     """
     newest = {ruling.id: ruling for ruling in shown}
-    views = [_heard(profile, case, newest.pop(case.id, None)) for case in told.cases]
+    views = [_heard(profile, case, newest.pop(case.id, None), deal) for case in told.cases]
     return [_signed(one) for one in (*views, *(_bare(ruling) for ruling in newest.values()))]
 
 
@@ -91,9 +96,10 @@ def _signed(view: CaseView) -> CaseView:
     return msgspec.structs.replace(view, decided=decided, rejected=rejected)
 
 
-def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseView:
+def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None, deal: int) -> CaseView:
     charge, proposal, row = case.charge, case.proposal, offence(case.charge.offence)
-    penalty = words("penalty", proposal.penalty)
+    before = case.changed_from
+    penalty = penalty_words(proposal.penalty, proposal.effects)
     kind = next((kind for kind in row.kinds if kind.id == charge.kind), None)
     view = CaseView(
         id=case.id,
@@ -106,7 +112,7 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseVi
         side=charge.side,
         seat=charge.seat,
         person=charge.person,
-        answer=choice(proposal),
+        answer=choice(proposal, charge.deal if charge.deal < deal else None),
         penalty=proposal.penalty,
         penalty_en=penalty.en,
         penalty_zh=penalty.zh,
@@ -120,7 +126,7 @@ def _heard(profile: GuandanProfile, case: Case, newest: Ruling | None) -> CaseVi
         entered_by=case.entered_by,
         confirmed_by=case.confirmed_by,
         rejection_entered_by=case.rejection_entered_by,
-        changed_from=words("penalty", case.changed_from.penalty) if case.changed_from else None,
+        changed_from=penalty_words(before.penalty, before.effects) if before else None,
         pointed_out_by=charge.pointed_out_by,
         pointed_out_when=charge.pointed_out_when,
         harmed=charge.harmed,

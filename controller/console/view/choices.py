@@ -5,8 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from controller.rules.penalties.consequences import consequence_words
-from controller.rules.penalties.offences import words
+from controller.rules.penalties.consequences import consequence_words, penalty_words
 from controller.rules.penalties.proposals import Proposal
 from controller.rules.penalties.records import Penalty
 from controller.words import Words
@@ -30,14 +29,17 @@ class Choice(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     effects: tuple[Words, ...]
 
 
-def choices(proposals: Iterable[Proposal]) -> tuple[Choice, ...]:
-    """Return the answers that a table gave to a charge, in words and in their order."""
-    return tuple(map(choice, proposals))
+def choices(proposals: Iterable[Proposal], earlier: int | None = None) -> tuple[Choice, ...]:
+    """Return the answers that a table gave to a charge, in words and in their order.
+
+    `earlier`: the deal of the offence, where another deal is played now.
+    """
+    return tuple(choice(proposal, earlier) for proposal in proposals)
 
 
-def choice(proposal: Proposal) -> Choice:
+def choice(proposal: Proposal, earlier: int | None = None) -> Choice:
     """Return one answer in words."""
-    text = words("penalty", proposal.penalty)
+    text = penalty_words(proposal.penalty, proposal.effects)
     return Choice(
         penalty=proposal.penalty,
         en=text.en,
@@ -48,5 +50,5 @@ def choice(proposal: Proposal) -> Choice:
         article=proposal.article,
         provisional=proposal.provisional,
         loses_turn=proposal.loses_turn,
-        effects=tuple(map(consequence_words, proposal.effects)),
+        effects=tuple(consequence_words(effect, earlier) for effect in proposal.effects),
     )

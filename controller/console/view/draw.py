@@ -230,6 +230,11 @@ def _pair(cells: Mapping[str, str], side: str, seats: Mapping[str, str]) -> dict
     }
 
 
+def name_in_draw(table: str, tables: Sequence[str]) -> str:
+    """Return the shortest name by which a draw for `tables` can mean one of them."""
+    return min((name for name, one in _by_number(tables).items() if one == table), key=len)
+
+
 def _by_number(tables: Sequence[str]) -> dict[str, str]:
     """Return tables by what people write for them: the id, or its number without letters."""
     by_number: dict[str, list[str]] = {}

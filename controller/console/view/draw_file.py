@@ -53,7 +53,7 @@ COLUMNS: Final[Mapping[str, Column]] = {
         "event",
         False,
         Words("the event; else the one named above", "比赛名称；不填则同上"),
-        "",
+        "示例杯",
     ),
     "match_id": Column(
         "编号",
@@ -76,16 +76,16 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
     zh: str
 
 
-def example(language: Language) -> bytes:
-    """Return a draw to begin with, as Excel opens it: heading and one match."""
+def example(language: Language, table: str) -> bytes:
+    """Return a draw to begin with, as Excel opens it: heading and one match, at `table`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
     columns = list(COLUMNS.values())
     writer.writerow(column.zh if language == "zh" else column.en for column in columns)
-    shown = [column.example for column in columns]
+    shown = [table, *(column.example for column in columns[1:])]
     if language != "zh":
-        shown = ["1", "1", "1", "swiss", "101", "Plum", "Li Na", "Wu Jun", "102", "Bamboo"]
-        shown += ["Xu Min", "He Yu", "", ""]
+        shown = [table, "1", "1", "swiss", "101", "Plum", "Li Na", "Wu Jun", "102", "Bamboo"]
+        shown += ["Xu Min", "He Yu", "Example Cup", ""]
     writer.writerow(shown)
     return out.getvalue().encode("utf-8-sig")
 
@@ -157,7 +157,7 @@ def columns_of(lines: Sequence[tuple[int, list[str]]]) -> list[str]:
         key = known.get(cell.lower())
         if key is None:
             raise Unreadable(
-                line, f'no column is called "{cell[:LONGEST]}"', f"没有名为“{cell[:LONGEST]}”的列"
+                line, f'no column is called "{cell[:LONGEST]}"', f"无法识别的列：{cell[:LONGEST]}"
             )
         if key in named:
             raise Unreadable(line, "this column is there twice", "此列重复", cell)

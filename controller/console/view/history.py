@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from controller.console.in_order import in_order
 from controller.console.store.sheets import KeptSheet, signed
 from controller.console.view.rows import PairName, pair_name
 from controller.messages import Score, Side, State, Verdict
@@ -81,8 +82,8 @@ def matches(kept: Sequence[KeptSheet], states: Iterable[State]) -> list[MatchLin
     return sorted(order, key=lambda line: line.kept_ms or 1 << 62, reverse=True)
 
 
-def _place(line: MatchLine) -> tuple[str, int, int, str]:
-    return line.event, -line.round, line.match_no, line.table
+def _place(line: MatchLine) -> tuple[str, int, int, tuple[str | int, ...]]:
+    return line.event, -line.round, line.match_no, in_order(line.table)
 
 
 def _kept(one: KeptSheet) -> MatchLine:

@@ -217,15 +217,17 @@ _BY_CLOCK: Final = frozenset(name for name, step in CLOCKS.values() if step is n
 
 
 def _answer(profile: GuandanProfile, way: Legal) -> Answer:
-    text = words("penalty", way.penalty)
     also = [*(["dead_hand"] if way.dead_hand else []), *([way.loses] if way.loses else [])]
     said = [words("also", name) for name in also]
+    if way.penalty != "none" or not said:
+        said = [words("penalty", way.penalty), *said]
+    text, *more = said
     return Answer(
         penalty=way.penalty,
         en=text.en,
         zh=text.zh,
-        also_en=", ".join(one.en for one in said),
-        also_zh="，".join(one.zh for one in said),
+        also_en=", ".join(one.en for one in more),
+        also_zh="，".join(one.zh for one in more),
         article=way.article,
         chief=way.chief or way.penalty in CHIEFS,
     )

@@ -16,12 +16,14 @@ class Before(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What was told of the present deal so far. `outs`: who is out, in turn.
 
     `whole`: it was told from its beginning, so that places are known. `by_hand`: no machine
-    tells of its cut and its hands.
+    tells of its cut and its hands. `charged`: the deal of each ruling's offence, by the ruling's
+    id: a ruling may be decided in a later deal.
     """
 
     whole: bool = False
     by_hand: bool = False
     outs: tuple[str, ...] = ()
+    charged: Mapping[str, int] = {}
 
 
 Data = Mapping[str, Any]

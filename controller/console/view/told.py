@@ -78,8 +78,10 @@ def behind(event: Event, before: Before) -> Before:
         except _UNKNOWN:
             return FIRST
     elif event.kind == "released":
-        return Before(whole=True)
-    elif event.kind in _AFRESH:
+        return Before(whole=True, charged=before.charged)
+    elif event.kind == "recalled":
+        return Before(charged=before.charged)
+    elif event.kind in _OTHER_MATCH:
         return FIRST
     return before
 
@@ -109,8 +111,8 @@ def _is_quiet(event: Event, before: Before) -> bool:
     return event.kind in _STEPS
 
 
-_AFRESH: Final = frozenset({"meeting", "recalled", "transferred"})
-"""Behind these no place of a deal is taken: the next hands are not out yet."""
+_OTHER_MATCH: Final = frozenset({"meeting", "transferred"})
+"""Behind these nothing holds that was told before."""
 _RESULTS: Final = frozenset({"ResultEntered", "Confirmed"})
 _STEPS: Final = frozenset({"begun", "shuffled", "dealt", "record"})
 _NOTHING_ELSE: Final = frozenset(

@@ -24,7 +24,15 @@ def match_words(data: Data, before: Before) -> Words:
 def after(data: Data, before: Before) -> Before:
     """Return what is told of the deal behind an event."""
     change = _AFTER.get(str(data.get("event")))
-    return before if change is None else change(data, before)
+    if change is None:
+        return before
+    return msgspec.structs.replace(change(data, before), charged=_charged(data, before))
+
+
+def _charged(data: Data, before: Before) -> Mapping[str, int]:
+    if data.get("event") != "RulingProposed":
+        return before.charged
+    return {**before.charged, str(data.get("id")): data["charge"]["deal"]}
 
 
 def is_quiet(data: Data, before: Before) -> bool:
@@ -121,4 +129,5 @@ _AFTER: Final[Mapping[str, Callable[[Data, Before], Before]]] = {
     "DealVoided": _over,
     "Misdealt": lambda data, before: Before(by_hand=before.by_hand),
     "DealStopped": _over,
+    "RulingProposed": lambda data, before: before,
 }

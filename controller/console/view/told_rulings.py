@@ -1,10 +1,14 @@
 """What a referee decided in a match, in words: rulings, corrections, time, signatures."""
 
+import msgspec
+
 from controller.console.view import called
 from controller.console.view.called import by_words, of, whose
 from controller.console.view.telling import Before, Data, Teller
 from controller.console.view.told_deal import places
+from controller.rules.penalties.consequences import Consequences, penalty_words
 from controller.rules.penalties.offences import offence
+from controller.rules.penalties.records import Penalty
 from controller.words import Words, reason_words
 
 
@@ -52,12 +56,25 @@ def proposed(data: Data, before: Before) -> Words:
     """Say which ruling was proposed, on whom, for what."""
     charge, proposal = data.get("charge", {}), data.get("proposal", {})
     who = _accused(charge)
-    what, penalty = _offence(charge), of(called.PENALTIES, proposal.get("penalty"))
-    number, by = data.get("id"), by_words(data.get("by"))
+    what, penalty = _offence(charge), _penalty(proposal)
+    number, by = _numbered(data, charge.get("deal")), by_words(data.get("by"))
     return Words(
-        f"ruling {number} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
-        f"{by.zh}报判罚{number}：{who.zh}，{what.zh}，{penalty.zh}",
+        f"ruling {number.en} proposed by {by.en}: {who.en}, {what.en}: {penalty.en}",
+        f"{by.zh}报判罚{number.zh}：{who.zh}，{what.zh}，{penalty.zh}",
     )
+
+
+def _penalty(proposal: Data) -> Words:
+    penalty = msgspec.convert(proposal.get("penalty"), Penalty)
+    return penalty_words(penalty, msgspec.convert(proposal.get("effects", ()), Consequences))
+
+
+def _numbered(data: Data, deal: int | None) -> Words:
+    """Return a ruling's number with the deal of the offence, where that is known."""
+    number = str(data.get("id"))
+    if deal is None:
+        return Words(number, number)
+    return Words(f"{number} (deal {deal})", f"{number}（第{deal}副）")
 
 
 def _accused(charge: Data) -> Words:
@@ -79,14 +96,15 @@ def approved(data: Data, before: Before) -> Words:
     by, proposal = whose(data.get("by"), data.get("entered_by")), data.get("proposal")
     changed = Words("", "")
     if proposal is not None:
-        penalty = of(called.PENALTIES, proposal.get("penalty"))
+        penalty = _penalty(proposal)
         changed = Words(f", as {penalty.en}", f"，改判{penalty.zh}")
     entered = data.get("entered_by") is not None
     spoken = data.get("verbal") and not entered
     word = Words(" by word", "口头") if spoken else Words("", "：" if entered else "")
+    number = _numbered(data, before.charged.get(str(data.get("id"))))
     return Words(
-        f"ruling {data.get('id')} approved{word.en} by {by.en}{changed.en}",
-        f"{by.zh}{word.zh}同意判罚{data.get('id')}{changed.zh}",
+        f"ruling {number.en} approved{word.en} by {by.en}{changed.en}",
+        f"{by.zh}{word.zh}同意判罚{number.zh}{changed.zh}",
     )
 
 
@@ -96,9 +114,10 @@ def ruling(en: str, zh: str) -> Teller:
     def tell(data: Data, before: Before) -> Words:
         by = whose(data.get("by"), data.get("entered_by"))
         colon = "：" if data.get("entered_by") is not None else ""
+        number = _numbered(data, before.charged.get(str(data.get("id"))))
         return Words(
-            en.format(id=data.get("id"), by=by.en),
-            zh.format(id=data.get("id"), by=f"{by.zh}{colon}"),
+            en.format(id=number.en, by=by.en),
+            zh.format(id=number.zh, by=f"{by.zh}{colon}"),
         )
 
     return tell

@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from controller.console.in_order import in_order
 from controller.console.view.reasons import (
     RULING_CHIEFS,
     Rank,
@@ -65,7 +66,7 @@ def queue(waits: Iterable[Wait], role: Role) -> tuple[Wait, ...]:
     What only a technician wants to know is not in a referee's list, nor in a row of it.
     """
     seen = waits if role is Role.TECHNICIAN else filter(None, map(_of_play, waits))
-    return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, wait.table)))
+    return tuple(sorted(seen, key=lambda wait: (wait.rank, wait.since_ms, in_order(wait.table))))
 
 
 def _of_play(wait: Wait) -> Wait | None:

@@ -7,7 +7,8 @@ from controller.match.rulings import unconfirmed
 from controller.match.sheet import CorrectionRow
 from controller.match.state import GuandanMatch
 from controller.messages import Ruling, SpokenCorrection
-from controller.rules.penalties.offences import offence, words
+from controller.rules.penalties.consequences import penalty_words
+from controller.rules.penalties.offences import offence
 
 SHOWN = 8
 """Closed rulings that stand in the public state; the others are on the score sheet."""
@@ -45,7 +46,8 @@ def _waits(ruling: Decision) -> bool:
 
 def _told(ruling: Decision) -> Ruling:
     charge, proposal = ruling.charge, ruling.proposal
-    row, penalty = offence(charge.offence), words("penalty", proposal.penalty)
+    row = offence(charge.offence)
+    penalty = penalty_words(proposal.penalty, proposal.effects)
     return Ruling(
         id=ruling.id,
         offence=charge.offence,

@@ -78,12 +78,17 @@ def consequences(profile: GuandanProfile, charge: Charge, way: Legal) -> tuple[C
     return (*effects, *_for_seat(charge.seat, way)), keys
 
 
-def consequence_words(effect: Consequence) -> Words:
-    """Return a consequence in words."""
+def consequence_words(effect: Consequence, earlier: int | None = None) -> Words:
+    """Return a consequence in words.
+
+    `earlier`: the deal that it is for, where a later one is played now.
+    """
     name = str(effect.__struct_config__.tag)
+    if earlier is not None and isinstance(effect, DealLost | DeadHand):
+        name = f"earlier_{name}"
     if isinstance(effect, TurnLost) and effect.whole_trick:
         name = "trick_lost"
-    said, text = msgspec.structs.asdict(effect), words("effect", name)
+    said, text = msgspec.structs.asdict(effect) | {"deal": earlier}, words("effect", name)
     told = {key: SIGNERS.get(value) or Words(str(value), str(value)) for key, value in said.items()}
     if isinstance(effect, LevelUp | LevelDown):
         told["levels"] = climbed(effect.steps if isinstance(effect, LevelUp) else -effect.steps)
@@ -91,6 +96,20 @@ def consequence_words(effect: Consequence) -> Words:
         {key: getattr(value, language) for key, value in told.items()} for language in ("en", "zh")
     )
     return Words(text.en.format(**english), text.zh.format(**chinese))
+
+
+def penalty_words(penalty: Penalty, effects: Consequences) -> Words:
+    """Return what a player gets, in words: the penalty, or what is lost where none is recorded."""
+    lost = [words("also", also) for effect in effects if (also := _also(effect)) is not None]
+    if penalty != "none" or not lost:
+        return words("penalty", penalty)
+    return Words(", ".join(one.en for one in lost), "，".join(one.zh for one in lost))
+
+
+def _also(effect: Consequence) -> str | None:
+    if isinstance(effect, TurnLost):
+        return "trick" if effect.whole_trick else "turn"
+    return "dead_hand" if isinstance(effect, DeadHand) else None
 
 
 def _nothing(profile: GuandanProfile, charge: Charge) -> tuple[Consequences, Keys]:

@@ -128,7 +128,8 @@ def test_both_languages_of_a_template_have_the_same_places() -> None:
 
 def test_every_consequence_has_its_words() -> None:
     named = {str(kind.__struct_config__.tag) for kind in get_args(Consequence)}
-    assert named | {"trick_lost"} == set(WORDS["effect"])
+    ways = {"trick_lost", "earlier_deal_lost", "earlier_dead_hand"}
+    assert named | ways == set(WORDS["effect"])
     once, trick = (consequence_words(TurnLost("E", whole)) for whole in (False, True))
     assert once == Words("East does not play this time", "东家停止出牌权一次")
     assert trick == Words(

@@ -1,16 +1,24 @@
 // Questions to the console.
 
+import { connected } from "./connected.mjs";
 import { asking } from "./settled.mjs";
 import { both, say } from "./words.mjs";
 
 /** The console's answer where its database takes nothing down: what is not written is not sent. */
 const UNWRITTEN = 503;
 
+/** The console's answer to more than a person presses: surely not given, and to be tried again soon. */
+const TOO_FAST = 429;
+const TRIES = 4;
+/** A longer wait than this is not for having pressed too fast, but for a wrong PIN, say. */
+const SHORT_S = 2;
+
 /** The console said no, or nothing was heard of it: `status` 0. Its message is for people. */
 export class Refused extends Error {
-  constructor(status, error) {
+  constructor(status, error, waitS = Infinity) {
     super(both(error));
     this.status = status;
+    this.waitS = waitS;
     this.en = error.en;
     this.zh = error.zh;
   }
@@ -35,6 +43,8 @@ export function post(path, body = {}) {
 export function ordering(path, body) {
   let tried = false;
   return async () => {
+    // Whoever is shown the past would be surprised by what acts now, or when the line is back.
+    if (!tried && !connected()) return { unsent: say("api.away") };
     try {
       const answer = await post(path, body);
       if (answer && !answer.unknown) return { answer };
@@ -74,7 +84,14 @@ export function toLogin() {
 async function request(...asked) {
   const over = asking();
   try {
-    return await answered(...asked);
+    for (let left = TRIES - 1; ; left -= 1) {
+      try {
+        return await answered(...asked);
+      } catch (error) {
+        if (!left || error.status !== TOO_FAST || error.waitS > SHORT_S) throw error;
+        await new Promise((done) => setTimeout(done, error.waitS * 1000));
+      }
+    }
   } finally {
     over();
   }
@@ -94,5 +111,6 @@ async function answered(method, path, body, type) {
   if (answer.ok) return value;
   if (answer.status === 401 && location.pathname !== "/login") toLogin();
   const unsaid = say("api.failed", { status: answer.status });
-  throw new Refused(answer.status, value?.error ?? { en: unsaid, zh: unsaid });
+  const wait = answer.headers.get("Retry-After");
+  throw new Refused(answer.status, value?.error ?? { en: unsaid, zh: unsaid }, wait === null ? undefined : Number(wait));
 }

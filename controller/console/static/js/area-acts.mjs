@@ -10,8 +10,8 @@
 import { newId, ordering, post } from "./api.mjs";
 import { confirmed } from "./dialog.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
+import { inOrder } from "./in-order.mjs";
 import { because } from "./order.mjs";
-import { inOrder } from "./rows.mjs";
 import { ofDay } from "./time.mjs";
 import { say } from "./words.mjs";
 

@@ -1,6 +1,7 @@
 // One order for every table of an area, and what must be known before it is given.
 
 import { newId, ordering } from "./api.mjs";
+import { connected, whileConnected } from "./connected.mjs";
 import { ask, confirmed } from "./dialog.mjs";
 import { attr, fill, h, text } from "./dom.mjs";
 import { say } from "./words.mjs";
@@ -22,7 +23,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   let offered = true;
 
   function enabled() {
-    button.disabled = sending || !offered;
+    button.disabled = sending || !offered || !connected();
     again.disabled = sending;
   }
 
@@ -51,6 +52,7 @@ export function areaButton(area, act, label, kind, fate, tell, view, tableOf) {
   }
 
   button.addEventListener("click", press);
+  whileConnected(enabled);
   return {
     node: button,
     offer: (whether) => {
@@ -81,7 +83,7 @@ async function question(act, area, view, tableOf) {
   const values = await ask({
     title, text: say("area.time-text"),
     fields: [
-      { name: "minutes", kind: "int", label: say("area.minutes"), required: true, min: 1, max: 120 },
+      { name: "seconds", kind: "span", label: say("area.length"), required: true, min: 1, max: 7200 },
       { name: "tables", kind: "text", label: say("area.which"), hint: say("area.which-hint") },
     ],
     check: ({ tables }) => {
@@ -91,7 +93,7 @@ async function question(act, area, view, tableOf) {
   });
   if (!values) return null;
   const tables = names(values.tables).map((one) => tableOf(area, one));
-  return { id, seconds: values.minutes * 60, ...(tables.length ? { tables } : {}) };
+  return { id, seconds: values.seconds, ...(tables.length ? { tables } : {}) };
 }
 
 function names(text_) {

@@ -3,7 +3,7 @@
 import { areaActs } from "./area-acts.mjs";
 import { areaButton } from "./area-button.mjs";
 import { attr, data, fill, h, keyed, shown, text } from "./dom.mjs";
-import { inOrder } from "./rows.mjs";
+import { inOrder } from "./in-order.mjs";
 import { beep } from "./sound.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { both, say, sayable } from "./words.mjs";
@@ -125,7 +125,7 @@ function clock(area, tell, tableOf, turn) {
   const time = h("b", { class: "time" });
   const how = h("span", { class: "how" }, h("span", { class: "sign" }), h("span", { class: "words" }));
   const said = h("b", { class: "said" });
-  const stop = h("b", { class: "stop" });
+  const stop = h("b", { class: "stop area-stop" });
   const facts = h("p", { class: "facts" });
   const fate = h("p", { class: "fate", role: "status" });
   const start = areaButton(area, "start", say("area.start"), "go", fate, tell, () => view, tableOf);

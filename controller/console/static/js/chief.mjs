@@ -22,7 +22,7 @@ teach(areaWords);
 document.title = say("chief.title");
 
 const rows = new Map();
-const top = shell({ title: say("chief.title"), sounds: true });
+const top = shell({ title: say("chief.title"), help: say("chief.help"), sounds: true });
 const clocks = areaClocks(byId("areas"), {
   tell: top.tell,
   voice: top.say,

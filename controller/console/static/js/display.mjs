@@ -32,14 +32,16 @@ document.title = say("display.title", { table });
 text(byId("title"), document.title);
 
 let view; // null: the console has nothing of this table any more; undefined: it has not said yet
+let plays = false; // Whether this is the players' own screen, and no referee's look at it.
 let away = null; // Since when nothing was heard of the console.
+let connecting = false; // Whether its line is on its way again.
 
 function draw() {
   if (view === undefined) return;
   const live = view?.standing === LIVE && !away;
   shown(byId("middle"), view);
   shown(byId("seats"), view);
-  if (view) middle.draw(view, table);
+  if (view) middle.draw(view, table, plays);
   drawSeats();
   data(document.body, "stale", live ? null : "yes");
   shown(byId("stale"), !live);
@@ -50,11 +52,11 @@ function draw() {
 function drawSeats() {
   if (!view) return;
   const live = view.standing === LIVE && !away;
-  for (const one of view.seats) seats.get(one.seat).draw(one, view, live);
+  for (const one of view.seats) seats.get(one.seat).draw(one, view, live, plays);
 }
 
 function stale() {
-  if (away) return say("display.away", { time: ofDay(away.getTime(), true) });
+  if (away) return say(connecting ? "display.connecting" : "display.away", { time: ofDay(away.getTime(), true) });
   if (view === null) return say("display.gone");
   if (!view.heard) return say("display.unheard");
   return say(`display.standing.${view.standing}`, { time: ofDay(view.since_ms, true) });
@@ -64,11 +66,13 @@ listen(
   `/stream/display/${encodeURIComponent(table)}`,
   (changed) => {
     if (changed.me?.language) setLanguage(changed.me.language);
+    if (changed.me) plays = changed.me.role === "table";
     if ("display" in changed) view = changed.display;
     draw();
   },
-  (since) => {
+  (since, again) => {
     away = since;
+    connecting = again;
     draw();
   },
 );

@@ -12,7 +12,7 @@ import words from "../words/history.mjs";
 
 teach(words);
 
-const top = shell({ title: say("draw.title") });
+const top = shell({ title: say("draw.title"), help: say("draw.help") });
 let file = null;
 let draw = null;
 let sending = false;

@@ -4,6 +4,7 @@
 //   text | long     a line, some lines             → string
 //   pin             digits, not shown              → string
 //   int             a number, min..max             → number
+//   span            a length of time, 5:30 or 5 (minutes) → seconds; min..max, value in seconds
 //   bool            a switch                       → true/false
 //   choice          one of choices [[value, words]…] as large buttons; many: as a list
 //   seat | side     one of four, one of two        → "N", "NS" (choices: [those that may be])
@@ -16,6 +17,7 @@
 import { RANKS, SUITS, cardWords } from "./cards.mjs";
 import { h } from "./dom.mjs";
 import { SEATS, SIDES } from "./seats.mjs";
+import { span } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const MOST_BUTTONS = 6;
@@ -87,6 +89,24 @@ function int(asked) {
   return {
     node: labelled(asked, control),
     read: () => whole(control.value, asked),
+    focus: () => control.select(),
+  };
+}
+
+function length(asked) {
+  const control = h("input", {
+    type: "text", autocomplete: "off", value: asked.value === undefined ? "" : span(asked.value * 1000),
+  });
+  return {
+    node: labelled({ ...asked, hint: [say("field.span-hint"), asked.hint].filter(Boolean).join(" ") }, control),
+    read: () => {
+      const written = control.value.trim();
+      if (!written) return {};
+      const [, minutes, seconds = 0] = written.match(/^(\d{1,4})(?:[:：]([0-5]\d))?$/) ?? [];
+      const value = Number(minutes) * 60 + Number(seconds);
+      const within = value >= (asked.min ?? 0) && value <= (asked.max ?? Infinity);
+      return within ? { value } : { fault: say("field.span", { name: asked.label }) };
+    },
     focus: () => control.select(),
   };
 }
@@ -260,6 +280,7 @@ const KINDS = {
   pin: input({ type: "password", inputmode: "numeric" }),
   long,
   int,
+  span: length,
   bool,
   choice,
   seat,

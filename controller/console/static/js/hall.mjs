@@ -7,8 +7,9 @@ import { Filters } from "./hall/filters.mjs";
 import { HallList } from "./hall/list.mjs";
 import { Newcomers } from "./hall/newcomers.mjs";
 import { hallTiles } from "./hall/tiles.mjs";
+import { inOrder } from "./in-order.mjs";
 import { keys } from "./keys.mjs";
-import { inOrder, number, tableOf } from "./rows.mjs";
+import { number, tableOf } from "./rows.mjs";
 import { shell } from "./shell.mjs";
 import { GOING, lightSign, UNHEARD } from "./signs.mjs";
 import * as sound from "./sound.mjs";
@@ -32,7 +33,7 @@ let ordered = { list: "", tiles: "" };
 /** All rows in the order of areas and numbers; null: a table came, went or was renamed. */
 let sorted = null;
 
-const top = shell({ title: say("hall.title"), sounds: true });
+const top = shell({ title: say("hall.title"), help: say("hall.help"), sounds: true });
 const filters = new Filters(() => {
   order();
   clocks.choose();

@@ -3,6 +3,7 @@
 import { get } from "./api.mjs";
 import { checked, lines } from "./checked.mjs";
 import { byId, fill, h, shown, text } from "./dom.mjs";
+import { inOrder } from "./in-order.mjs";
 import { shell } from "./shell.mjs";
 import { both, language, say, teach } from "./words.mjs";
 import words from "../words/history.mjs";
@@ -10,7 +11,7 @@ import words from "../words/history.mjs";
 teach(words);
 document.title = say("history.title");
 
-const top = shell({ title: say("history.title") });
+const top = shell({ title: say("history.title"), help: say("history.help") });
 const asked = new URLSearchParams(location.search);
 const fields = { event: byId("event"), round: byId("round"), state: byId("state"), find: byId("find") };
 /** So many are shown at first: a season's archive is long. */
@@ -25,7 +26,7 @@ async function read() {
     top.tell(error.message, "bad");
     return;
   }
-  options(fields.event, [...new Set(all.map((one) => one.event))].sort(), asked.get("event"));
+  options(fields.event, [...new Set(all.map((one) => one.event))].sort(inOrder), asked.get("event"));
   options(fields.round, [...new Set(all.map((one) => one.round))].sort((a, b) => a - b).map(String), asked.get("round"));
   fields.state.value = asked.get("state") ?? "";
   if (!fields.find.value) fields.find.value = asked.get("find") ?? "";

@@ -22,6 +22,29 @@ export function keep(name, value) {
   }
 }
 
+/** Return what was kept under a name for this page in this window, where it is loaded anew; else null. */
+export function keptHere(name) {
+  try {
+    return JSON.parse(sessionStorage.getItem(here(name)));
+  } catch {
+    return null;
+  }
+}
+
+/** Keep a value for this page as long as its window is open; null forgets it. */
+export function keepHere(name, value) {
+  try {
+    if (value === null) sessionStorage.removeItem(here(name));
+    else sessionStorage.setItem(here(name), JSON.stringify(value));
+  } catch {
+    // It is full, or may not be used: the page works all the same.
+  }
+}
+
+function here(name) {
+  return `${PREFIX}${name} ${location.pathname}`;
+}
+
 /** The name under which something is kept for this browser's present person alone. */
 export function own(name) {
   return `${name}.${kept("name", "")}`;

@@ -1,10 +1,11 @@
-// Keys of a page, and the list of them under "?".
+// What a page is for and which keys it has: the help under "?".
 
 import { told } from "./dialog.mjs";
 import { h } from "./dom.mjs";
 import { say } from "./words.mjs";
 
 const listed = [];
+let about = "";
 const CAPS = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Enter: "↵ Enter", " ": "␣" };
 
 /** Let keys do something: [[key, words, act]…]; `key` as KeyboardEvent.key has it.
@@ -19,13 +20,23 @@ function typing(node) {
   return node instanceof HTMLElement && (node.isContentEditable || /^(INPUT|SELECT|TEXTAREA)$/.test(node.tagName));
 }
 
-/** Show what keys there are. */
-export function showKeys() {
+/** Let the help of this page begin with these words. */
+export function explain(words) {
+  about = words;
+}
+
+/** Show what the page is for, what its marks mean, and what keys there are. */
+export function showHelp() {
   return told({
-    title: say("keys.title"),
-    more: h("dl", { class: "keys" }, [...listed, ["?", say("keys.title")]].map(([key, words]) => [
-      h("dt", null, h("kbd", null, CAPS[key] ?? key)), h("dd", null, words),
-    ])),
+    title: say("help.title"),
+    text: about,
+    more: [
+      h("p", { class: "said" }, say("help.orders")),
+      h("h3", null, say("keys.title")),
+      h("dl", { class: "keys" }, [...listed, ["?", say("help.title")]].map(([key, words]) => [
+        h("dt", null, h("kbd", null, CAPS[key] ?? key)), h("dd", null, words),
+      ])),
+    ],
   });
 }
 
@@ -35,7 +46,7 @@ document.addEventListener("keydown", (event) => {
   if (typing(event.target) && event.key !== "Escape") return;
   if (event.key === "?") {
     event.preventDefault();
-    showKeys();
+    showHelp();
     return;
   }
   const found = listed.find(([key]) => key === event.key);

@@ -11,6 +11,7 @@
 // given again by itself, but by whoever looks at the table first.
 
 import { Refused, newId, ordering } from "./api.mjs";
+import { connected, whileConnected } from "./connected.mjs";
 import { confirmed } from "./dialog.mjs";
 import { attr, data, h, text } from "./dom.mjs";
 import { both, say } from "./words.mjs";
@@ -74,7 +75,7 @@ export function orderButton(spec) {
   function enabled() {
     text(button, value(spec.label));
     attr(button, "class", value(spec.kind) ?? "plain");
-    button.disabled = busy() || resting || refused !== null;
+    button.disabled = busy() || resting || refused !== null || !connected();
     text(why, refused === null || node.dataset.fate === "refused" ? "" : refused);
     attr(button, "aria-describedby", refused === null ? null : why.id);
   }
@@ -144,6 +145,7 @@ export function orderButton(spec) {
     show(state, words);
   }
 
+  whileConnected(enabled);
   return {
     node,
     busy,

@@ -1,5 +1,6 @@
 // A table's row in words: what of it stands in lists, tiles and on the wall.
 
+import { stopWords } from "./area-stop.mjs";
 import { now, ofDay, span } from "./time.mjs";
 import { both, say } from "./words.mjs";
 
@@ -14,9 +15,6 @@ export function tableOf(rows, area, name) {
   const found = [...rows.values()].filter((row) => row.area === area);
   return (found.find((row) => row.table.toLowerCase() === wanted) ?? found.find((row) => row.table_no === name))?.table ?? null;
 }
-
-/** Tables in the order of their numbers: 2 before 10. */
-export const inOrder = new Intl.Collator("en", { numeric: true }).compare;
 
 /** Whether what is known of a table is its present. */
 export function live(row) {
@@ -47,7 +45,7 @@ function pair(row, side) {
   return one.name === one.id || !one.id ? one.name : say("row.pair", { name: one.name, id: one.id });
 }
 
-/** 南北 v 东西, with the pairs' numbers; empty before a match is laid out. */
+/** 南北 对 东西, with the pairs' numbers; empty before a match is laid out. */
 function pairsWords(row) {
   if (!row.pairs?.NS && !row.pairs?.EW) return "";
   return say("row.versus", { ns: pair(row, "NS"), ew: pair(row, "EW") });
@@ -65,13 +63,6 @@ export function phaseWords(row) {
   const phase = both(row, "phase");
   const running = row.machine === "dealing" && row.fed > 0 && row.fed < 108;
   return running ? `${phase} ${say("row.dealt", { fed: row.fed })}` : phase;
-}
-
-/** That the order for the whole area stops this table's clock, and why; empty where it runs. */
-export function stopWords(row) {
-  if (!row.stop) return "";
-  const why = both(row.stop, "why");
-  return why ? say("row.stop-why", { why }) : say("row.stop");
 }
 
 /** All facts of a row but phase and clock, in the order of REFEREE 3.3. */

@@ -16,7 +16,7 @@ const STALE_MS = 4000;
 
 teach(words);
 document.title = say("setup.title");
-const top = shell({ title: say("setup.title") });
+const top = shell({ title: say("setup.title"), help: say("setup.help") });
 const tables = new TableList(byId("tables"), top, look);
 const found = new Found(byId("found"), top, look);
 const keys = new OwnKeys(byId("keys"), byId("commands"));

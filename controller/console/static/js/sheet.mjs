@@ -17,7 +17,7 @@ const SIGNING = ["referee", "chief"];
 const AGAIN_MS = 400;
 /** So long after a question that nobody answered it is asked again. */
 const RETRY_MS = 2000;
-const top = shell({ title: say("sheet.title") });
+const top = shell({ title: say("sheet.title"), help: say("sheet.help") });
 const place = /^\/table\/([^/]+)\/sheet$/.exec(location.pathname);
 const table = place ? decodeURIComponent(place[1]) : null;
 const asked = new URLSearchParams(location.search);

@@ -1,9 +1,10 @@
 // What stands above every page: where one can go, who one is, and whether what is shown is fresh.
 
 import { post } from "./api.mjs";
+import { setConnected } from "./connected.mjs";
 import { data, h, shown, text } from "./dom.mjs";
 import { keep, kept } from "./kept.mjs";
-import { showKeys } from "./keys.mjs";
+import { explain, showHelp } from "./keys.mjs";
 import * as sound from "./sound.mjs";
 import { staleWords } from "./stream.mjs";
 import { language, say, setLanguage } from "./words.mjs";
@@ -22,12 +23,13 @@ const PLACES = [
 
 /** Put the header into <header id="shell"> of the page.
  *
- * `title`: the page's heading, beside the places. Returns
+ * `title`: the page's heading, beside the places; `help`: what the page is for. Returns
  * {me(part), stale(since, connecting), say(words, {urgent}), tell(words, kind)}:
  * `me` with the stream's part `me`; `stale` as `listen` calls it; `say` for a voice alone (a live
  * region); `tell` for a line that everybody sees for a while, kind "ok" or "bad".
  */
-export function shell({ title, sounds = false } = {}) {
+export function shell({ title, help = "", sounds = false } = {}) {
+  explain(help);
   const head = document.getElementById("shell");
   const links = PLACES.map(([path, words, roles]) => [
     h("a", { href: path, "aria-current": path === location.pathname ? "page" : null, hidden: true }, words()),
@@ -44,7 +46,7 @@ export function shell({ title, sounds = false } = {}) {
     h("nav", { "aria-label": say("go.places") }, links.map(([link]) => link)),
     h("div", { class: "mine" }, name, sounds ? soundSwitch() : null, themeSwitch(),
       small(language === "zh" ? "English" : "中文", say("shell.language"), changeLanguage),
-      small("?", say("keys.title"), showKeys, "for-keys"), small(say("shell.out"), say("shell.out"), logOut)),
+      small("?", say("help.title"), showHelp), small(say("shell.out"), say("shell.out"), logOut)),
   );
   head.after(banner, polite, urgent, lines);
 
@@ -64,6 +66,7 @@ export function shell({ title, sounds = false } = {}) {
       if (who.language) setLanguage(who.language);
     },
     stale: (since, connecting) => {
+      setConnected(!since);
       data(document.body, "stale", since ? "yes" : null);
       shown(banner, since);
       text(banner, since ? staleWords(since, connecting) : "");
@@ -83,8 +86,8 @@ function voiced(region, words) {
   setTimeout(() => text(region, words), VOICE_MS);
 }
 
-function small(words, label, act, kind = "") {
-  return h("button", { type: "button", class: `plain small ${kind}`, "aria-label": label, title: label, onclick: act }, words);
+function small(words, label, act) {
+  return h("button", { type: "button", class: "plain small", "aria-label": label, title: label, onclick: act }, words);
 }
 
 function themeSwitch() {

@@ -22,8 +22,8 @@ const REST_MS = 20_000;
  * `onParts(changed, parts)` is called at most once a frame: `changed` has the parts that are new
  * since the last call (null: gone), `parts` is a Map of all of them. `onStale(since, connecting)`:
  * a moment (Date) when what is shown is of that moment and not of now, and null when it is again.
- * `connecting`: the page had let its line go while nobody saw it, and takes it up again; else
- * nothing was heard for 4 s. `keeps()`: whether it goes on to listen though nobody sees the page, as
+ * `connecting`: the page had let its line go while nobody saw it, or stood still itself, and takes
+ * its line up again; else nothing was heard for 4 s. `keeps()`: whether it goes on to listen though nobody sees the page, as
  * there is something to be heard: on a line that all such pages of this browser have in turns.
  */
 export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
@@ -37,6 +37,10 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   /** Whether the page was told that it is old, and whether something was heard since. */
   let stale = false;
   let current = false;
+  /** Whether the page was told that its line is on its way, and not that nothing is heard. */
+  let coming = false;
+  /** When the page looked last whether it hears anything: long ago after it stood still itself. */
+  let looked = heard;
   let closed = false;
   let hidden = document.hidden ? moment() : null;
   let resting = Boolean(hidden) && !keeps(); // a page that opens behind others waits to be seen
@@ -56,6 +60,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
     current = false;
     if (connecting && !parts.size) return; // nothing is shown
     stale = true;
+    coming = connecting;
     onStale(new Date(now() - since(heard)), connecting);
   };
   const alive = () => {
@@ -147,6 +152,7 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   };
   const seen = () => {
     hidden = document.hidden ? moment() : null;
+    looked = moment(); // timers of a page that nobody sees are slow
     if (hidden) return;
     if (!resting && since(heard) < STALE_MS) {
       if (behind) change(false);
@@ -166,10 +172,16 @@ export function listen(url, onParts, onStale = () => {}, keeps = () => false) {
   addEventListener("pageshow", back);
   document.addEventListener("visibilitychange", seen);
   const watch = setInterval(() => {
+    const stood = !hidden && since(looked) >= STALE_MS;
+    looked = moment();
+    if (stood && !resting) {
+      resumed(); // it is no fault of the console that nothing was heard
+      return;
+    }
     if (!resting && hidden && since(hidden) >= REST_MS) retreat();
     if (resting) return;
     if (since(heard) < STALE_MS) return;
-    if (!stale) old(false);
+    if (!stale || (coming && since(tried) >= STALE_MS)) old(false);
     if (Math.min(since(heard), since(tried)) >= RETRY_MS) again();
   }, 500);
 

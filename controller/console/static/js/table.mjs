@@ -1,6 +1,7 @@
 // The page of one table: all that is known of it, and every order that it takes.
 
 import { get, post } from "./api.mjs";
+import { stopWords } from "./area-stop.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "./dom.mjs";
 import { learnFaults } from "./faults.mjs";
 import { keys } from "./keys.mjs";
@@ -22,7 +23,7 @@ teach(words);
 const id = decodeURIComponent(location.pathname.split("/")[2] ?? "");
 const path = `/table/${encodeURIComponent(id)}`;
 document.title = say("table.title", { table: id });
-const top = shell({ title: say("table.title", { table: id }) });
+const top = shell({ title: say("table.title", { table: id }), help: say("table.help") });
 
 /** What the parts of the page share. `atMs`: the console's clock when the state came. */
 const ctx = { table: id, path, top, me: null, state: null, atMs: 0, offers: null, wait: null, commands: {} };
@@ -90,8 +91,8 @@ function seen(lines) {
   return lines.filter((one) => one.order).map((one) => ({ id: one.order, seen: one.n }));
 }
 
-const title = { id: h("strong", { class: "id" }), line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }) };
-byId("head").append(h("div", { class: "top" }, title.id, title.stand), title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
+const title = { id: h("strong", { class: "id" }), line: h("p", { class: "line" }), pairs: h("p", { class: "pairs" }), stand: h("p", { class: "stand", role: "status" }), stop: h("p", { class: "area-stop", role: "status" }) };
+byId("head").append(h("div", { class: "top" }, title.id, title.stand), title.stop, title.pairs, title.line, h("nav", { class: "links", "aria-label": say("table.links") },
   h("a", { class: "button", href: `${path}/rulings` }, say("table.rulings")),
   h("a", { class: "button", href: `${path}/sheet` }, say("table.sheet")),
   h("a", { class: "button", href: `/display/${encodeURIComponent(id)}` }, say("table.display")),
@@ -104,6 +105,7 @@ function head() {
   text(title.id, id);
   text(title.stand, say(`table.standing.${how}`, { time: at?.since_ms ? ofDay(at.since_ms, true) : "" }));
   data(title.stand, "how", how === "live" ? null : "bad");
+  text(title.stop, stopWords(at));
   if (!state) {
     text(title.pairs, say("table.unheard"));
     text(title.line, "");
@@ -159,10 +161,11 @@ async function again(button, order) {
   button.disabled = false;
 }
 
-/** Say that one goes there, or goes no more. */
-export async function take(goes) {
+/** Say that one goes there, also instead of who was shown as going; or goes no more. */
+async function take(goes) {
+  const table = `/api/tables/${encodeURIComponent(id)}`;
   try {
-    await post(`/api/tables/${encodeURIComponent(id)}/${goes ? "take" : "leave"}`);
+    await (goes ? post(`${table}/take`, { over: ctx.wait?.taken_by ?? null }) : post(`${table}/leave`));
   } catch (error) {
     top.tell(error.message, "bad");
   }

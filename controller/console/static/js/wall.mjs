@@ -5,8 +5,9 @@
 
 import { announcedWords, areaLeftMs } from "./areas.mjs";
 import { attr, byId, data, fill, framed, h, keyed, shown, text } from "./dom.mjs";
+import { inOrder } from "./in-order.mjs";
 import { keys } from "./keys.mjs";
-import { inOrder, leftMs, live, number } from "./rows.mjs";
+import { leftMs, live, number } from "./rows.mjs";
 import { lightSign } from "./signs.mjs";
 import { listen, staleWords } from "./stream.mjs";
 import { ofDay, span } from "./time.mjs";
@@ -104,7 +105,7 @@ function draw(table) {
   const phase = both(row, "phase");
   text(one.phase, !live(row)
     ? say("wall.dark", { time: ofDay(row.since_ms) })
-    : attended ? deal + say("wall.referee") : laid ? deal + phase : say("wall.none"));
+    : attended ? deal + say(row.taken_by ? "wall.referee" : "wall.waits") : laid ? deal + phase : say("wall.none"));
   tick(one, row);
 }
 
@@ -163,6 +164,7 @@ function drawClocks() {
     const one = clocks.get(name);
     text(one.time, left === null ? "–:––" : span(left));
     data(one.node, "near", left !== null && left < 300_000 ? "yes" : null);
+    data(one.node, "stopped", stopped ? "yes" : null);
     text(one.said, stopped ? say("wall.stopped") : announcedWords(announced));
   }
 }
@@ -204,7 +206,7 @@ keys([
   [" ", say("wall.pause"), (event) => (event.target.closest?.("button, a") ? false : pause(turning))],
 ]);
 fill(byId("legend"), ["busy", "waits", "calm", "dark"].map((light) => h("span", { data: { light } },
-  h("b", { "aria-hidden": "true" }, `${lightSign(light)} `), light === "waits" ? say("wall.referee") : say(`light.${light}`))));
+  h("b", { "aria-hidden": "true" }, `${lightSign(light)} `), light === "waits" ? say("wall.waits") : say(`light.${light}`))));
 pause(false);
 addEventListener("resize", again);
 setInterval(() => turning && !document.hidden && turn(1), turnMs);

@@ -69,7 +69,7 @@ export default {
   "area.time-title": ["{area}：补时", "{area}: add time"],
   "area.time-text": ["补给全区，或只补给指定的台。", "For the whole area, or for some tables alone."],
   "area.reason": ["原因", "Reason"],
-  "area.minutes": ["分钟", "Minutes"],
+  "area.length": ["补时", "Time to add"],
   "area.which": ["台号（不填：全区）", "Tables (empty: the whole area)"],
   "area.which-hint": ["用空格分开", "separated by spaces"],
   "area.no-table": ["本区没有：{tables}", "Not in this area: {tables}"],

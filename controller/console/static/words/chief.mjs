@@ -1,13 +1,17 @@
 // Words of the chief's own page: [Chinese, English].
 
 export default {
+  "chief.help": [
+    "这里是等待裁判长裁定、确认或处理的事项，每一行可直接打开。\n数字为事项数；“不详”表示控制台此刻不知道，不等于没有。",
+    "What waits for the chief to decide, confirm or see to. Each line opens its page.\nThe number is how many there are; “not known” does not mean none.",
+  ],
   "chief.title": ["裁判长", "Chief referee"],
   "chief.unknown": ["不详", "not known"],
   "chief.none": ["无", "none"],
   "chief.and": ["、", ", "],
   "chief.approvals": ["待裁判长裁定", "For the chief to decide"],
   "chief.untaken": ["两分钟无人前往", "Nobody has gone for two minutes"],
-  "chief.integrity": ["公正性疑点", "Integrity"],
+  "chief.integrity": ["需核查事项", "Integrity"],
   "chief.overrun": ["将超时", "Will overrun"],
   "chief.equal": ["淘汰赛平级", "Knock-out, equal levels"],
   "chief.at-a": ["打A的台", "Tables at A"],

@@ -44,7 +44,14 @@ export default {
   "sound.short-asleep": ["♪ 点按启用", "♪ press to hear"],
   "sound.short-on": ["♪ 开", "♪ on"],
   "sound.short-off": ["♪ 关", "♪ off"],
+  "stop.area": ["全区停表", "The clocks of the area are stopped"],
+  "stop.area-why": ["全区停表：{why}", "The clocks of the area are stopped: {why}"],
   "keys.title": ["快捷键", "Keys"],
+  "help.title": ["帮助", "Help"],
+  "help.orders": [
+    "命令发出后：“本台已受理”表示本台已记录并执行其内容；“已执行”表示本台的记录已传回。“结果不明”时请按“再查询”：命令不会执行两次。灰色按钮旁写明现在不可用的原因。",
+    "After an order: “accepted” means that the table has it on its disk; “done” means that its own record of it has come back. Where the result is not known, press “Ask again”: no order acts twice. A grey button says why it cannot be pressed now.",
+  ],
 
   "dialog.yes": ["确定", "OK"],
   "dialog.no": ["取消", "Cancel"],
@@ -52,6 +59,8 @@ export default {
 
   "field.missing": ["请填写：{name}", "Please fill in: {name}"],
   "field.number": ["{name}：应为 {min} 至 {max} 的整数", "{name}: a whole number, {min} to {max}"],
+  "field.span": ["{name}：请按“分:秒”填写，在允许范围内", "{name}: write minutes:seconds, within the limits"],
+  "field.span-hint": ["如 5:30；只写 5 即5分钟。", "As 5:30; a plain 5 is 5 minutes."],
   "field.more": ["{name}：至少 {min} 项", "{name}: at least {min}"],
   "field.json": ["{name}：格式不对", "{name}: this is not JSON"],
   "field.take-away": ["去掉 {card}", "Take {card} away"],

@@ -72,7 +72,7 @@ export default {
   "display.hold": ["请按住“{what}”不放，直到生效", "Keep “{what}” pressed until it is taken"],
   "display.unknown": ["结果不明，请看屏幕或召请裁判", "Not known: look at the screen or call the referee"],
 
-  "display.duty.play": ["出牌", "to play"],
+  "display.duty.play": ["待出牌", "to play"],
   "display.duty.tribute": ["贡牌", "tribute"],
   "display.duty.return": ["还牌", "return"],
   "display.duty.opening": ["开局", "opening"],
@@ -88,6 +88,7 @@ export default {
   "display.announced.last_deal": ["最后一副", "last deal"],
   "display.announced.time_up": ["时间到", "time is up"],
 
+  "display.connecting": ["正在重新连接控制台（自{time}）", "connecting to the console again (since {time})"],
   "display.away": ["与控制台失联（自{time}）", "no word from the console (since {time})"],
   "display.unheard": ["尚未收到本台数据", "nothing heard of this table yet"],
   "display.gone": ["控制台无本台数据", "the console knows nothing of this table"],

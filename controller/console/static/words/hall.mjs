@@ -1,6 +1,10 @@
 // Words of the hall, the wall and the chief's page that speak of tables: [Chinese, English].
 
 export default {
+  "hall.help": [
+    "等待裁判的台在最前，最急的在最上；其后是其余各台。点一行打开该台。\n“我去”：由你前往，其他裁判随即看到；到台后按“到台”，召请即告结束。\n右侧是全部各台，图例在其上方；顶部是各赛区的时钟。",
+    "Tables that wait for a referee come first, the most urgent on top, then all others. Press a row to open its table.\n“I'll go”: the other referees see at once that you go there. Press “I'm there” at the table: that ends the call.\nOn the right are all tables with their legend; at the top are the clocks of the areas.",
+  ],
   "hall.title": ["全场", "Hall"],
   "hall.areas": ["赛区时钟", "Clocks of the areas"],
   "hall.search": ["查找 台号、队号、队名、姓名", "Find table, pair, name"],
@@ -39,7 +43,7 @@ export default {
   "light.busy": ["进行中", "playing"],
   "light.waits": ["等待裁判", "waiting for a referee"],
   "light.stands": ["机器停止", "machine stopped"],
-  "light.going": ["裁判已去", "a referee is going"],
+  "light.going": ["裁判正前往", "a referee is going"],
 
   "rank.1": ["危险", "danger"],
   "rank.2": ["召请", "call"],
@@ -70,10 +74,8 @@ export default {
   "row.left": ["剩 {left}", "{left} left"],
   "row.added": ["补时 {span}", "{span} added"],
   "row.dealt": ["已发 {fed}/108", "{fed} of 108"],
-  "row.versus": ["{ns} v {ew}", "{ns} v {ew}"],
+  "row.versus": ["{ns} 对 {ew}", "{ns} v {ew}"],
   "row.suspended": ["暂停待裁", "suspended"],
-  "row.stop": ["全区停表", "clocks stopped"],
-  "row.stop-why": ["全区停表：{why}", "clocks stopped: {why}"],
   "row.pair": ["{name}（{id}）", "{name} ({id})"],
   "row.how-going": ["{how}（{going}）", "{how} ({going})"],
   "row.test": ["测试", "test"],
@@ -81,17 +83,17 @@ export default {
   "row.also": ["另有：{words}", "also: {words}"],
   "row.and": ["、", ", "],
   "row.waits-for": ["{table}台，{rank}：{words}，已等{time}", "table {table}, {rank}: {words}, for {time}"],
-  "row.going": ["{person} 已去", "{person} is going"],
+  "row.going": ["{person}正前往", "{person} is going"],
   "row.chiefs": ["已报裁判长", "with the chief"],
   "row.open": ["打开{table}台", "Open table {table}"],
   "row.not-heard": ["尚无数据", "nothing heard yet"],
 
   "take.take": ["我去", "I'll go"],
-  "take.instead": ["换我去", "I'll go instead"],
+  "take.instead": ["由我接手", "I'll go instead"],
   "take.there": ["到台", "I'm there"],
-  "take.leave": ["不去了", "Not going"],
+  "take.leave": ["取消前往", "Not going"],
   "take.of": ["我去{table}台", "I'll go to table {table}"],
-  "take.of-instead": ["换我去{table}台", "I'll go to table {table} instead"],
+  "take.of-instead": ["由我接手{table}台", "I'll go to table {table} instead"],
   "take.leave-of": ["不去{table}台了", "Not going to table {table}"],
 
   "store.away": ["控制台数据库自 {time} 起无法写入。", "The console's database takes nothing down since {time}."],
@@ -114,7 +116,7 @@ export default {
   "keys.up": ["上一行", "Row above"],
   "keys.first": ["第一行", "First row"],
   "keys.open": ["打开该台", "Open the table"],
-  "keys.take": ["我去 / 不去了", "I'll go / not going"],
+  "keys.take": ["我去 / 取消前往", "I'll go / not going"],
   "keys.find": ["查找", "Find"],
   "keys.tiles": ["列表 / 台图", "List / all tables"],
 };

@@ -1,6 +1,10 @@
 // Words of the list of matches, and of the draw.
 
 export default {
+  "history.help": [
+    "控制台保存的各局成绩，可按比赛、轮次、状态查找；每局可打开记分表、各副的核验。",
+    "The matches that the console keeps: find them by event, round or state. Each opens its score sheet and the proofs of its deals.",
+  ],
   "history.title": ["各局成绩", "Matches"],
   "history.reading": ["正在读取…", "Reading…"],
   "history.none": ["没有符合条件的对局", "No match fits"],
@@ -53,7 +57,7 @@ export default {
   "history.holds": ["全部一致 ✓", "all of it holds ✓"],
   "history.findings": ["{n}处不一致 ✕", "{n} {n|finding|findings} ✕"],
   "history.check": ["在本机核验整局", "Check the match on this device"],
-  "history.attempt": ["第{deal}副 · 第{attempt}次发牌", "Deal {deal} · attempt {attempt}"],
+  "history.attempt": ["第{deal}副 · 本台第{attempt}次发牌", "Deal {deal} · attempt {attempt} of this table"],
   "history.grade.hands": ["✓ 手牌一致", "✓ hands"],
   "history.grade.sequence": ["✓ 牌序一致", "✓ sequence"],
   "history.grade.none": ["◔ 未解封", "◔ not revealed"],
@@ -62,6 +66,10 @@ export default {
   "history.later": ["赛后可查", "after the deal"],
   "history.no-attempts": ["没有发牌记录", "No attempt is kept"],
 
+  "draw.help": [
+    "对阵表是CSV文件，每行一局。先下载示例，填好后放到此处：全部核对无误才能发送，发送前逐局显示。",
+    "A draw is a CSV file, a line for each match. Begin with the example. The whole file is checked and shown before anything is sent.",
+  ],
   "draw.title": ["对阵表", "Draw"],
   "draw.about": [
     "在表格软件中填写，另存为CSV后上传。先整体检查并预览，确认后才发往各台。",

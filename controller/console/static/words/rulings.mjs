@@ -1,6 +1,10 @@
 // Words of the ruling desk: [Chinese, English].
 
 export default {
+  "rulings.help": [
+    "先选谁、什么违规、由谁指出；页面随即列出规则所允许的判罚及其后果。按下按钮之前什么也不会发生。\n须裁判长裁定的：报裁判长，或录入其口头同意，由其事后确认。\n填写到一半的内容，刷新页面后仍在。",
+    "Choose who, what, and who pointed it out: the page then lists what the rulebook allows and what each answer does. Nothing happens before a button is pressed.\nWhat is the chief's: propose it, or enter that the chief agreed by word, to be confirmed later.\nWhat is entered in part is still there when the page is reloaded.",
+  ],
   "rulings.title": ["{table} 裁定", "{table} rulings"],
   "rulings.about": ["本台", "This table"],
   "rulings.tabs": ["裁定、牌型、清点、计时、更正", "Rulings, combinations, counts, clocks, corrections"],
@@ -27,6 +31,7 @@ export default {
   "rulings.standing.silent": ["失联", "This table is silent"],
   "rulings.standing.key_refused": ["密钥被拒", "The table refuses the console's key"],
   "rulings.standing.other_key": ["密钥不符，疑似换机", "Another key answers: another machine?"],
+  "rulings.standing.gone": ["此台已从控制台移除", "This table was removed from the console"],
   "rulings.standing.connecting": ["连接中", "Connecting"],
 
   "rulings.open": ["待裁定", "Waiting for a decision"],
@@ -134,10 +139,11 @@ export default {
   "rulings.calls": ["召请裁判", "Calls for the referee"],
   "rulings.call": ["{words} · 已等 {time}", "{words} · {time} ago"],
   "rulings.call-of": ["{who}：{words} · 已等 {time}", "{who}: {words} · {time} ago"],
-  "rulings.call-taken": ["{who}已去", "{who} has gone there"],
+  "rulings.call-taken": ["{who}正前往", "{who} is going there"],
   "rulings.i-go": ["我去", "I go"],
-  "rulings.give-back": ["交回", "Give it back"],
-  "rulings.call-free": ["尚无裁判前往", "nobody has gone there yet"],
+  "rulings.go-instead": ["由我接手", "I'll go instead"],
+  "rulings.give-back": ["取消前往", "Not going"],
+  "rulings.call-free": ["尚无裁判前往", "nobody is going there yet"],
   "rulings.earlier-sheets": ["{pair}以前的记分表", "Earlier score sheets of {pair}"],
   "rulings.only.before_lead": ["仅限领出牌之前", "only before the first lead"],
   "rulings.only.behind_lead": ["仅限领出牌之后", "only after the first lead"],
@@ -267,7 +273,7 @@ export default {
   "rulings.outcome.right": ["张数无误：继续比赛", "The counts are right: play on"],
   "rulings.outcome.found": ["找到的牌归位，张数无误：继续比赛", "Found and given back, the counts are right: play on"],
   "rulings.outcome.found-redeals": ["本规则：虽已找到，仍换牌重发", "By this rulebook it is dealt again all the same"],
-  "rulings.outcome.wrong": ["张数不符（共{sum}，应{want}）：换另一副面的牌，重新发牌", "Wrong ({sum} in all, {want} due): the other set, dealt again"],
+  "rulings.outcome.wrong": ["张数不符（共{sum}，应{want}）：换用另一套牌（另一种牌背），重新发牌", "Wrong ({sum} in all, {want} due): the other set, dealt again"],
   "rulings.redeal-title": ["张数不符：重新发牌？", "Wrong counts: deal again?"],
   "rulings.redeal-text": ["{counts}\n四家手牌作废，换另一套牌重新发牌。不能撤回。", "{counts}\nThe four hands are void, another set is dealt. This cannot be taken back."],
   "rulings.redeal-yes": ["重新发牌", "Deal again"],
@@ -300,7 +306,7 @@ export default {
   "rulings.duty.opening": ["开局", "Opening"],
   "rulings.duty.sort": ["清点理牌", "Count and sort"],
   "rulings.duty.late": ["到场", "Attendance"],
-  "rulings.duty.play": ["出牌", "Play"],
+  "rulings.duty.play": ["待出牌", "Play"],
   "rulings.duty.open_hand": ["明牌", "Open hand"],
   "rulings.duty.doubling": ["加倍", "Doubling"],
   "rulings.stands": ["（停）", "(stands)"],
@@ -317,7 +323,7 @@ export default {
   "rulings.give-other": ["补其他时间…", "Add another time…"],
   "rulings.give-none": ["不补", "Add none"],
   "rulings.give-text": ["超过规则限度的须由裁判长给予。", "Above the rulebook's limit it is the chief's."],
-  "rulings.seconds": ["秒", "Seconds"],
+  "rulings.length": ["补时", "Time to add"],
 
   "rulings.deals": ["本局各副", "The deals of this match"],
   "rulings.no-deals": ["还没有打完的一副。", "No deal is written yet."],

@@ -1,6 +1,10 @@
 // Words of the set-up page.
 
 export default {
+  "setup.help": [
+    "添加牌台：查找，与牌台屏幕上的指纹逐组核对，再添加。\n然后邀请人员：每人一个姓名、角色和邀请码。",
+    "To add a table: find it, compare its fingerprint with the one at the table, then add it.\nThen invite people: a name, a role and a code for each.",
+  ],
   "setup.title": ["设置", "Set-up"],
   "setup.found": ["1 查找牌台", "1 Find the tables"],
   "setup.found-how": [

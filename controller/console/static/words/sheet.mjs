@@ -1,6 +1,10 @@
 // Words of the score sheet: as the paper form has them.
 
 export default {
+  "sheet.help": [
+    "记分表由本台生成，此处可查看、签名、打印。\n签名后的更正由裁判长作出，出新的一版，旧版保留。",
+    "The table makes the score sheet; here it is read, signed and printed.\nAfter a signature the chief alone corrects it: a new version is made, the old one stays.",
+  ],
   "sheet.title": ["记分表", "Score sheet"],
   "sheet.guandan": ["掼蛋记分表", "Guandan score sheet"],
   "sheet.bigtwo": ["锄大地记分表（练习）", "Big Two score sheet (practice)"],

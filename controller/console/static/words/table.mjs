@@ -1,6 +1,10 @@
 // Words of a table's page: [Chinese, English].
 
 export default {
+  "table.help": [
+    "上方：谁在等待、各项计时、现在可以做的下一步。\n“全部操作”按类列出本台的每一个命令；点座位，则是对该座位的命令。\n判罚、清点、更正成绩在“判罚与更正”页。",
+    "At the top: who waits, all clocks, and what can be done next.\n“All orders” has every command of the table; press a seat for those about that seat.\nRulings, counts and corrections are on the rulings page.",
+  ],
   "table.title": ["{table}台", "Table {table}"],
   "table.number": ["台号{no}", "Table no. {no}"],
   "table.event": ["{event} · 第{round}轮 · 第{match}局", "{event} · round {round} · match {match}"],
@@ -60,7 +64,7 @@ export default {
   "table.machine.tray": ["回收", "tray"],
   "table.machine.ready": ["约{s}秒后备好", "ready in about {s} s"],
   "table.machine.ahead": ["预发第{deal}副", "dealing deal {deal} ahead"],
-  "table.machine.attempt": ["第{deal}副第{attempt}次", "deal {deal}, attempt {attempt}"],
+  "table.machine.attempt": ["第{deal}副 · 本台第{attempt}次发牌", "deal {deal} · attempt {attempt} of this table"],
   "table.machine.set": ["发牌用：{set}套牌", "set to deal with: {set}"],
   "table.machine.set-out": ["选手手中：{set}套牌", "set with the players: {set}"],
   "table.machine.cutters": ["可切牌：{seats}", "may cut: {seats}"],
@@ -97,7 +101,7 @@ export default {
   "table.clock.added": ["含补时{time}", "{time} of it added"],
   "table.clock.last_deal": ["最后一副", "last deal"],
   "table.clock.said": ["已超时", "overrun"],
-  "table.duty.play": ["出牌", "play"],
+  "table.duty.play": ["待出牌", "play"],
   "table.duty.sort": ["理牌", "sorting"],
   "table.duty.opening": ["开局", "first lead"],
   "table.duty.tribute": ["贡牌", "tribute"],
@@ -128,9 +132,10 @@ export default {
 
   "table.wait.since": ["已等 {time}", "{time} ago"],
   "table.wait.seat": ["{seat}家", "{seat}"],
-  "table.wait.taken": ["{who}已去", "{who} has gone there"],
+  "table.wait.taken": ["{who}正前往", "{who} is going there"],
   "table.wait.take": ["我去", "I go"],
-  "table.wait.leave": ["交回", "Give it back"],
+  "table.wait.instead": ["由我接手", "I'll go instead"],
+  "table.wait.leave": ["取消前往", "Not going"],
   "table.wait.chiefs": ["已报裁判长", "told to the chief"],
 
   "table.group.deal": ["本副", "The deal"],
@@ -180,7 +185,7 @@ export default {
   "table.arg.stands": ["双方大王是否在进贡方", "Do the payers hold both big jokers?"],
   "table.arg.order": ["名次：按出完先后点座位", "Places: tap the seats as they went out"],
   "table.arg.left": ["各家剩余张数", "Cards left"],
-  "table.arg.seconds": ["秒数", "Seconds"],
+  "table.arg.seconds": ["补时", "Time to add"],
   "table.arg.code": ["哪一项", "Which"],
   "table.arg.board": ["控制板", "Board"],
   "table.arg.settings": ["设置：每行“名称 数值”", "Settings: a line each, “name number”"],
@@ -329,7 +334,7 @@ export default {
   "table.carry.again": ["重试", "Try again"],
   "table.carry.open": ["打开{to}台", "Open {to}"],
 
-  "table.key.take": ["我去 / 交回", "I go / give back"],
+  "table.key.take": ["我去 / 取消前往", "I go / not going"],
   "table.key.rulings": ["判罚与更正", "Rulings"],
   "table.key.sheet": ["记分表", "Score sheet"],
   "table.key.hall": ["返回全场", "Back to the hall"],

@@ -14,6 +14,7 @@ export default {
   "wall.minutes": ["{m}分", "{m}′"],
   "wall.none": ["尚无对阵", "no match yet"],
   "wall.stopped": ["停表", "clocks stopped"],
-  "wall.referee": ["裁判处理中", "referee called"],
+  "wall.referee": ["裁判处理中", "a referee sees to it"],
+  "wall.waits": ["等待裁判", "waits for a referee"],
   "wall.dark": ["数据未更新（自{time}）", "not current since {time}"],
 };

@@ -54,7 +54,7 @@ export class Middle {
     return { cmd: "cut", args, deal, attempt, say: this.typed ? "cut_at" : "cut" };
   }
 
-  draw(view, table) {
+  draw(view, table, plays) {
     const cutting = Boolean(view.cut);
     if (cutting && !this.view?.cut) {
       this.typed = "";
@@ -65,7 +65,7 @@ export class Middle {
     fill(this.head, heading(view, table));
     data(this.board, "mode", cutting ? "cut" : view.fed !== null ? "deal" : "play");
     if (cutting) {
-      if (!this.body.contains(this.pad)) fill(this.body, this.huge, this.limits, this.pad);
+      fill(this.body, this.huge, this.limits, plays ? this.pad : null);
       text(this.limits, whose(view.cut));
       this.number();
     } else fill(this.body, view.fed !== null ? dealing(view) : playing(view));

@@ -38,14 +38,15 @@ export class SeatSide {
     );
   }
 
-  draw(at, view, live) {
+  /** `plays`: whoever looks sits at the table; nobody else presses for the players here. */
+  draw(at, view, live, plays) {
     this.live = live;
     text(this.name, at.name);
     text(this.marks, marks(at, view).join(" · "));
     data(this.node, "waits", at.waits || at.cuts);
     data(this.node, "leads", at.leads);
-    const offered = at.buttons.slice();
-    if (at.cuts) offered.unshift(this.middle.cut(at, view));
+    const offered = plays ? at.buttons.slice() : [];
+    if (plays && at.cuts) offered.unshift(this.middle.cut(at, view));
     const wanted = new Map(offered.map((one) => [one.say + (one.of ?? ""), one]));
     keyed(this.row, this.buttons, Array.from(wanted.keys()), () => this.made());
     for (const [key, one] of wanted) this.dress(this.buttons.get(key), one);

@@ -2,8 +2,9 @@
 
 import { LEVELS } from "../cards.mjs";
 import { attr, byId, data, fill, h, shown } from "../dom.mjs";
+import { inOrder } from "../in-order.mjs";
 import { keep, kept, own } from "../kept.mjs";
-import { facts, inOrder, number, phaseWords, reasonWords } from "../rows.mjs";
+import { facts, number, phaseWords, reasonWords } from "../rows.mjs";
 import { say } from "../words.mjs";
 
 const STATES = {

@@ -1,5 +1,7 @@
 // One row of the hall's list: what the table waits for, how long, and who goes there.
 
+import { connected, whileConnected } from "../connected.mjs";
+import { stopWords } from "../area-stop.mjs";
 import { attr, data, fill, h, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { facts, leftWords, live, number, phaseWords, reasonWords, standingWords, whyWords } from "../rows.mjs";
@@ -37,6 +39,11 @@ export class HallRow {
       entered(table);
       if (this.row) this.name();
     });
+    this.asked = false;
+    this.rest = () => {
+      this.go.disabled = this.asked || !connected();
+    };
+    whileConnected(this.rest);
     this.node = h("li", { data: { table } },
       this.sign, this.link,
       h("p", { class: "what" }, this.rank, this.why, this.also, this.chiefs),
@@ -48,9 +55,11 @@ export class HallRow {
   /** Go there, or give the table back. */
   press() {
     if (this.go.hidden || this.go.disabled) return;
-    this.go.disabled = true;
+    this.asked = true;
+    this.rest();
     const over = () => {
-      this.go.disabled = false;
+      this.asked = false;
+      this.rest();
     };
     (this.mine ? this.leave(this.table) : this.take(this.table, this.wait)).then(over, over);
   }
@@ -88,9 +97,10 @@ export class HallRow {
     const late = reason && reason.rank !== UNHEARD && !live(row) ? standingWords(row) : "";
     const found = row.machine === "" ? [say("row.not-heard")] : [...facts(row), reason ? phaseWords(row) : ""];
     const said = [late, ...found].filter(Boolean);
+    const stop = stopWords(row);
     if (this.said === said.join("\n")) return;
     this.said = said.join("\n");
-    fill(this.facts, said.map((fact) => h("span", { class: fact === late ? "late" : null }, fact)));
+    fill(this.facts, said.map((fact) => h("span", { class: fact === late ? "late" : fact === stop ? "stop" : null }, fact)));
   }
 
   drawButton(wait, me) {

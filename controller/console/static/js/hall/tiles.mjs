@@ -1,7 +1,8 @@
 // All tables at a glance: a tile each, by area. Number, sign and colour; the rest in its label.
 
 import { attr, data, h, keyed, text } from "../dom.mjs";
-import { facts, inOrder, live, number, phaseWords, standingWords, whyWords } from "../rows.mjs";
+import { inOrder } from "../in-order.mjs";
+import { facts, live, number, phaseWords, standingWords, whyWords } from "../rows.mjs";
 import { GOING, lightSign, rankSign } from "../signs.mjs";
 import { say } from "../words.mjs";
 

@@ -2,11 +2,14 @@
 // and when; and what is rarer. It asks nothing of anybody: it calls `onchange` when it is another.
 
 import { fill, h, shown } from "../dom.mjs";
+import { keepHere, keptHere } from "../kept.mjs";
 import { SEATS, SIDES } from "../seats.mjs";
 import { both, say } from "../words.mjs";
 import { steps } from "./counters.mjs";
 import { article, atSeat, chips, ofSide, row, toggle } from "./parts.mjs";
 
+/** Under what name an offence is kept that was entered in part. */
+const DRAFT = "charge";
 const NOTHING = { who: null, offence: null, kind: null, step: null };
 const WHENS = ["at_once", "later_trick", "later_deal"];
 const OVERRUNS = [1, 2, 3];
@@ -15,7 +18,10 @@ const POINTERS = ["referee", "clock", "outsider"];
 export class Accused {
   constructor(at, onchange) {
     this.at = at;
-    this.onchange = onchange;
+    this.onchange = () => {
+      this.keep();
+      onchange();
+    };
     this.said = { ...NOTHING };
     this.group = "likely";
     this.makeWhoAndWhat();
@@ -102,9 +108,44 @@ export class Accused {
     for (const one of [this.who, this.offences, this.kinds, this.step, this.settled]) one.set(null);
     this.when.set("at_once");
     this.pointer.set(this.caller());
-    for (const one of [this.harmed, ...Object.values(this.lapses)]) one.set(false);
+    for (const one of this.switches()) one.set(false);
     this.deal.value = "";
     this.drawParts();
+    keepHere(DRAFT, null);
+  }
+
+  switches() {
+    return [this.harmed, ...Object.values(this.lapses)];
+  }
+
+  /** Keep what was entered so far: the page may be loaded anew, in another language, say. */
+  keep() {
+    const { match, deal } = this.at.state?.match ?? {};
+    if (!match || !this.begun()) return;
+    keepHere(DRAFT, {
+      match, deal, said: this.said, group: this.group, pointer: this.pointer.value(), when: this.when.value(),
+      settled: this.settled.value(), switches: this.switches().map((one) => one.value()), of: this.deal.value,
+    });
+  }
+
+  /** Enter again what was kept of this match; tell whether there was something. */
+  restore() {
+    const draft = keptHere(DRAFT);
+    const { match, deal } = this.at.state.match;
+    if (draft?.match !== match) return false;
+    Object.assign(this.said, draft.said);
+    this.group = draft.group;
+    this.groups.set(draft.group);
+    this.who.set(draft.said.who);
+    this.pointer.set(draft.pointer);
+    this.when.set(draft.when);
+    this.settled.set(draft.settled);
+    this.switches().forEach((one, at) => one.set(draft.switches[at]));
+    // An offence that nobody gave a deal was of the deal that was played then.
+    this.deal.value = draft.of || (draft.deal === deal ? "" : String(draft.deal));
+    this.drawOffences();
+    this.drawParts();
+    return true;
   }
 
   /** Fill in what is known of an offence: a referee goes on from there, or clears it. */

@@ -1,6 +1,7 @@
 // Who calls the referee at this table, since when and what for, and whether somebody goes there.
 
 import { post } from "../api.mjs";
+import { connected, whileConnected } from "../connected.mjs";
 import { byId, fill, h, keyed, shown, text } from "../dom.mjs";
 import { now, span } from "../time.mjs";
 import { both, say } from "../words.mjs";
@@ -12,13 +13,18 @@ export function calls(at) {
   const list = h("ul");
   const who = h("span");
   const go = h("button", { type: "button", class: "plain small", onclick: take });
+  const rest = () => {
+    go.disabled = !connected();
+  };
   fill(byId("calls"), list, h("p", { class: "who" }, who, " ", go));
+  whileConnected(rest);
 
   const mine = () => Boolean(at.me && at.wait?.taken_by === at.me.name);
 
   async function take() {
+    const table = `/api/tables/${encodeURIComponent(at.table)}`;
     try {
-      await post(`/api/tables/${encodeURIComponent(at.table)}/${mine() ? "leave" : "take"}`);
+      await (mine() ? post(`${table}/leave`) : post(`${table}/take`, { over: at.wait?.taken_by ?? null }));
     } catch (error) {
       at.tell(error.message, "bad");
     }
@@ -37,9 +43,9 @@ export function calls(at) {
     for (const [key, node] of rows) text(node, `⚑ ${said(open.get(key))}`);
     const taken = at.wait?.taken_by;
     text(who, taken ? say("rulings.call-taken", { who: taken }) : say("rulings.call-free"));
-    text(go, mine() ? say("rulings.give-back") : say("rulings.i-go"));
-    shown(go, at.may() && at.wait && (!taken || mine()));
+    text(go, say(mine() ? "rulings.give-back" : taken ? "rulings.go-instead" : "rulings.i-go"));
+    shown(go, at.may() && at.wait);
   }
 
-  return { draw, tick: draw };
+  return { draw, tick: draw, rest };
 }

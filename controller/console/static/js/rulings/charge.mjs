@@ -15,6 +15,7 @@ export class Charging {
     this.questions = 0;
     this.answers = [];
     this.drawn = "";
+    this.restored = false;
     this.accused = new Accused(at, () => this.asking());
     this.suggested = h("div", { class: "chips suggested" });
     this.chips = new Map();
@@ -99,6 +100,7 @@ export class Charging {
     if (!state) return;
     shown(this.node, Boolean(book?.ladder) && this.at.may() && Boolean(state.match.match));
     this.accused.draw();
+    this.restore();
     const wanted = JSON.stringify([this.at.desk.suggestions, state.match.phase, state.match.led]);
     if (wanted !== this.drawn) {
       this.drawn = wanted;
@@ -106,6 +108,13 @@ export class Charging {
       this.accused.drawOffences();
     }
     for (const one of this.answers) one.draw();
+  }
+
+  /** Go on, once, with an offence that was entered in part before the page was loaded anew. */
+  restore() {
+    if (this.restored || !this.at.book?.ladder || !this.at.may() || !this.at.state.match.match) return;
+    this.restored = true;
+    if (this.accused.restore()) this.asking();
   }
 
   /** What a clock proposes, as a touch that fills the form in. */

@@ -2,7 +2,7 @@
 
 import { get } from "../api.mjs";
 import { ask } from "../dialog.mjs";
-import { fill, h, keyed, shown, text } from "../dom.mjs";
+import { data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { orderButton } from "../order.mjs";
 import { SEATS } from "../seats.mjs";
 import { now, span, spoken } from "../time.mjs";
@@ -36,7 +36,7 @@ export function clocks(at) {
   const other = orderButton({
     table: at.table, cmd: "add_time", label: say("rulings.give-other"), ...about, after: look,
     args: () => ask({ title: bare(say("rulings.give-other")), text: say("rulings.give-text"), fields: [
-      { name: "seconds", kind: "int", label: say("rulings.seconds"), min: 0, max: 36000, required: true, value: time?.seconds ?? "" },
+      { name: "seconds", kind: "span", label: say("rulings.length"), min: 0, max: 36000, required: true, value: time?.seconds },
     ] }),
   });
   const none = orderButton({
@@ -140,6 +140,7 @@ function seatRow(at, seat, about) {
     },
     draw: (told) => {
       clock = told ?? null;
+      data(node, "counted", clock ? "yes" : null);
       text(name, atSeat(at, seat));
       if (!clock) text(left, "");
       shown(call.node, !clock);

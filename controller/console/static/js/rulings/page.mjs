@@ -1,6 +1,7 @@
 // The ruling desk of one table: what is to be decided, how it is decided, and what it does.
 
 import { get } from "../api.mjs";
+import { stopWords } from "../area-stop.mjs";
 import { attr, byId, data, fill, framed, h, shown, text } from "../dom.mjs";
 import { learnFaults } from "../faults.mjs";
 import { keys } from "../keys.mjs";
@@ -22,7 +23,7 @@ const { Judge } = await import("./judge.mjs");
 const { others } = await import("./others.mjs");
 
 const table = decodeURIComponent(location.pathname.split("/")[2]);
-const top = shell({ title: say("rulings.title", { table }) });
+const top = shell({ title: say("rulings.title", { table }), help: say("rulings.help") });
 
 /** What every panel works with: the table as it is now, and how to ask for more of it. */
 const at = {
@@ -63,9 +64,13 @@ for (const name of Object.keys(PANELS)) {
   boxes[name] = h("section", {
     role: "tabpanel", id: `panel-${name}`, "aria-labelledby": `tab-${name}`, tabindex: -1,
   }, made[name].node);
-  boxes[name].inert = name !== "judge"; // Nothing is ordered at a table that was not heard yet.
   byId("tabs").append(tabs[name]);
   byId("panels").append(boxes[name]);
+}
+
+/** Let the panels be used. Nothing is ordered at a table that was not heard yet, or was removed. */
+function orderable(whether) {
+  for (const [name, box] of Object.entries(boxes)) box.inert = name !== "judge" && !whether;
 }
 
 function walk(event) {
@@ -93,16 +98,19 @@ function select(name, move = false) {
   if (move) boxes[name].focus({ preventScroll: false });
 }
 
+orderable(false);
+
 const about = {
   place: h("b"),
   phase: h("span", { class: "phase" }),
   next: h("span", { class: "quiet" }),
   levels: h("span"),
+  stop: h("b", { class: "area-stop", role: "status" }),
   away: h("b", { class: "bad" }),
   old: h("b", { class: "bad", role: "status" }),
   back: h("a", { class: "button", href: `/table/${encodeURIComponent(table)}` }, say("rulings.to-table")),
 };
-fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.away, about.old);
+fill(byId("about"), about.back, about.place, about.levels, about.phase, about.next, about.stop, about.away, about.old);
 
 function aboutTable() {
   const match = at.state?.match;
@@ -199,13 +207,14 @@ listen(`/stream/table/${encodeURIComponent(table)}`, (changed) => {
     top.me(changed.me);
   }
   if ("wait" in changed) at.wait = changed.wait;
-  if (changed.table) {
-    at.skew_ms = changed.table.skew_ms ?? 0;
-    standing(changed.table);
+  if ("table" in changed) {
+    at.skew_ms = changed.table?.skew_ms ?? 0;
+    standing(changed.table ?? { standing: "gone" });
   }
-  if (changed.offers) at.offers = new Map(changed.offers.map((one) => [one.cmd, one]));
+  if ("offers" in changed) at.offers = new Map((changed.offers ?? []).map((one) => [one.cmd, one]));
+  if (changed.state === null) orderable(false);
   if (changed.state) {
-    if (!at.state) for (const box of Object.values(boxes)) box.inert = false;
+    orderable(true);
     const before = at.state?.match.profile;
     at.state = changed.state;
     if (changed.state.match.profile !== before) learn(changed.state.match.profile);
@@ -220,6 +229,7 @@ function standing(told) {
   const key = `rulings.standing.${told.standing}`;
   text(about.away, told.standing === "live" || !sayable(key) ? "" : say(`rulings.standing.${told.standing}`));
   data(document.body, "standing", told.standing);
+  text(about.stop, stopWords(told));
 }
 
 keys(Object.keys(PANELS).map((name, number) => [

@@ -66,7 +66,7 @@ const FIELDS = {
     ended_ms: null,
   },
   left: { left: () => ({ kind: "counts", max: 13, value: { N: "", W: "", S: "", E: "" } }) },
-  add_time: { seconds: () => ({ value: 120, hint: say("table.hint.add_time") }) },
+  add_time: { seconds: () => ({ kind: "span", value: 120, hint: say("table.hint.add_time") }) },
   shuffled: { seat: ({ state }) => ({ choices: some(state.match.hand_duties?.shufflers) }) },
   cut_by_hand: {
     seat: ({ state }) => ({ choices: some(state.match.cutters) }),

@@ -1,5 +1,6 @@
 // Who and what waits for a person at this table, and the next action of each.
 
+import { connected, whileConnected } from "../connected.mjs";
 import { byId, data, fill, h, keyed, shown, text } from "../dom.mjs";
 import { span } from "../time.mjs";
 import { both, say } from "../words.mjs";
@@ -47,7 +48,11 @@ export function waits(ctx) {
   const made = new Map();
   const go = h("button", { type: "button", class: "go", onclick: () => ctx.take(ctx.wait?.taken_by !== ctx.me?.name) });
   const who = h("span");
+  const rest = () => {
+    go.disabled = !connected();
+  };
   fill(byId("wait-who"), go, who);
+  whileConnected(rest);
 
   function draw() {
     const found = list();
@@ -58,7 +63,7 @@ export function waits(ctx) {
     for (const key of made.keys()) if (!found.has(key)) made.delete(key);
     go.hidden = !ctx.wait || ctx.me?.role === "observer";
     const taken = ctx.wait?.taken_by;
-    text(go, taken && taken === ctx.me?.name ? say("table.wait.leave") : say("table.wait.take"));
+    text(go, say(!taken ? "table.wait.take" : taken === ctx.me?.name ? "table.wait.leave" : "table.wait.instead"));
     text(who, [
       taken && say("table.wait.taken", { who: taken }), ctx.wait?.chiefs && say("table.wait.chiefs"),
     ].filter(Boolean).join(" · "));
@@ -116,5 +121,5 @@ export function waits(ctx) {
     });
   }
 
-  return { draw, tick: draw };
+  return { draw, tick: draw, rest };
 }

@@ -1,0 +1,12 @@
+// An address at which there is nothing: what was looked for, and the way back.
+
+import { byId, text } from "./dom.mjs";
+import { say, teach } from "./words.mjs";
+import words from "../words/missing.mjs";
+
+teach(words);
+
+const [, place, id] = location.pathname.split("/");
+const table = ["table", "display"].includes(place) && id;
+text(byId("missing"), table ? say("missing.table", { table: decodeURIComponent(id) }) : say("missing.page"));
+document.title = byId("missing").textContent;
