@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from drivers.firmware import wire
 
 if TYPE_CHECKING:
-    from drivers.events import Board
+    from drivers.events import Board, Kind
     from drivers.link.frames import Command
 
 
@@ -99,7 +99,7 @@ class Mismatch(DriverError):
 
     what = "identity"
 
-    def __init__(self, board: Board, expected: str, found: str) -> None:
+    def __init__(self, board: Kind, expected: str, found: str) -> None:
         super().__init__(
             f"{board} board: {self.what} is {found}, the configuration expects {expected}"
         )

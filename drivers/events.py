@@ -13,6 +13,8 @@ from msgspec import Struct
 from drivers.firmware import wire
 
 Board = Literal["dealer", "reader"]
+Kind = Literal["dealer", "reader", "other"]
+"""What answers at a port; "other": a board of a kind that this program does not know."""
 
 
 class Code(IntEnum):

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from drivers import errors
-from drivers.events import Board
+from drivers.events import Board, Kind
 from drivers.firmware import wire
 
 PROTOCOL = wire.PROTOCOL_HASH.hex()
@@ -28,7 +28,7 @@ class Welcome(Struct, frozen=True, gc=False):
     reader has no trigger wire, and is told of each card by LOOK.
     """
 
-    kind: Board
+    kind: Kind
     hal: Hal
     uid: str
     firmware: str

@@ -146,7 +146,7 @@ class BoardProcess:
         except TimeoutError:
             self.kill()
             await self._gone.wait()
-        self.link.unlink(missing_ok=True)
+        self._take_port()
 
     def _spawn(
         self, command: tuple[str, ...], environment: Mapping[str, str], master: int, pins: int
@@ -199,6 +199,16 @@ class BoardProcess:
         self.line.listen(None)
         self.line.unplug()
 
+    def _take_port(self) -> None:
+        """Take the port away from the host: the next pty may have its number, another table's.
+
+        A line has a port of its own, whose name another board's line may have by now.
+        """
+        if self.line is None:
+            self.link.unlink(missing_ok=True)
+        else:
+            self.line.unplug()
+
     def _connect(self, pins: socket.socket) -> None:
         pins.setblocking(False)
         self._pins, self._out, self._rest = pins, b"", b""
@@ -218,7 +228,7 @@ class BoardProcess:
         self._pins.close()
         self._pins = None
         self._end_relay()
-        self.link.unlink(missing_ok=True)  # the next pty may have its number: another table's
+        self._take_port()
         for unplug in self._unplug:
             unplug()
         self._world.board_gone(OUTPUTS[KINDS[self.name]])

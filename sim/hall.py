@@ -19,7 +19,7 @@ from sim.control import Control
 from sim.inproc import BOARDS, DEALER_ID, READER_ID
 from sim.insideboard import InsideBoard
 from sim.interpreters import Interpreter
-from sim.mechanics.faults import Fault, FaultError, check, menu
+from sim.mechanics.faults import LACKS, Fault, FaultError, check, menu
 from sim.mechanics.settings import Settings
 from sim.mechanics.world import World
 from sim.noise import Noise
@@ -234,7 +234,7 @@ class SimTable:
         self.world.close()
 
 
-_NO_LINES = "{}: the lines of board processes pass this simulator by; start it with --relay"
+_NO_LINES = f"{{}}: {LACKS} lines to its board processes; start it with --relay"
 
 
 def _has_lines(plan: TablePlan) -> bool:
@@ -254,7 +254,7 @@ def refuse_host(faults: Iterable[Fault]) -> None:
     """
     for fault in faults:
         if menu()[fault.name].strikes == "host" and not fault.rate:
-            raise FaultError(f"{fault.name}: this simulator has no daemon to kill")
+            raise FaultError(f"{fault.name}: {LACKS} daemon to kill")
 
 
 def hall(plan: TablePlan, tables: int, root: Path) -> list[TablePlan]:

@@ -50,7 +50,9 @@ def log_to_stderr(level: int = logging.INFO) -> None:
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
         )
     )
+    # At debug, libraries write what they handle, secrets among it. The drivers write no secret.
     logging.basicConfig(level=max(level, logging.INFO), handlers=[handler], force=True)
+    logging.getLogger("drivers").setLevel(level)
 
 
 def log_as_asked(level: LevelName) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from drivers.errors import Result
-from drivers.events import Back, Board, Code, Event, Outlet, Read, Source
+from drivers.events import Back, Board, Code, Event, Kind, Outlet, Read, Source
 from drivers.firmware import codec, wire
 from drivers.identity import HALS, PROTOCOL, Welcome
 
@@ -189,7 +189,7 @@ _WELCOME_PREFIX = struct.Struct(wire.BOARD_HEADER + "BB8s3s8s8s")
 _CODES = {int(code): code for code in Code}
 _BACKS = {int(back): back for back in Back}
 _RESULTS = {int(result): result for result in Result}
-_BOARDS: dict[int, Board] = {kind: board for board, kind in KINDS.items()}
+_BOARDS: dict[int, Kind] = {kind: board for board, kind in KINDS.items()}
 
 
 def _event(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
@@ -233,7 +233,7 @@ def _welcome(payload: bytes, board: Board) -> tuple[int, BoardFrame]:
         rest = _WELCOME.unpack(payload)[len(prefix) :]
     boot, crc, cause, attempt, events, fed, landed, forgotten, asked = rest
     return session, Welcome(
-        _BOARDS[kind],
+        _BOARDS.get(kind, "other"),
         HALS.get(hal, "other"),
         uid.hex(),
         ".".join(map(str, version)),

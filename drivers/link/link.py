@@ -220,9 +220,10 @@ class Link:
         """Stop all motion at once; commands under way end with SessionRenewed.
 
         They must not be repeated behind the STOP, so that a new session is opened
-        where there are any.
+        where there are any. A board without a session refuses a STOP, so that one asked for
+        while the session is being opened is sent once it is open.
         """
-        if self._phase is _Phase.RENEWING:
+        if self._phase in (_Phase.OPENING, _Phase.RENEWING):
             self._stop_again = True
         if self._phase is not _Phase.UP:
             return

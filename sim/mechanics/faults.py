@@ -21,6 +21,10 @@ class FaultError(ValueError):
     """A fault that is not on the menu, or a field that it does not take; one line for people."""
 
 
+LACKS = "this simulator has no"
+"""In the line of each FaultError of a fault that this simulator has no part for."""
+
+
 Strikes = Literal["card", "set", "now", "line", "board", "host"]
 """What a fault strikes: sim/faults.toml says what each of these means."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from sim.mechanics import parts
-from sim.mechanics.faults import Fault, FaultError, Strikes, Struck, Together, check, menu
+from sim.mechanics.faults import LACKS, Fault, FaultError, Strikes, Struck, Together, check, menu
 from sim.mechanics.force import InForce
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ _STALLS_OF_JAMS = {"shuffler": "shuffle", "lift": "lift"}
 _AT_ONE_CARD = 0.5
 # What is missing where nobody carries out what strikes these.
 _NOBODY = {
-    "line": "this simulator has no cable to unplug",
-    "board": "this simulator has no board to reset",
-    "host": "this simulator has no daemon to kill",
+    "line": f"{LACKS} cable to unplug",
+    "board": f"{LACKS} board to reset",
+    "host": f"{LACKS} daemon to kill",
 }
 
 

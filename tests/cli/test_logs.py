@@ -25,6 +25,7 @@ def quiet_again(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     root.handlers[:] = before
     root.setLevel(level)
+    logging.getLogger("drivers").setLevel(logging.NOTSET)
     structlog.reset_defaults()
 
 
@@ -67,6 +68,15 @@ def test_below_the_level_nothing_is_said(capsys: pytest.CaptureFixture[str]) -> 
     LOUD.warning("not now")
     LOUD.error("now")
     assert [line["event"] for line in lines(capsys)] == ["now"]
+
+
+def test_at_debug_the_drivers_say_all_and_other_libraries_no_more_than_usual(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    logs.log_to_stderr(logs.LEVELS["debug"])
+    for library in ("drivers.link", "asyncio"):
+        logging.getLogger(library).debug("frame of %s", library)
+    assert [line["event"] for line in lines(capsys)] == ["frame of drivers.link"]
 
 
 def test_raw_bytes_are_told_by_their_number_alone(capsys: pytest.CaptureFixture[str]) -> None:

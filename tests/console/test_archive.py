@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from sqlalchemy import Engine
+from msgspec.structs import replace
+from sqlalchemy import Engine, create_engine, insert, inspect, select, text, update
 
 from controller.console.store.archive import (
     PAGE,
@@ -16,6 +17,7 @@ from controller.console.store.archive import (
     StoreError,
     open_engine,
 )
+from controller.console.store.tables import ALL, COMPLETE, EVENTS, SCHEMA, VERSION
 from controller.heads import KeptHead
 from controller.messages import Event
 
@@ -86,6 +88,63 @@ def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None
     archive.keep([told(1), told(2)])
     archive.keep([told(2, head="f" * 64)])
     assert archive.two_pasts("T01") == [2]
+
+
+def begun_anew(archive: Archive) -> None:
+    """A hundred entries of a table's first journal, and five of its second."""
+    first = [told(n, match="M1" if n == 90 else None) for n in range(1, 101)]
+    other = [told(n, head=f"{n:x}".rjust(64, "a")) for n in range(1, 6)]
+    archive.write([Batch(tuple(first), {"T01": Mark(100, f"{100:064x}")})])
+    archive.keep(other[:2])  # heard before the table was asked
+    second = tuple(replace(one, journal=2) for one in other)
+    archive.write([Batch(second, {"T01": Mark(5, second[-1].event.head, journal=2)})])
+
+
+def test_a_table_that_begins_another_journal_is_asked_for_that_one_alone(archive: Archive) -> None:
+    begun_anew(archive)
+    heads = [f"{n:x}".rjust(64, "a") for n in range(1, 6)]
+    assert archive.last("T01") == 5
+    assert archive.last_of("T01", {"state"}) == 5
+    assert [one.head for one in archive.newest("T01", 3)] == heads[2:]
+    assert [one.head for one in archive.events("T01")] == heads
+    assert list(archive.events("T01", match_id="M1")) == []
+    assert archive.marks()["T01"].journal == 2
+    assert archive.two_pasts("T01") == [1, 2, 3, 4, 5]
+
+
+def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: str) -> None:
+    old = create_engine(store_url)
+    ALL.create_all(old)
+    with old.begin() as base:
+        base.execute(text("DROP TABLE schema_version"))
+        for table in ("events", "complete"):
+            base.execute(text(f"ALTER TABLE {table} DROP COLUMN journal"))
+        base.execute(insert(COMPLETE), {"table_id": "T01", "n": 1, "head": "a" * 64})
+        row = {"table_id": "T01", "n": 1, "head": "a" * 64, "kind": "state", "time": "now"}
+        base.execute(insert(EVENTS), row | {"body": told(1).body})
+    old.dispose()
+    for _ in range(2):
+        engine = open_engine(store_url)
+        archive = Archive(engine)
+        assert archive.marks() == {"T01": Mark(1, "a" * 64, journal=1)}
+        assert [one.n for one in archive.events("T01")] == [1]
+        with engine.connect() as base:
+            assert base.scalars(select(SCHEMA.c.version)).all() == [VERSION]
+        engine.dispose()
+
+
+def test_the_database_of_a_newer_console_is_refused_and_not_touched(store_url: str) -> None:
+    open_engine(store_url).dispose()
+    newer = create_engine(store_url)
+    with newer.begin() as base:
+        base.execute(update(SCHEMA).values(version=VERSION + 1))
+        base.execute(text("DROP TABLE takes"))
+    with pytest.raises(StoreError) as refused:
+        open_engine(store_url)
+    assert f"it is of version {VERSION + 1}, and this console knows {VERSION}" in str(refused.value)
+    assert "\n" not in str(refused.value)
+    assert not inspect(newer).has_table("takes")
+    newer.dispose()
 
 
 def signed(n: int, head: str = "0") -> KeptHead:

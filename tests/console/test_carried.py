@@ -7,7 +7,7 @@ import pytest
 from httpx import AsyncClient
 
 from controller.console.console import Console
-from controller.console.store.archive import Archive, open_engine
+from controller.console.store.archive import Archive, Kept, open_engine
 from controller.console.store.rulings import Rulings
 from controller.console.view.carried import MOST, carried
 from controller.match import events
@@ -84,6 +84,21 @@ def test_the_archive_has_the_matches_of_a_pair_in_an_event_alone(tmp_path: Path)
     (found,) = Rulings(engine).of(MINE.event, PAIRS)
     assert [event.kind for event in found] == ["meeting", "match", "match"]
     assert carried([found], PAIRS) == carried([entries(mine)], PAIRS)
+
+
+def test_a_table_that_begins_another_journal_in_mid_match_leaves_its_rulings_whole(
+    tmp_path: Path,
+) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/console.db")
+    archive, mine = Archive(engine), entries(a_match().ruled("EW", "violation"))
+    keep(archive, "T01", mine)
+    (before,) = Rulings(engine).of(MINE.event, PAIRS)
+    other = msgspec.structs.replace(mine[0], head="f" * 64)
+    archive.keep([Kept(other, msgspec.json.encode(other), journal=2)])
+    found = Rulings(engine).of(MINE.event, PAIRS)
+    assert found[0] == before
+    assert [[event.head for event in match] for match in found[1:]] == [[other.head]]
+    engine.dispose()
 
 
 async def test_a_draw_shows_and_sends_what_its_pairs_bring_along(

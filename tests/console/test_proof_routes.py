@@ -12,10 +12,12 @@ from httpx import AsyncClient
 
 from controller.console.app import make_app
 from controller.console.console import Console
+from controller.console.store.archive import Batch, Kept, Mark
 from controller.console.store.proofs import STEPS, Proofs
 from controller.console.view.proof import code, rulebooks
 from controller.deal import __path__ as VERIFIER
 from controller.journal.verify import verify
+from controller.messages import Event
 from controller.rules.regulations_page import profile_hash
 from controller.rules.rulebooks import load_profile
 from tests.console.evening import TABLE, Rows, evening, of
@@ -306,6 +308,37 @@ async def test_a_match_that_is_laid_out_twice_is_one(console: Console, rows: Row
     after = Proofs(console.engine).of_match(TABLE, "M1")
     assert len(after) == len(before) + 1
     assert set(before) < set(after)
+
+
+async def test_another_journal_of_the_table_with_the_same_numbers_spoils_no_proof(
+    console: Console, rows: Rows
+) -> None:
+    proofs = Proofs(console.engine)
+    before = proofs.of_match(TABLE, "M1")
+    ours = {"match": "M7"}
+    changed = [row | {"head": row["head"][::-1], "data": row["data"] | ours} for row in rows]
+    events = [msgspec.convert(row, Event) for row in changed]
+    kept = [Kept(event, msgspec.json.encode(event), journal=2) for event in events]
+    console.archive.write([Batch(tuple(kept), {TABLE: Mark(99, "f" * 64, journal=2)})])
+    assert proofs.of_match(TABLE, "M1") == before
+    heads = {event.head for event in events}
+    shown = proofs.around(TABLE, 1)
+    assert shown is not None
+    assert {msgspec.json.decode(row)["head"] for row in shown.bodies} <= heads
+    assert proofs.is_over(TABLE, "M2")
+
+
+async def test_an_attempt_that_another_journal_tells_otherwise_is_shown_with_both_pasts(
+    console: Console, rows: Rows
+) -> None:
+    victim = of(rows, "committed", 1)
+    event = msgspec.convert(victim | {"head": "ab" * 32}, Event)
+    kept = Kept(event, msgspec.json.encode(event), journal=2)
+    console.archive.write([Batch((kept,), {TABLE: Mark(99, "f" * 64, journal=2)})])
+    shown = Proofs(console.engine).around(TABLE, 1)
+    assert shown is not None
+    heads = [msgspec.json.decode(row)["head"] for row in shown.bodies]
+    assert {victim["head"], "ab" * 32} <= set(heads)
 
 
 def test_the_steps_are_those_of_the_verifier() -> None:

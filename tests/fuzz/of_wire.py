@@ -117,7 +117,7 @@ def _packed(frame: BoardFrame) -> bytes:
             kind = wire.ALIVE if isinstance(frame, Alive) else wire.NO_SESSION
             return struct.pack(wire.BODIES[kind], *msgspec.structs.astuple(frame))
         case Welcome():
-            return bytes([frames.KINDS[frame.kind]])
+            return b"" if frame.kind == "other" else bytes([frames.KINDS[frame.kind]])
 
 
 def _status(body: bytes, board: Board) -> None:

@@ -16,6 +16,7 @@ from drivers.errors import (
     Result,
     SessionRenewed,
     WrongBoard,
+    WrongKind,
     WrongProtocol,
 )
 from drivers.events import Code, Event, Outlet, Source
@@ -114,6 +115,20 @@ async def test_a_board_of_another_protocol_is_refused_with_both_values(make_rig:
         await rig.host.open()
     assert (caught.value.expected, caught.value.found) == (identity.PROTOCOL, other.hex())
     assert not rig.line.is_open
+
+
+async def test_a_board_of_an_unknown_kind_is_refused_as_one_and_not_as_silent(
+    make_rig: "MakeRig",
+) -> None:
+    rig = make_rig()
+    unknown = b"\x09" + rig.board.welcome()[1:]
+    rig.board.welcome = lambda protocol=b"": unknown  # type: ignore[method-assign]
+    pinned = identity.Pinned("dealer", "0" * 16, simulated=True)
+    check = partial(identity.check, pinned=pinned)
+    link = Link(rig.line, "dealer", session_ids=lambda: 5, check=check)
+    with pytest.raises(WrongKind, match="kind is other"):
+        await link.open({}, {})
+    assert link.counters.malformed == 0
 
 
 async def test_a_board_that_is_not_the_one_pinned_says_nothing_to_anyone(
@@ -723,6 +738,19 @@ async def test_a_command_that_a_stop_overtook_is_not_repeated_behind_it(
     assert rig.board.moved == []
     assert rig.board.stops == 6  # once more in the new session
     assert rig.host.downs == []
+
+
+async def test_a_stop_while_the_link_opens_is_sent_once_the_session_is_open(
+    make_rig: "MakeRig",
+) -> None:
+    rig = make_rig()
+    opening = asyncio.ensure_future(rig.host.open())
+    await asyncio.sleep(0)
+    rig.link.stop()
+    assert rig.board.stops == 0
+    await opening
+    await sleep_ms(5)
+    assert rig.board.stops == 3
 
 
 async def test_a_stop_while_the_session_is_renewed_is_said_in_the_new_one(

@@ -12,9 +12,11 @@ from drivers.identity import Welcome
 from drivers.link.link import Link
 from drivers.link.port import SerialPort
 from sim.hall import SimTable, TablePlan, refuse_host
+from sim.inproc import BOARDS
 from sim.interpreters import Interpreter, cpython, micropython
 from sim.mechanics.faults import Fault, FaultError
 from sim.mechanics.settings import Settings
+from sim.outside import BoardName
 from tests.sim.host import SESSIONS, Host
 from tests.sim.orders import order_of
 from tests.waiting import turn, until
@@ -165,14 +167,35 @@ async def test_another_board_in_its_place_says_so_until_its_own_is_put_back(
     assert (again.uid, again.firmware_hash) == (mine.uid, mine.firmware_hash)
 
 
-async def said(table: SimTable) -> Welcome:
-    """Return what the dealer board says of itself."""
-    link = Link(
-        SerialPort(str(table.boards["dealer"].link), 921600),
-        "dealer",
-        session_ids=lambda: next(SESSIONS),
-    )
-    await until(lambda: table.boards["dealer"].link.is_symlink())
+async def test_a_board_restarted_behind_crossed_cables_takes_no_port_from_the_other(
+    start: Start,
+) -> None:
+    table = await start()
+    table.cross()
+    await table.restart("dealer")
+    assert all((table.plan.folder / name).is_symlink() for name in BOARDS)
+    assert (await said(table, "reader")).kind == "dealer"
+    assert (await said(table, "dealer")).kind == "reader"
+
+
+async def test_a_board_that_lost_power_while_unplugged_is_found_again_when_it_is_mended(
+    start: Start,
+) -> None:
+    table = await start()
+    table.world.add_fault(Fault("unplugged", board="dealer"))
+    await until(lambda: table.boards["dealer"].pty is None)
+    table.kill("dealer")
+    await table.boards["dealer"].gone()
+    await table.restart("dealer")
+    assert (table.plan.folder / "dealer").is_symlink()
+    assert (await said(table)).kind == "dealer"
+
+
+async def said(table: SimTable, port: BoardName = "dealer") -> Welcome:
+    """Return what the board behind a port says of itself."""
+    path = table.plan.folder / port
+    link = Link(SerialPort(str(path), 921600), port, session_ids=lambda: next(SESSIONS))
+    await until(path.is_symlink)
     try:
         return await link.open({}, {})
     finally:
@@ -187,7 +210,7 @@ async def test_a_line_that_passes_the_simulator_by_refuses_its_faults(
     assert answer.ok == (interpreter is None)
     if not answer.ok:
         assert answer.error == (
-            "fault: unplugged: the lines of board processes pass this simulator by; "
+            "fault: unplugged: this simulator has no lines to its board processes; "
             "start it with --relay"
         )
 

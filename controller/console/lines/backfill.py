@@ -9,8 +9,7 @@ from controller.client.client import NoAnswer
 from controller.client.line import BadAddress
 from controller.console.lines import past as of
 from controller.console.lines.intake import Intake
-from controller.console.lines.past import BEGINNING
-from controller.console.store.archive import Kept, Mark
+from controller.console.store.archive import Kept
 from controller.loggers import structlog
 
 SETTLE_S: Final = 1.0
@@ -163,8 +162,7 @@ class Backfill:
         page = await ask(of.asks_since(mark))
         if not of.goes_on(mark, [one.event for one in page]):
             _log.warning("a table has another past than was kept", table=table, n=mark.n)
-            self._intake.anew(table)
-            mark = BEGINNING
+            mark = self._intake.anew(table)
             page = await ask(0)
         written: asyncio.Future[None] | None = None
         while page and page[-1].event.n > mark.n:
@@ -173,7 +171,7 @@ class Backfill:
             written = self._intake.page(table, page)
             if written is None:
                 raise NoRoom
-            mark = Mark(page[-1].event.n, page[-1].event.head)
+            mark = of.further(mark, page[-1].event)
             page = await ask(mark.n)
         if self._intake.filled(table, mark, head).doubt:
             self._ask_in(table, self._settle_s)

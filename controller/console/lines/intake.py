@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from controller.console.lines import past as of
 from controller.console.lines.past import BEGINNING, Past
 from controller.console.store.archive import Kept, Mark
@@ -55,7 +57,7 @@ class Intake:
     def heard(self, kept: Kept) -> None:
         """Take an event of the feed."""
         event, before = kept.event, self.past(kept.event.table)
-        self._kept.append(kept)
+        self._kept.append(replace(kept, journal=before.mark.journal))
         after = self._pasts[event.table] = of.told(before, event)
         if after.mark is not before.mark:
             self._marks[event.table] = after.mark
@@ -112,11 +114,12 @@ class Intake:
         past = self._pasts[table] = of.asking(self.past(table))
         return past
 
-    def anew(self, table: str) -> None:
-        """Note that a table has another past than what is kept."""
+    def anew(self, table: str) -> Mark:
+        """Note that a table has another past than what is kept; return its beginning."""
         past = self.past(table)
         self._let_go(table, past.mark)  # its numbers come again, for something else
         self._pasts[table] = of.anew(past)
+        return self._pasts[table].mark
 
     def page(self, table: str, page: Sequence[Kept]) -> "asyncio.Future[None] | None":
         """Take what a table answered, without a hole before it; None where it finds no room.
@@ -125,8 +128,9 @@ class Intake:
         """
         self.flush()
         past, last = self.past(table), page[-1].event
-        marks = {table: Mark(last.n, last.head)} if last.n > past.mark.n else {}
-        done = self._writer.keep(page, marks)
+        marks = {table: of.further(past.mark, last)} if last.n > past.mark.n else {}
+        kept = [replace(one, journal=past.mark.journal) for one in page]
+        done = self._writer.keep(kept, marks)
         if done is None:
             return None
         heard = self._beyond.get(table, set())

@@ -36,10 +36,15 @@ def told(past: Past, event: Event) -> Past:
     """Return how much is kept with an event of the feed."""
     mark = past.mark
     if event.n == mark.n + 1 and event.prev == mark.head:
-        return replace(past, mark=Mark(event.n, event.head))
+        return replace(past, mark=further(mark, event))
     if event.n == mark.n and event.head == mark.head:
         return past
     return replace(past, doubt=True, newest=max(past.newest, event.n))
+
+
+def further(mark: Mark, event: Event) -> Mark:
+    """Return the mark at an event of the same journal."""
+    return Mark(event.n, event.head, mark.journal)
 
 
 def shown(past: Past, head: str) -> bool:
@@ -68,8 +73,11 @@ def asking(past: Past) -> Past:
 
 
 def anew(past: Past) -> Past:
-    """Return what is kept of the other past that a table turned out to have: nothing yet."""
-    return replace(past, mark=BEGINNING, settled="")
+    """Return what is kept of the other past that a table turned out to have: nothing yet.
+
+    It counts as another journal, also where the table wrote only the end of the old one anew.
+    """
+    return replace(past, mark=replace(BEGINNING, journal=past.mark.journal + 1), settled="")
 
 
 def advanced(past: Past, mark: Mark) -> Past:
@@ -82,5 +90,5 @@ def filled(past: Past, mark: Mark, head: str) -> Past:
 
     `head` is what the table showed as its journal's when it was first asked.
     """
-    further = mark if mark.n > past.mark.n else past.mark
-    return replace(past, mark=further, doubt=past.newest > further.n, settled=head)
+    last = mark if mark.n > past.mark.n else past.mark
+    return replace(past, mark=last, doubt=past.newest > last.n, settled=head)

@@ -5,11 +5,29 @@ from importlib import import_module
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import Connection, Engine, Row, create_engine, event, func, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    ScalarSelect,
+    and_,
+    create_engine,
+    event,
+    func,
+    select,
+)
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
-from controller.console.store.tables import ALL, COMPLETE, DISAGREEMENTS, EVENTS, HEADS
+from controller.console.store.tables import (
+    COMPLETE,
+    DISAGREEMENTS,
+    EVENTS,
+    HEADS,
+    VersionError,
+    bring_up,
+)
 from controller.heads import Disagreement, KeptHead, disagreement
 from controller.messages import Event
 
@@ -21,17 +39,22 @@ class StoreError(Exception):
 
 
 class Kept(msgspec.Struct, frozen=True, gc=False):
-    """One event as it came, and what the archive finds it by."""
+    """One event as it came, and what the archive finds it by. `journal`: which of its table's."""
 
     event: Event
     body: bytes
+    journal: int = 1
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """Up to its entry `n`, whose head is `head`, nothing public of a table is missing."""
+    """Up to its entry `n`, whose head is `head`, nothing public of a table is missing.
+
+    `journal` counts the journals that the table has begun, from 1 on: `n` is of that one.
+    """
 
     n: int
     head: str
+    journal: int = 1
 
 
 class Batch(msgspec.Struct, frozen=True):
@@ -51,7 +74,7 @@ class Written(msgspec.Struct, frozen=True):
 
 
 def open_engine(url: str) -> Engine:
-    """Return the database at `url`, with its tables. Raises StoreError.
+    """Return the database at `url`, with its tables in their present version. Raises StoreError.
 
     SQLite keeps what it said it kept through a power cut, and lets readers read meanwhile. A
     PostgreSQL that has gone without a word is given up within seconds.
@@ -59,16 +82,23 @@ def open_engine(url: str) -> Engine:
     try:
         name = make_url(url).get_backend_name()
         engine = create_engine(url, pool_pre_ping=True, connect_args=_PATIENCE.get(name, {}))
-        if engine.dialect.name == "sqlite":
-            event.listen(engine, "connect", _careful)
-        ALL.create_all(engine)
-    except (ArgumentError, SQLAlchemyError, ImportError) as error:
+    except (ArgumentError, ImportError) as error:
+        raise StoreError(f"store {_shown(url)}: {first_line(error)}") from None
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _careful)
+    try:
+        bring_up(engine)
+    except (SQLAlchemyError, VersionError) as error:
+        engine.dispose()
         raise StoreError(f"store {_shown(url)}: {first_line(error)}") from None
     return engine
 
 
 class Archive:
-    """Events and heads of many tables. Every call is one transaction, and may block."""
+    """Events and heads of many tables. Every call is one transaction, and may block.
+
+    What is asked of one table's events is of its present journal alone, unless it says otherwise.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -86,7 +116,7 @@ class Archive:
         heads = [head for batch in batches for head in batch.heads]
         try:
             with self._engine.begin() as base:
-                new = self._new(base, EVENTS, rows)
+                new = self._keep(base, rows)
                 self._mark(base, marks)
                 wrong = tuple(one for head in heads for one in self._head(base, head))
         except SQLAlchemyError as error:
@@ -97,7 +127,8 @@ class Archive:
         """Return up to where nothing is missing, of every table of which anything is kept."""
         with self._engine.connect() as base:
             return {
-                row.table_id: Mark(row.n, row.head) for row in base.execute(select(COMPLETE)).all()
+                row.table_id: Mark(row.n, row.head, row.journal)
+                for row in base.execute(select(COMPLETE)).all()
             }
 
     def disagreements(self, table: str | None = None) -> list[Disagreement]:
@@ -116,21 +147,15 @@ class Archive:
 
     def last(self, table: str) -> int:
         """Return the number of the last event of a table, 0 where there is none."""
-        with self._engine.connect() as base:
-            found = base.scalar(select(func.max(EVENTS.c.n)).where(EVENTS.c.table_id == table))
-        return int(found or 0)
+        return self._last(_of_present(table))
 
     def last_of(self, table: str, kinds: Collection[str]) -> int:
         """Return the number of a table's last event of one of these kinds, 0 for none."""
-        asked = select(func.max(EVENTS.c.n)).where(
-            EVENTS.c.table_id == table, EVENTS.c.kind.in_(kinds)
-        )
-        with self._engine.connect() as base:
-            return int(base.scalar(asked) or 0)
+        return self._last(and_(_of_present(table), EVENTS.c.kind.in_(kinds)))
 
     def newest(self, table: str, count: int, kind: str | None = None) -> list[Event]:
         """Return a table's newest events, of one kind if named, so many at most, oldest first."""
-        asked = select(EVENTS.c.body).where(EVENTS.c.table_id == table)
+        asked = select(EVENTS.c.body).where(_of_present(table))
         if kind is not None:
             asked = asked.where(EVENTS.c.kind == kind)
         asked = asked.order_by(EVENTS.c.n.desc()).limit(count)
@@ -139,7 +164,11 @@ class Archive:
 
     def events(self, table: str, since: int = 0, match_id: str | None = None) -> Iterator[Event]:
         """Yield a table's events behind number `since`, in order; of one match alone, if named."""
-        asked = select(EVENTS.c.n, EVENTS.c.body).where(EVENTS.c.table_id == table)
+        with self._engine.connect() as base:  # one journal, though another may begin meanwhile
+            journal = base.scalar(select(_present(table)))
+        asked = select(EVENTS.c.n, EVENTS.c.body).where(
+            EVENTS.c.table_id == table, EVENTS.c.journal == journal
+        )
         if match_id is not None:
             asked = asked.where(EVENTS.c.match_id == match_id)
         while True:
@@ -153,7 +182,7 @@ class Archive:
             since = rows[-1].n
 
     def two_pasts(self, table: str) -> list[int]:
-        """Return the numbers at which a table has told two different things."""
+        """Return the numbers at which a table has told two different things, in any journals."""
         twice = (
             select(EVENTS.c.n)
             .where(EVENTS.c.table_id == table)
@@ -164,22 +193,46 @@ class Archive:
         with self._engine.connect() as base:
             return list(base.scalars(twice))
 
+    def _last(self, which: ColumnElement[bool]) -> int:
+        asked = select(EVENTS.c.n).where(which).order_by(EVENTS.c.n.desc()).limit(1)
+        with self._engine.connect() as base:
+            return int(base.scalar(asked) or 0)
+
+    def _keep(self, base: Connection, rows: list[dict[str, Any]]) -> int:
+        """Insert events that are not there yet; return how many were new, or of a later journal.
+
+        A feed's first events of another journal are heard before anybody knows that it is one.
+        """
+        new = self._insert(EVENTS)
+        return self._put(
+            base,
+            new.on_conflict_do_update(
+                index_elements=list(EVENTS.primary_key),
+                set_={"journal": new.excluded.journal},
+                where=EVENTS.c.journal < new.excluded.journal,
+            ),
+            rows,
+        )
+
     def _new(self, base: Connection, into: Any, rows: list[dict[str, Any]]) -> int:
-        """Insert rows that are not there yet; return how many were new.
+        """Insert rows that are not there yet; return how many were new."""
+        return self._put(base, self._insert(into).on_conflict_do_nothing(), rows)
+
+    def _put(self, base: Connection, new: Any, rows: list[dict[str, Any]]) -> int:
+        """Execute an insert for each of some rows; return how many rows it wrote.
 
         One statement, row by row: with what they return all rows would stand in one, another one
         for each count of rows, and SQLite's driver keeps 128 of them, hundreds of KiB each.
         """
         if not rows:
             return 0
-        new = self._insert(into).on_conflict_do_nothing()
         return base.execute(new, rows, execution_options={"preserve_rowcount": True}).rowcount
 
     def _mark(self, base: Connection, marks: Mapping[str, Mark]) -> None:
-        rows = [{"table_id": table, "n": m.n, "head": m.head} for table, m in marks.items()]
+        rows = [{"table_id": table} | msgspec.structs.asdict(m) for table, m in marks.items()]
         if rows:
             new = self._insert(COMPLETE)
-            said = {"n": new.excluded.n, "head": new.excluded.head}
+            said = {name: new.excluded[name] for name in Mark.__struct_fields__}
             base.execute(new.on_conflict_do_update(index_elements=["table_id"], set_=said), rows)
 
     def _head(self, base: Connection, shown: KeptHead) -> Iterable[Disagreement]:
@@ -207,6 +260,16 @@ def insert_of(engine: Engine) -> Any:
     return import_module(f"sqlalchemy.dialects.{engine.dialect.name}").insert
 
 
+def _present(table: str) -> ScalarSelect[int]:
+    """The number of a table's present journal: 1 as long as nobody knows how complete it is."""
+    known = select(func.coalesce(func.max(COMPLETE.c.journal), 1))
+    return known.where(COMPLETE.c.table_id == table).scalar_subquery()
+
+
+def _of_present(table: str) -> ColumnElement[bool]:
+    return and_(EVENTS.c.table_id == table, EVENTS.c.journal == _present(table))
+
+
 def _row(kept: Kept) -> dict[str, Any]:
     told = kept.event
     match = told.data.get("match", told.data.get("match_id"))
@@ -220,6 +283,7 @@ def _row(kept: Kept) -> dict[str, Any]:
         "attempt": told.attempt,
         "time": told.time,
         "body": kept.body,
+        "journal": kept.journal,
     }
 
 

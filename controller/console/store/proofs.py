@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
-from sqlalchemy import ColumnElement, Engine, and_, or_, select
+from sqlalchemy import ColumnElement, Engine, and_, func, or_, select
 
 from controller.console.store.tables import EVENTS, HEADS
 from controller.journal.verify import steps
@@ -44,7 +44,7 @@ class Proofs:
         That is every row from its commitment to where it was revealed, so that each is bound to
         the next, and its opened record, which may come with the end of the match.
         """
-        of_table = EVENTS.c.table_id == table
+        of_table = _of_its_match(table, attempt)
         own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(STEPS))
         with self._engine.connect() as base:
             steps = base.execute(
@@ -73,14 +73,16 @@ class Proofs:
         """Return every row of a match at a table, in order, as lines of `dealtable verify`.
 
         From where it was laid out (or came from another table) to where the next one was; and
-        what was opened of its deals later. Laid out twice: from the first time on.
+        what was opened of its deals later. Laid out twice: from the first time on. Journals of
+        the table that do not have it are left out.
         """
-        of_table = EVENTS.c.table_id == table
+        of_any = EVENTS.c.table_id == table
+        lays_out = EVENTS.c.kind.in_(_LAYS_OUT)
+        have_it = select(EVENTS.c.journal).where(of_any, lays_out, EVENTS.c.match_id == match)
+        of_table = and_(of_any, EVENTS.c.journal.in_(have_it))
         with self._engine.connect() as base:
             laid = base.execute(
-                select(EVENTS.c.n, EVENTS.c.body)
-                .where(of_table, EVENTS.c.kind.in_(_LAYS_OUT))
-                .order_by(EVENTS.c.n)
+                select(EVENTS.c.n, EVENTS.c.body).where(of_table, lays_out).order_by(EVENTS.c.n)
             ).all()
             begins = [(row.n, _match_in([row.body])) for row in laid]
             own = [n for n, named in begins if named == match]
@@ -109,9 +111,27 @@ class Proofs:
         """Tell whether the table has gone on to another match behind this one's first row."""
         laid = and_(EVENTS.c.table_id == table, EVENTS.c.kind.in_(_LAYS_OUT))
         with self._engine.connect() as base:
-            rows = base.scalars(select(EVENTS.c.body).where(laid).order_by(EVENTS.c.n)).all()
+            rows = base.scalars(
+                select(EVENTS.c.body).where(laid).order_by(EVENTS.c.journal, EVENTS.c.n)
+            ).all()
         named = [_match_in([body]) for body in rows]
         return match in named and named[-1] != match
+
+
+def _of_its_match(table: str, attempt: int) -> ColumnElement[bool]:
+    """Rows of a table in the last of its journals that has an attempt of this number.
+
+    And in others where it is of the same match: then the table tells two pasts of it, and whoever
+    checks it must see both.
+    """
+    of_table = EVENTS.c.table_id == table
+    own = and_(of_table, EVENTS.c.attempt == attempt, EVENTS.c.kind.in_(STEPS))
+    begun = and_(own, EVENTS.c.kind == "committed")
+    last = select(func.max(EVENTS.c.journal)).where(own).scalar_subquery()
+    in_last = and_(begun, EVENTS.c.journal == last)
+    match = select(EVENTS.c.match_id).where(in_last).limit(1).scalar_subquery()
+    same = select(EVENTS.c.journal).where(begun, EVENTS.c.match_id == match)
+    return and_(of_table, or_(EVENTS.c.journal == last, EVENTS.c.journal.in_(same)))
 
 
 def _near(first: int, last: int) -> ColumnElement[bool]:

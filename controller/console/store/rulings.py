@@ -27,9 +27,9 @@ class Rulings:
         what was ruled in it. One that went to another table is there once for each table.
         """
         asked = (
-            select(EVENTS.c.table_id, EVENTS.c.kind, EVENTS.c.body)
+            select(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.kind, EVENTS.c.body)
             .where(EVENTS.c.kind.in_(_KINDS))
-            .order_by(EVENTS.c.table_id, EVENTS.c.n)
+            .order_by(EVENTS.c.table_id, EVENTS.c.journal, EVENTS.c.n)
         )
         with self._engine.connect() as base:
             return list(_matches(base.execute(asked), event, frozenset(pairs)))
@@ -37,12 +37,13 @@ class Rulings:
 
 def _matches(rows: Any, event: str, pairs: frozenset[str]) -> Iterator[list[Event]]:
     """Yield the entries of the matches that are meant, out of all tables' rows in their order."""
-    of_table, open_ = None, None
-    for table, kind, body in rows:
-        if kind == _BEGINS or table != of_table:
+    of_journal, open_ = None, None
+    for table, number, kind, body in rows:
+        journal = (table, number)
+        if kind == _BEGINS or journal != of_journal:
             if open_:
                 yield open_
-            of_table, open_ = table, None
+            of_journal, open_ = journal, None
         if kind == _BEGINS:
             laid_out = _EVENT.decode(body)
             open_ = [laid_out] if _is_meant(laid_out.data, event, pairs) else None

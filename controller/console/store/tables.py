@@ -1,20 +1,39 @@
-"""What lies in the console's database."""
+"""What lies in the console's database, and in which version."""
 
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Connection,
+    Engine,
     Index,
     Integer,
     LargeBinary,
     MetaData,
     String,
     Table,
+    delete,
+    func,
+    insert,
+    inspect,
+    select,
+    text,
 )
 
 ALL: Final = MetaData()
+VERSION: Final = 2
+"""Of these tables. A change of one of them raises it, and is a row of MIGRATIONS."""
+
+SCHEMA: Final = Table("schema_version", ALL, Column("version", Integer, primary_key=True))
+"""The version of the tables that lie here: one row. In version 1 this table was missing."""
+
+
+def _journal() -> Column[int]:
+    return Column("journal", Integer, nullable=False, server_default="1")
+
 
 EVENTS: Final = Table(
     "events",
@@ -28,9 +47,11 @@ EVENTS: Final = Table(
     Column("attempt", Integer),
     Column("time", String(40), nullable=False),
     Column("body", LargeBinary, nullable=False),
+    _journal(),
 )
 """Public entries as their tables published them. The head is part of the key: a table that
-writes its past anew has both pasts here."""
+writes its past anew has both pasts here. `journal` counts a table's journals, from 1: it begins
+another one on a new disk, with the numbers from 1 again. What two of them share is the later's."""
 
 Index("events_by_match", EVENTS.c.match_id, EVENTS.c.table_id, EVENTS.c.n)
 
@@ -62,8 +83,10 @@ COMPLETE: Final = Table(
     Column("table_id", String(24), primary_key=True),
     Column("n", BigInteger, nullable=False),
     Column("head", String(64), nullable=False),
+    _journal(),
 )
-"""Up to which entry nothing public of a table is missing; behind it there may be holes."""
+"""Up to which entry nothing public of a table is missing; behind it there may be holes. `journal`
+is the present one of the table."""
 
 ORDERS: Final = Table(
     "orders",
@@ -146,3 +169,50 @@ SHEETS: Final = Table(
 
 `start_ms`: of the match by its table's clock, so that two matches of one name stay two; `at_ms`:
 when it was written down here."""
+
+_UNNAMED: Final = 1
+"""The version of a database that has tables, and none that says its version."""
+
+
+class VersionError(Exception):
+    """A database of a newer console; one line says its version, and what to do."""
+
+
+def bring_up(engine: Engine) -> None:
+    """Make the tables that are missing, and change those of an older version.
+
+    A step that a power cut interrupted is done again at the next start. Raises VersionError.
+    """
+    there = inspect(engine)
+    with engine.connect() as base:
+        known = (
+            base.scalar(select(func.max(SCHEMA.c.version)))
+            if there.has_table(SCHEMA.name)
+            else None
+        )
+    found = known or (_UNNAMED if there.has_table(EVENTS.name) else VERSION)
+    if found > VERSION:
+        raise VersionError(
+            f"it is of version {found}, and this console knows {VERSION}: start the newer "
+            "console, or name another database in console.toml"
+        )
+    ALL.create_all(engine)
+    with engine.begin() as base:
+        for version in range(found, VERSION):
+            MIGRATIONS[version](base)
+        if known != VERSION:
+            base.execute(delete(SCHEMA))
+            base.execute(insert(SCHEMA), {"version": VERSION})
+
+
+def _number_journals(base: Connection) -> None:
+    """Put what is there into the first journal of its table."""
+    for table in (EVENTS, COMPLETE):
+        if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
+            base.execute(
+                text(f"ALTER TABLE {table.name} ADD COLUMN journal INTEGER NOT NULL DEFAULT 1")
+            )
+
+
+MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _number_journals}
+"""By version: what leads to the next one. Each may be done twice."""
