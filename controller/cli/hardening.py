@@ -101,4 +101,4 @@ def _prctl(what: int, *values: object) -> None:
     ]
     if libc.prctl(what, *words) != 0:
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        raise OSError(number, os.strerror(number), "prctl")  # named: it is no failed output

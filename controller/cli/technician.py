@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 import sys
+import termios
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
@@ -170,6 +171,9 @@ class TerminalHands:
     async def _asked(self, zh: str, en: str) -> bool:
         if not sys.stdin.isatty():
             return False
+        # Somebody who pressed Enter twice has not done what is asked next.
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+        self._rest = b""
         click.echo(f"\n=> {zh}\n   {en}\n{_HOW}", err=True, nl=False)
         return (await self._line()) not in ("skip", "s", "跳过")
 

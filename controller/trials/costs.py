@@ -4,6 +4,7 @@ import os
 import resource
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -35,7 +36,7 @@ def costs(root: int) -> dict[str, Cost]:
     for pid in _family(root):
         try:
             found[_kind(pid)].append((_cpu_s(pid), *_memory_mib(pid)))
-        except (OSError, IndexError):
+        except (OSError, IndexError, KeyError):
             continue
     return {
         kind: Cost(
@@ -50,7 +51,11 @@ def costs(root: int) -> dict[str, Cost]:
 
 def processes(root: int) -> dict[str, int]:
     """Return the pid of what the process `root` started, by kind: the last one of each."""
-    return {_kind(pid): int(pid) for pid in _family(root)}
+    found: dict[str, int] = {}
+    for pid in _family(root):
+        with suppress(OSError, IndexError):  # it ended meanwhile
+            found[_kind(pid)] = int(pid)
+    return found
 
 
 def resident_mib(pid: int) -> float:

@@ -94,6 +94,8 @@ class Control:
         try:
             writer.write(msgspec.json.encode({"do": deed, "with": args}) + b"\n")
             answer = msgspec.json.decode(await reader.readline())
+        except (OSError, msgspec.DecodeError) as error:  # an answer that ends early is none
+            raise HallError(f"the simulator ended before it answered {deed}") from error
         finally:
             writer.close()
         if not answer["ok"]:

@@ -39,12 +39,29 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
         os.close(seen)
 
 
+async def answered(people: TerminalHands, terminal: int, typed: str) -> bool:
+    """Return what a step gives where this is typed once the question is there."""
+    doing = asyncio.ensure_future(people.do("cover", "pocket_N"))
+    await asyncio.sleep(0)
+    os.write(terminal, typed.encode())
+    return await doing
+
+
+def test_what_was_typed_before_a_question_was_asked_answers_nothing(terminal: int) -> None:
+    async def asked_twice() -> list[bool]:
+        people = TerminalHands()
+        first = await answered(people, terminal, "\n\n\n")
+        os.write(terminal, b"\n")
+        return [first, await answered(people, terminal, "skip\n")]
+
+    assert asyncio.run(asked_twice()) == [True, False]
+
+
 @pytest.mark.parametrize(("typed", "done"), [("\n", True), ("skip\n", False), ("跳过\n", False)])
 def test_somebody_is_asked_in_both_languages_and_answers(
     terminal: int, capsys: pytest.CaptureFixture[str], typed: str, done: bool
 ) -> None:
-    os.write(terminal, typed.encode())
-    assert asyncio.run(TerminalHands().do("cover", "pocket_N")) is done
+    assert asyncio.run(answered(TerminalHands(), terminal, typed)) is done
     said = capsys.readouterr().err
     assert "放一张牌挡住：北家牌槽传感器" in said
     assert "Lay one card before the pocket sensor, north" in said

@@ -85,6 +85,11 @@ FOUND = [
         ),
     ),
     (
+        "a jam was no answer to a landing that sticks as a card goes towards it",
+        ("ls.1",),
+        (("shuffled", 190, "sensor_stuck:sensor=land_2,value=1"),),
+    ),
+    (
         "a lid that was open as a deal began, and closed since, kept people from cutting for ever",
         ("li.1",),
         (("lift down", 600, "lid:for_ms=300"),),

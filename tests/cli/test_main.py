@@ -1,3 +1,5 @@
+import ctypes
+import errno
 import importlib.util
 import json
 import os
@@ -9,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 from pytest_mock import MockerFixture
 
-from controller.cli import COMMANDS, LazyGroup, LineError, main
+from controller import cli
+from controller.cli import COMMANDS, LazyGroup, LineError, hardening, main
 
 
 def run(*words: str) -> Result:
@@ -219,3 +222,20 @@ def test_schema_of_one_message_refers_to_its_parts_only() -> None:
     assert document["$ref"] == "#/$defs/State"
     assert {"Machine", "Match", "Fairness"} <= set(document["$defs"])
     assert not {"CutEvent", "CutCommand", "Refused"} & set(document["$defs"])
+
+
+def test_a_refused_prctl_is_reported_as_one_and_not_as_failed_output(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Refusing:
+        """A kernel that refuses everything."""
+
+        @staticmethod
+        def prctl(*words: object) -> int:
+            ctypes.set_errno(errno.EPERM)
+            return -1
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda *name, **how: Refusing)
+    with pytest.raises(PermissionError, match="prctl") as refused:
+        hardening._prctl(0, 1)
+    assert not cli._at_output(refused.value)

@@ -123,3 +123,11 @@ def test_on_a_computer_without_tables_there_is_nothing_to_uninstall_or_upgrade()
     assert (done.returncode, done.stdout) == (0, "nothing to change: nothing of it is here\n")
     done = run("upgrade.sh", "--unsigned")
     assert (done.returncode, "install.sh comes first" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("done_by_the_scripts", ["pip install", "useradd"])
+def test_no_page_of_a_table_tells_to_do_what_install_does(done_by_the_scripts: str) -> None:
+    pages = sorted(DEPLOY.glob("*.md"))
+    assert pages
+    for page in pages:
+        assert done_by_the_scripts not in page.read_text(encoding="utf-8"), page.name

@@ -1,0 +1,36 @@
+"""Children that end while somebody looks at them, or asks them: one line, or left out."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from controller.trials import costs
+from controller.trials.hall import Control, HallError
+
+
+def test_a_process_that_ended_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)  # it has ended, and its row is still there
+    try:
+        monkeypatch.setattr(costs, "_family", lambda root: iter((str(root), str(child))))
+        assert child not in costs.processes(os.getpid()).values()
+        assert sum(one.processes for one in costs.costs(os.getpid()).values()) == 1
+    finally:
+        os.waitpid(child, 0)
+
+
+async def test_a_simulator_that_ends_before_it_answers_is_told_in_one_line(
+    runtime_dir: Path,
+) -> None:
+    async def end(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readline()
+        writer.close()
+
+    path = runtime_dir / "control"
+    async with await asyncio.start_unix_server(end, path):
+        with pytest.raises(HallError, match="ended before it answered speed"):
+            await Control(str(path)).do("speed", value=1.0)
