@@ -202,7 +202,7 @@ MATCH = Session(
     kills=1000,
     rows=200,
     steps=(1, 5, 20, 40),
-    seed=2,
+    seed=1,
     options={"profile": TWO_DEALS},
 )
 
