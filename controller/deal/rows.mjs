@@ -21,15 +21,16 @@ export function* chain(row, before) {
 /** Yield rows of a run of the daemon that was not opened, or was over. Its `opened` may be in a gap. */
 function* runs(rows) {
   const over = new Set([null]);
-  let run = null, begun = true, last = 0;
+  let run = null, begun = true, last = 0; // null: it may have begun in the gap
   for (const { n, boot, kind } of rows) {
     const next = n === last + 1;
     last = n;
     if (over.has(boot)) { yield `entry ${n} is of a run that was over`; continue; }
-    if (boot !== run) [begun, run] = [!next, over.add(run) && boot];
+    if (boot !== run) [begun, run] = [next ? false : null, over.add(run) && boot];
     else if (kind === "opened" && begun) yield `entry ${n} opens run ${boot} a second time`;
-    if (!begun && !["opened", "fault", "fault_cleared"].includes(kind)) yield `entry ${n} is of a run that was not opened`;
-    begun ||= !["fault", "fault_cleared"].includes(kind);
+    if (["fault", "fault_cleared"].includes(kind)) continue;
+    if (begun === false && kind !== "opened") yield `entry ${n} is of a run that was not opened`;
+    begun = true;
   }
 }
 

@@ -185,6 +185,20 @@ def test_an_event_that_was_heard_twice_is_one_event(browser: Browser, tmp_path: 
     assert verify(log_of(rows, tmp_path)).findings == []
 
 
+def test_a_run_that_begins_behind_a_gap_may_tell_a_fault_before_it_is_opened(
+    browser: Browser, tmp_path: Path
+) -> None:
+    rows = example()
+    opened, last = rows[0], rows[-1]
+    lost = {"code": 305, "name": "PANEL_LOST", "evidence": {}}
+    fault = opened | {"kind": "fault", "data": lost}
+    for n, row in enumerate((fault, opened), start=last["n"] + 2):
+        rows.append(row | {"n": n, "boot": "0badcafe"})
+    rows = rechained(rows)
+    assert browser.check(rows)["findings"] == []
+    assert verify(log_of(rows, tmp_path)).findings == []
+
+
 def test_an_event_of_nothing_is_found_by_both(browser: Browser, tmp_path: Path) -> None:
     rows = example()
     committed = step(rows, "committed")

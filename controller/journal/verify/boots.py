@@ -20,7 +20,8 @@ def check_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
     Where not `whole`, the row with which a run began may be missing, but for rows that meet.
     """
     over: set[str] = set()
-    run, begun, last = None, True, 0
+    run, last = None, 0
+    begun: bool | None = True  # None: its first row may stand in the gap before this one
     for entry in entries:
         if entry.boot in over:
             what = f"{entry.kind} is of run {entry.boot}, and another one was begun since"
@@ -28,15 +29,16 @@ def check_runs(entries: Sequence[Entry], *, whole: bool) -> Iterator[Finding]:
             last = entry.n
             continue
         if entry.boot != run:
-            begun = not whole and entry.n != last + 1
+            begun = None if not whole and entry.n != last + 1 else False
             over |= set() if run is None else {run}
             run = entry.boot
         elif entry.kind == "opened" and begun:
             yield Finding(entry.n, f"run {run} is opened a second time", _MEANS)
         if entry.kind == "opened":
             begun = True
-        elif not begun and entry.kind not in _BEFORE:
-            what = f"{entry.kind} is of run {run}, which was not opened before it"
-            yield Finding(entry.n, what, _MEANS)
+        elif entry.kind not in _BEFORE:
+            if begun is False:
+                what = f"{entry.kind} is of run {run}, which was not opened before it"
+                yield Finding(entry.n, what, _MEANS)
             begun = True
         last = entry.n
