@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from controller.gateway.rates import Peer
 from controller.loggers import structlog
 from controller.roster import LiveRoster, NotAdmitted, RosterError
 from controller.roster.members import when
 
 BARRED_S: Final = 600.0
-"""How long a key stays outside that asked for more than anybody may. Provisional."""
+"""How long a peer stays outside that asked for more than anybody may. Provisional."""
 
 _log = structlog.get_logger("gateway")
 
@@ -25,29 +26,38 @@ class AllowList:
     def __init__(self, folder: Path, wall: Callable[[], str]) -> None:
         self._roster = LiveRoster(folder, wall, _changed)
         self._said: set[str] = set()
-        self._barred: dict[str, float] = {}
+        self._barred: dict[Peer, float] = {}
 
-    def bar(self, key: str) -> None:
-        """Refuse `key` for `BARRED_S`: it asked for so much that there would be less for others."""
-        self._barred[key] = asyncio.get_running_loop().time() + BARRED_S
-        name = self._roster.by_curve(key).name
-        _log.error("key barred: it floods the feed", key=key, name=name, for_s=BARRED_S)
+    def bar(self, peer: Peer) -> None:
+        """Refuse a peer for `BARRED_S`: it asked for so much that there would be less for others.
 
-    def why_not(self, key: str) -> NotAdmitted | None:
-        """Return why `key` is refused; None where it is admitted."""
-        found = self._roster.by_curve(key)
+        Who comes with the same key from another address stays.
+        """
+        self._barred[peer] = asyncio.get_running_loop().time() + BARRED_S
+        name = self._roster.by_curve(peer.key).name
+        _log.error(
+            "key barred: it floods the feed",
+            key=peer.key,
+            peer=peer.address,
+            name=name,
+            for_s=BARRED_S,
+        )
+
+    def why_not(self, peer: Peer) -> NotAdmitted | None:
+        """Return why a peer is refused; None where it is admitted."""
+        found = self._roster.by_curve(peer.key)
         if isinstance(found, NotAdmitted):
             return found
-        return NotAdmitted("TOO_MANY", found.name) if self._is_barred(key) else None
+        return NotAdmitted("TOO_MANY", found.name) if self._is_barred(peer) else None
 
-    def gone(self, keys: Iterable[str]) -> list[str]:
-        """Return whose of `keys` are admitted no more: names, and keys that have none."""
+    def gone(self, peers: Iterable[Peer]) -> list[str]:
+        """Return whose of `peers` are admitted no more: names, and keys that have none."""
         roster = self._roster.now()
-        found = ((key, roster.by_curve(key)) for key in keys)
+        found = ((peer, roster.by_curve(peer.key)) for peer in peers)
         return [
-            whose.name or key
-            for key, whose in found
-            if isinstance(whose, NotAdmitted) or self._is_barred(key)
+            whose.name or peer.key
+            for peer, whose in found
+            if isinstance(whose, NotAdmitted) or self._is_barred(peer)
         ]
 
     def expiring(self) -> int:
@@ -59,10 +69,10 @@ class AllowList:
                 _log.warning("key expires soon", name=client.name, at=when(client.expires))
         return len(ending)
 
-    def _is_barred(self, key: str) -> bool:
-        until_s = self._barred.get(key)
+    def _is_barred(self, peer: Peer) -> bool:
+        until_s = self._barred.get(peer)
         if until_s is not None and until_s <= asyncio.get_running_loop().time():
-            del self._barred[key]
+            del self._barred[peer]
             return False
         return until_s is not None
 

@@ -15,7 +15,7 @@ from controller.client.refused import HARD_LARGEST, refusal
 from controller.client.sockets import open_socket, post
 from controller.commands import COMMANDS
 from controller.counting import Histogram, Refusals
-from controller.gateway.rates import BURST, PER_S, Rates
+from controller.gateway.rates import BURST, PER_S, Peer, Rates
 from controller.gateway.requests import BadCommand, parse
 from controller.loggers import structlog
 from controller.messages import Command, Reply
@@ -51,7 +51,7 @@ class Commands:
     """Passes commands to the machine and its answers back.
 
     `forward` hands a command to the machine and returns False while it is away;
-    `why_not` tells why a CURVE key is refused now, None where it is not (a connection outlives
+    `why_not` tells why a peer is refused now, None where it is not (a connection outlives
     its certificate by a moment, so each command is checked again). `answers` counts
     replies by command and by what they said, `reply_s` how long the machine took.
     """
@@ -60,7 +60,7 @@ class Commands:
         self,
         context: zmq.asyncio.Context,
         forward: Callable[[CommandMessage], bool],
-        why_not: Callable[[str], NotAdmitted | None],
+        why_not: Callable[[Peer], NotAdmitted | None],
         answer_s: float = ANSWER_S,
     ) -> None:
         self._context = context
@@ -131,7 +131,7 @@ class Commands:
             reply = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
             self._reply(envelope, reply)
             return
-        refused = self._refused(peer, command)
+        refused = self._refused(Peer(peer, str(frames[-1]["Peer-Address"])), command)
         if refused is not None:
             self._reply(envelope, refused, command.cmd)
             return
@@ -148,15 +148,15 @@ class Commands:
             more = {"dropped_meanwhile": unsaid} if unsaid else {}
             _log.exception("command dropped", key=peer, **more)
 
-    def _refused(self, peer: str, command: Command) -> Reply | None:
-        """Return what a key is told whose commands do not even go to the machine."""
+    def _refused(self, peer: Peer, command: Command) -> Reply | None:
+        """Return what a peer is told whose commands do not even go to the machine."""
         refused = self._why_not(peer)
         if refused is not None:
             return refusal(command.id, refused.code, **refused.evidence)
-        if self._per_peer[peer] >= MOST_WAITING:
+        if self._per_peer[peer.key] >= MOST_WAITING:
             found, most = f"{MOST_WAITING} wait for their answers", f"{MOST_WAITING} at a time"
             return refusal(command.id, "TOO_MANY", found=found, expected=most)
-        if not self._rates.take(peer, asyncio.get_running_loop().time()):
+        if not self._rates.take(peer.key, asyncio.get_running_loop().time()):
             found, most = f"more than {BURST:g} at once", f"{PER_S:g} a second on and on"
             return refusal(command.id, "TOO_MANY", found=found, expected=most)
         return None

@@ -15,6 +15,7 @@ import zmq.asyncio
 from zmq.utils import z85
 
 from controller.counting import Refusals
+from controller.gateway.rates import Peer
 from controller.loggers import structlog
 from controller.roster import NotAdmitted
 
@@ -28,16 +29,16 @@ _log = structlog.get_logger("gateway")
 class Doorkeeper:
     """Answers the handshakes of one ZeroMQ context. Bound before the sockets it guards.
 
-    `why_not` tells why a public CURVE key (Z85) is refused now, None where it is not. `refused`
-    counts handshakes that failed for it, by the reason; `inside` are the keys that came in.
+    `why_not` tells why a peer is refused now, None where it is not. `refused`
+    counts handshakes that failed for it, by the reason; `inside` are the peers that came in.
     """
 
     def __init__(
-        self, context: zmq.asyncio.Context, why_not: Callable[[str], NotAdmitted | None]
+        self, context: zmq.asyncio.Context, why_not: Callable[[Peer], NotAdmitted | None]
     ) -> None:
         self._why_not = why_not
         self.refused: Counter[str] = Counter({"UNKNOWN_KEY": 0})
-        self.inside: set[str] = set()
+        self.inside: set[Peer] = set()
         self._refusals = Refusals()
         self._socket = context.socket(zmq.REP)
         self._socket.linger = 0
@@ -67,13 +68,14 @@ class Doorkeeper:
     def _answer(self, request: list[bytes]) -> list[bytes]:
         _, number, domain, address, _, mechanism, *credentials = request
         key = _key_text(credentials) if mechanism == b"CURVE" and domain == DOMAIN else None
-        refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._why_not(key)
+        peer = Peer(key or "", address.decode(errors="replace"))
+        refused = NotAdmitted("UNKNOWN_KEY") if key is None else self._why_not(peer)
         if key is not None and refused is None:
-            self.inside.add(key)
+            self.inside.add(peer)
             return [_VERSION, number, b"200", b"OK", key.encode(), b""]
         assert refused is not None
         shown = key or f"({mechanism.decode(errors='replace')})"
-        self._tell(shown, address.decode(errors="replace"), refused)
+        self._tell(shown, peer.address, refused)
         return [_VERSION, number, b"400", b"key refused", b"", b""]
 
     def _tell(self, key: str, address: str, refused: NotAdmitted) -> None:

@@ -10,7 +10,8 @@ import zmq.asyncio
 
 from controller.bridge import BridgeError, FeedMessage, event_topic, state_topic
 from controller.client.sockets import open_socket, post
-from controller.gateway.topics import Topics
+from controller.gateway.rates import Peer
+from controller.gateway.topics import NOBODY, Topics
 
 JOIN_S: Final = 0.02
 """How long joins are gathered before the state goes out for all of them at once."""
@@ -28,15 +29,15 @@ _OPTIONS: Final[dict[int, int]] = {
 class Feed:
     """Publishes what the machine says is public, and repeats its last state to joiners.
 
-    `sent` counts messages by the kind of their topic. `put_out` is told of a key that asks for more
-    than anybody may; the socket is closed then, and the feed held back until it is open again.
+    `sent` counts messages by the kind of their topic. `put_out` is told of a peer that asks for
+    more than anybody may; the socket is closed then, and the feed held back until it is open again.
     """
 
     def __init__(
         self,
         context: zmq.asyncio.Context,
         table: str,
-        put_out: Callable[[str], None] = lambda key: None,
+        put_out: Callable[[Peer], None] = lambda peer: None,
     ) -> None:
         self._context = context
         self.socket = open_socket(context, zmq.XPUB, _OPTIONS)
@@ -97,11 +98,11 @@ class Feed:
         loop = asyncio.get_running_loop()
         while True:
             frames = await self.socket.recv_multipart(copy=False)
-            key, asked = _sender(frames[0]), [frame.bytes for frame in frames]
-            if not self._asked.take(key, asked, loop.time()):
+            peer, asked = _sender(frames[0]), [frame.bytes for frame in frames]
+            if not self._asked.take(peer, asked, loop.time()):
                 self.hold()
                 self.socket.close()  # and all that its client had put into it
-                self._put_out(key)
+                self._put_out(peer)
                 return
             if any(frame[:1] == b"\x01" and self._wants_state(frame[1:]) for frame in asked):
                 self._joined()
@@ -147,9 +148,9 @@ class Feed:
             post(self.socket, self._state)
 
 
-def _sender(frame: zmq.Frame) -> str:
-    """Return the key (Z85) that a message came in under; "" for libzmq's own."""
+def _sender(frame: zmq.Frame) -> Peer:
+    """Return whom a message comes from; NOBODY for libzmq's own."""
     try:
-        return str(frame["User-Id"])
+        return Peer(str(frame["User-Id"]), str(frame["Peer-Address"]))
     except zmq.ZMQError:
-        return ""
+        return NOBODY

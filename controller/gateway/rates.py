@@ -1,6 +1,6 @@
 """How many commands a key may send: a burst, and behind it so many a second."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 PER_S: Final = 50.0
 """Commands a second of one key, on and on: far more than hands can give or a console needs.
@@ -11,14 +11,22 @@ _MOST_KEYS: Final = 1000
 """Keys that are remembered; more come only where clients are admitted and removed again."""
 
 
+class Peer(NamedTuple):
+    """Who is at the other end of a connection: a public CURVE key (Z85), and the address it comes
+    from. libzmq does not tell two connections of one key from one address apart."""
+
+    key: str
+    address: str
+
+
 class Rates:
     """A bucket for each key: it holds `burst` commands and fills by `per_s` a second."""
 
     def __init__(self, per_s: float = PER_S, burst: float = BURST) -> None:
         self._per_s, self._burst = per_s, burst
-        self._left: dict[str, tuple[float, float]] = {}
+        self._left: dict[str | Peer, tuple[float, float]] = {}
 
-    def take(self, key: str, now_s: float) -> bool:
+    def take(self, key: str | Peer, now_s: float) -> bool:
         """Return whether `key` may send one more now; it is counted if it may."""
         left, since_s = self._left.get(key, (self._burst, now_s))
         left = min(self._burst, left + (now_s - since_s) * self._per_s)

@@ -37,7 +37,7 @@ _log = structlog.get_logger("gateway")
 
 
 async def until_one_is_gone(allowed: AllowList, door: Doorkeeper) -> list[str]:
-    """Wait until keys that came in are admitted no more; return them."""
+    """Wait until peers that came in are admitted no more; return whose they are."""
     while True:
         gone = allowed.gone(door.inside)
         if gone:

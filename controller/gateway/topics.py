@@ -9,18 +9,20 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
-from controller.gateway.rates import Rates
+from controller.gateway.rates import Peer, Rates
 
 MOST_BYTES: Final = 16_384
-"""Of topics that the feed does not have, for one key: a console that follows a hundred tables with
+"""Of topics that the feed does not have, for one peer: a console that follows a hundred tables with
 one socket subscribes to all their topics here. Provisional."""
 PER_TOPIC: Final = 32
 """What a topic counts for beside its letters."""
 PER_S: Final = 50.0
-"""Messages a second of one key, on and on. Provisional."""
+"""Messages a second of one peer, on and on. Provisional."""
 BURST: Final = 2_000.0
-"""Messages of one key at once: all its subscriptions, when it connects anew. Provisional."""
+"""Messages of one peer at once: all its subscriptions, when it connects anew. Provisional."""
 
+NOBODY: Final = Peer("", "")
+"""libzmq itself, where a connection has ended."""
 _ADDS, _DROPS = b"\x01", b"\x00"
 
 
@@ -29,24 +31,24 @@ class Topics:
 
     def __init__(self, served: Iterable[str]) -> None:
         self._served = tuple(topic.encode() for topic in served)
-        self._idle: dict[bytes, str] = {}
-        self._bytes: Counter[str] = Counter()
+        self._idle: dict[bytes, Peer] = {}
+        self._bytes: Counter[Peer] = Counter()
         self._rates = Rates(PER_S, BURST)
 
-    def take(self, key: str, frames: Iterable[bytes], now_s: float) -> bool:
-        """Note what `key` sent; return False where that is more than one key may have.
+    def take(self, peer: Peer, frames: Iterable[bytes], now_s: float) -> bool:
+        """Note what `peer` sent; return False where that is more than one peer may have.
 
-        Every frame of a message can be a subscription, for libzmq too. `key` is "" where a
+        Every frame of a message can be a subscription, for libzmq too. `peer` is NOBODY where a
         connection has ended: libzmq says then which topics nobody subscribes to any more.
         """
         for frame in frames:
             sign, topic = frame[:1], frame[1:]
-            if sign == _DROPS and not key:  # a client may take back what another keeps
+            if sign == _DROPS and peer == NOBODY:  # a client may take back what another keeps
                 self._drop(topic)
             elif sign == _ADDS and not self.has(topic) and topic not in self._idle:
-                self._idle[topic] = key
-                self._bytes[key] += len(topic) + PER_TOPIC
-        return not key or (self._rates.take(key, now_s) and self._bytes[key] <= MOST_BYTES)
+                self._idle[topic] = peer
+                self._bytes[peer] += len(topic) + PER_TOPIC
+        return peer == NOBODY or (self._rates.take(peer, now_s) and self._bytes[peer] <= MOST_BYTES)
 
     def has(self, prefix: bytes) -> bool:
         """Tell whether the feed has a topic that begins so."""
@@ -58,6 +60,6 @@ class Topics:
         self._bytes.clear()
 
     def _drop(self, topic: bytes) -> None:
-        key = self._idle.pop(topic, None)
-        if key is not None:
-            self._bytes[key] -= len(topic) + PER_TOPIC
+        peer = self._idle.pop(topic, None)
+        if peer is not None:
+            self._bytes[peer] -= len(topic) + PER_TOPIC

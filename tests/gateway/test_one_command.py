@@ -13,6 +13,7 @@ from controller import bridge
 from controller.bridge import DEEPEST, CommandMessage, is_deep
 from controller.client.refused import LARGEST
 from controller.gateway.commands import Commands
+from controller.gateway.rates import Peer
 from controller.gateway.requests import BadCommand, parse
 from controller.messages import Command
 from tests.gateway.scripted import Connect, Raw, ScriptedMachine, code
@@ -51,7 +52,7 @@ async def test_a_command_that_leads_to_an_error_is_dropped_and_the_next_is_answe
 ) -> None:
     refused = Commands._refused
 
-    def planted(self: Commands, peer: str, command: Command) -> Any:
+    def planted(self: Commands, peer: Peer, command: Command) -> Any:
         if command.cmd == "trap":
             raise ZeroDivisionError
         return refused(self, peer, command)

@@ -14,15 +14,17 @@ import zmq.asyncio
 from controller.client.client import NoAnswer
 from controller.client.endpoints import Endpoints
 from controller.gateway.allowed import BARRED_S, AllowList
-from controller.gateway.topics import BURST, MOST_BYTES, PER_TOPIC, Topics
+from controller.gateway.rates import Peer
+from controller.gateway.topics import BURST, MOST_BYTES, NOBODY, PER_TOPIC, Topics
 from controller.roster import NotAdmitted
 from tests.gateway.scripted import Connect, MakeState, ScriptedMachine, identity
 
-A, B = "a" * 40, "b" * 40
+A, B = Peer("a" * 40, "192.168.1.2"), Peer("b" * 40, "192.168.1.3")
+A_ELSEWHERE = Peer(A.key, B.address)
 
 
-def ask(topics: Topics, key: str, *asked: str, at_s: float = 0.0) -> bool:
-    return topics.take(key, [b"\x01" + topic.encode() for topic in asked], at_s)
+def ask(topics: Topics, peer: Peer, *asked: str, at_s: float = 0.0) -> bool:
+    return topics.take(peer, [b"\x01" + topic.encode() for topic in asked], at_s)
 
 
 @pytest.fixture
@@ -41,10 +43,11 @@ def test_a_console_of_a_large_hall_may_ask_for_every_tables_topics(topics: Topic
         assert all(ask(topics, A, topic, at_s=60.0 * again) for topic in hall)
 
 
-def test_one_key_may_not_ask_for_more_than_so_much_that_the_feed_has_not(topics: Topics) -> None:
+def test_one_peer_may_not_ask_for_more_than_so_much_that_the_feed_has_not(topics: Topics) -> None:
     most = MOST_BYTES // (400 + PER_TOPIC)
     assert all(ask(topics, A, f"{number:0400}") for number in range(most))
     assert ask(topics, B, "x" * 400)
+    assert ask(topics, A_ELSEWHERE, "y" * 400)  # the same key, and none of its flood
     assert not ask(topics, A, "x" * 399)
 
 
@@ -52,7 +55,7 @@ def test_what_no_connection_keeps_any_more_counts_no_more(topics: Topics) -> Non
     for number in range(10 * MOST_BYTES // 400):
         topic = f"{number:0400}"
         assert ask(topics, A, topic, at_s=float(number))
-        assert topics.take("", [b"\x00" + topic.encode()], 0.0)
+        assert topics.take(NOBODY, [b"\x00" + topic.encode()], 0.0)
 
 
 def test_a_client_cannot_take_back_what_its_other_connection_keeps(topics: Topics) -> None:
@@ -69,7 +72,7 @@ def test_subscriptions_in_a_later_frame_count_too(topics: Topics) -> None:
     assert not topics.take(A, frames, 0.0)
 
 
-def test_no_key_sends_on_and_on(topics: Topics) -> None:
+def test_no_peer_sends_on_and_on(topics: Topics) -> None:
     sent = [topics.take(A, [b"\x02"], 0.0) for _ in range(int(BURST) + 1)]
     assert sent == [True] * int(BURST) + [False]
 
@@ -150,15 +153,42 @@ async def test_topics_behind_another_frame_are_seen(
             await connect("referee").hear()
 
 
+async def test_who_has_the_key_of_a_flood_and_another_address_goes_on(
+    no_refill: None,
+    state_dir: Path,
+    machine: ScriptedMachine,
+    endpoints: Endpoints,
+    connect: Connect,
+    hostile: Hostile,
+) -> None:
+    me, context = identity(state_dir, "observer"), zmq.asyncio.Context()
+    await connect("referee").hear()
+    with structlog.testing.capture_logs() as logs:
+        await hostile.until_barred(logs, FLOODS["ever new topics"])
+    elsewhere = context.socket(zmq.SUB)
+    elsewhere.linger = 0
+    elsewhere.curve_serverkey = endpoints.server_key.encode()
+    elsewhere.curve_publickey, elsewhere.curve_secretkey = me.public.encode(), me.secret.encode()
+    elsewhere.subscribe(b"")
+    elsewhere.connect(endpoints.feed.replace("tcp://", "tcp://127.0.0.2:0;"))
+    topic, _ = await elsewhere.recv_multipart()
+    assert topic.startswith(b"state/")
+    context.destroy()
+
+
 @pytest.mark.virtual
-async def test_a_barred_key_is_admitted_again_after_its_time(state_dir: Path) -> None:
+async def test_a_barred_peer_is_admitted_again_after_its_time_and_its_key_elsewhere_at_once(
+    state_dir: Path,
+) -> None:
     allowed = AllowList(state_dir, lambda: "2027-03-01T12:00:00.000Z")
-    key = identity(state_dir, "observer").public
-    allowed.bar(key)
+    peer = Peer(identity(state_dir, "observer").public, A.address)
+    allowed.bar(peer)
 
     await asyncio.sleep(BARRED_S - 0.001)
-    assert allowed.why_not(key) == NotAdmitted("TOO_MANY", "observer")
-    assert allowed.gone([key]) == ["observer"]
+    assert allowed.why_not(peer) == NotAdmitted("TOO_MANY", "observer")
+    assert allowed.gone([peer]) == ["observer"]
+    assert allowed.why_not(Peer(peer.key, B.address)) is None
+    assert allowed.gone([Peer(peer.key, B.address)]) == []
     await asyncio.sleep(0.001)
-    assert allowed.why_not(key) is None
-    assert allowed.gone([key]) == []
+    assert allowed.why_not(peer) is None
+    assert allowed.gone([peer]) == []
