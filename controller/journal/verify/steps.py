@@ -209,12 +209,17 @@ def _clock(progress: Progress) -> Iterator[Finding]:
 
 
 def _boxes(progress: Progress) -> Iterator[Finding]:
-    """Yield held hands whose box is gone, and a key for the chief that can be none."""
+    """Yield held hands without box or end, and a key for the chief that can be none."""
     seed, held = progress.steps.get("seed"), progress.steps.get("held")
     if seed is None:
         return
     if held is not None and "hands_box" not in progress.steps:
         yield Finding(held.n, "these hands have no box", "nobody could open them")
+    revealed, verdict = progress.steps.get("revealed"), progress.data("verdict") or {}
+    out = {"released", "withdrawn"} & set(progress.steps)
+    if revealed is not None and verdict.get("outcome") == "ok" and not out:
+        what = f"the hands of attempt {progress.attempt} were neither released nor withdrawn"
+        yield Finding(revealed.n, what, _ORDER)
     if len(seed.data["for_chief"]) != _FOR_CHIEF:
         yield Finding(seed.n, "the box for the chief is of another size", "he cannot open it")
 
