@@ -188,7 +188,7 @@ PANEL: Final = "panel"
 """Stands for the signer's key in an order that a button of the table gave."""
 
 KEPT_BACK: Final = frozenset({"answer", "tribute", "return", "take_over"})
-"""Commands whose arguments and signature stand in a private row, `command_kept`.
+"""Commands whose arguments and signature are in a private row, `command_kept`.
 
 A referee asks about cards that only he has seen, and Big Two's choices are seen when all are
 there; a signature over one of a few cards would give it away. A part of a match that comes from

@@ -123,7 +123,7 @@ class _Guard:
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
-    """Say that there is nothing here: in a page to whoever wants to read one."""
+    """Answer that there is nothing here: with a page to a browser, else with JSON."""
     status = error.status_code if isinstance(error, HTTPException) else 404
     if status == 404 and "text/html" in request.headers.get("accept", ""):
         return missing_page()

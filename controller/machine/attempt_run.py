@@ -112,7 +112,7 @@ class AttemptRun:
         self._refusal = f"{Result.NOT_LOCKED.name} (dealer)"  # of the count: nothing was ordered
         self._counted: int | None = None
         self._told_late = False
-        self.whole = True
+        self.whole = True  # False: a look of an earlier run cannot be told again
 
     @classmethod
     def of_left(cls, fixtures: Fixtures, left: LeftOver) -> Self:

@@ -24,7 +24,7 @@ from drivers.events import Code, Event
 from drivers.reader import Status as ReaderStatus
 
 TOLD_S: Final = 5.0
-"""How long boards may take to tell what a run of the daemon that is over did not hear."""
+"""Time for the boards to report the events that the earlier run of the daemon missed."""
 Looks = Callable[[], AsyncIterator[Status]]
 """Yields the dealer board's status, again and again, whenever both boards are there."""
 
@@ -44,8 +44,8 @@ async def agree(run: AttemptRun, looks: Looks) -> None:
     """Let an attempt follow what its boards say; it is broken where they cannot go on.
 
     Returns at once where the boards have no say: for hands that are out, and for an
-    attempt that has ended. One that is broken already, by a lid that is open, still waits TOLD_S
-    for what its boards tell, so that its verdict counts the cards that lie in the pockets.
+    attempt that has ended. If an open lid has already broken the attempt, the boards still have
+    TOLD_S to report their events, so that the verdict counts the cards in the pockets.
     """
     if not run.in_boards:
         run.take_up(())

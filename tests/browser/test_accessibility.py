@@ -49,13 +49,7 @@ async def test_axe_finds_no_serious_fault_on_any_page(
     url: str, browser: Browser, dark: bool, size: tuple[int, int]
 ) -> None:
     faults: list[str] = []
-    pages = {role: await _at_tablet(browser, url, role, dark, size) for role in {*PAGES.values()}}
-    for path, role in PAGES.items():
-        page = pages[role]
-        await page.goto(url + path)
-        await page.wait_for_selector("main")
-        if path not in UNSTREAMED:
-            await rests(page)
+    async for path, page in _each_page(browser, url, dark, size):
         found = await Axe().run(page)
         faults += [
             f"{path}: {one['id']} ({one['impact']}): {one['nodes'][0]['html'][:200]}"
@@ -70,18 +64,26 @@ async def test_whatever_is_to_be_touched_is_large_enough(
     url: str, browser: Browser, size: tuple[int, int]
 ) -> None:
     small: list[str] = []
-    pages = {role: await _at_tablet(browser, url, role, False, size) for role in {*PAGES.values()}}
+    async for path, page in _each_page(browser, url, False, size):
+        if path in UNSTREAMED:
+            await page.wait_for_load_state("networkidle")
+        await page.evaluate(_UNFOLDED)
+        small += [f"{path}: {one}" for one in await too_small(page)]
+    assert small == []
+
+
+async def _each_page(
+    browser: Browser, url: str, dark: bool, size: tuple[int, int]
+) -> AsyncIterator[tuple[str, Page]]:
+    """Yield the path of every page, and the page once it has been drawn."""
+    pages = {role: await _at_tablet(browser, url, role, dark, size) for role in {*PAGES.values()}}
     for path, role in PAGES.items():
         page = pages[role]
         await page.goto(url + path)
         await page.wait_for_selector("main")
         if path not in UNSTREAMED:
             await rests(page)
-        else:
-            await page.wait_for_load_state("networkidle")
-        await page.evaluate(_UNFOLDED)
-        small += [f"{path}: {one}" for one in await too_small(page)]
-    assert small == []
+        yield path, page
 
 
 async def _at_tablet(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 
+import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
 from controller.client.client import NoAnswer
@@ -27,6 +28,20 @@ async def stop_area(page: Page, said: Said, why: str) -> None:
     dialog = page.get_by_role("dialog")
     await dialog.get_by_label(said("area.reason")).fill(why)
     await dialog.get_by_role("button", name=said("area.hold")).click()
+
+
+@pytest.fixture
+def held(answers: Callable[[Answers], None]) -> list[str]:
+    """Return the tables that are ordered to hold, as the orders come."""
+    tables: list[str] = []
+
+    def answer(table: str, command: Command) -> Reply | None:
+        if command.cmd == "hold":
+            tables.append(table)
+        return None
+
+    answers(answer)
+    return tables
 
 
 async def test_an_area_is_followed_table_by_table_and_the_rest_is_done_from_there(
@@ -139,17 +154,9 @@ async def test_an_order_that_was_not_sent_is_said_so_and_leaves_nothing_to_ask(h
 
 
 async def test_an_order_too_many_was_not_sent_and_goes_out_when_it_is_ordered_later(
-    hall: Hall, answers: Callable[[Answers], None]
+    hall: Hall, held: list[str]
 ) -> None:
     hall.watched.expected |= {429}
-    sent: list[str] = []
-
-    def answer(table: str, command: Command) -> Reply | None:
-        if command.cmd == "hold":
-            sent.append(table)
-        return None
-
-    answers(answer)
     page = await hall.page("chief")
     pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
     await stop_area(page, hall.said, "火警")
@@ -157,30 +164,22 @@ async def test_an_order_too_many_was_not_sent_and_goes_out_when_it_is_ordered_la
     await expect(fate).to_contain_text(hall.said("order.unsent"))
     await expect(fate).to_contain_text(hall.said.either("请稍等一秒再试", "wait a second"))
     await expect(area_a(page).locator(".unsure")).to_have_count(0)
-    assert sent == []
+    assert held == []
     hall.console.pace = pace
     await stop_area(page, hall.said, "火警")
-    await until(lambda: len(sent) == 6)
+    await until(lambda: len(held) == 6)
 
 
 async def test_an_order_that_came_too_fast_goes_out_by_itself_a_moment_later(
-    hall: Hall, answers: Callable[[Answers], None]
+    hall: Hall, held: list[str]
 ) -> None:
     hall.watched.expected |= {429}
-    sent: list[str] = []
-
-    def answer(table: str, command: Command) -> Reply | None:
-        if command.cmd == "hold":
-            sent.append(table)
-        return None
-
-    answers(answer)
     page = await hall.page("chief")
     pace, hall.console.pace = hall.console.pace, Pace(0, 1.0)
     async with page.expect_response(lambda told: told.status == 429):
         await stop_area(page, hall.said, "火警")
     hall.console.pace = pace
-    await until(lambda: len(sent) == 6)
+    await until(lambda: len(held) == 6)
     await expect(area_a(page).locator(".fate")).not_to_contain_text(hall.said("order.unsent"))
 
 

@@ -118,11 +118,11 @@ async def test_a_board_of_another_protocol_is_refused_with_both_values(make_rig:
 
 
 async def test_a_board_of_an_unknown_kind_is_refused_as_one_and_not_as_silent(
-    make_rig: "MakeRig",
+    make_rig: "MakeRig", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rig = make_rig()
     unknown = b"\x09" + rig.board.welcome()[1:]
-    rig.board.welcome = lambda protocol=b"": unknown  # type: ignore[method-assign]
+    monkeypatch.setattr(rig.board, "welcome", lambda protocol=b"": unknown)
     pinned = identity.Pinned("dealer", "0" * 16, simulated=True)
     check = partial(identity.check, pinned=pinned)
     link = Link(rig.line, "dealer", session_ids=lambda: 5, check=check)

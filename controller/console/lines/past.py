@@ -75,7 +75,7 @@ def asking(past: Past) -> Past:
 def anew(past: Past) -> Past:
     """Return what is kept of the other past that a table turned out to have: nothing yet.
 
-    It counts as another journal, also where the table wrote only the end of the old one anew.
+    It counts as another journal, even if the table rewrote only the end of the old one.
     """
     return replace(past, mark=replace(BEGINNING, journal=past.mark.journal + 1), settled="")
 

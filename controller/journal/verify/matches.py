@@ -1,8 +1,8 @@
-"""The match, played again row by row: the match takes each event, and somebody gave the order.
+"""Replays every match of a journal: the match accepts each event, and a signed order caused it.
 
-Whoever owns the table can write what he likes into it and chain it anew, but he cannot sign an
-order. So a score sheet is worth what its rows are: every row that a person's order makes must be
-what the order's own words make of the match at that moment.
+The owner of a table can rewrite its journal and compute the chain again, but cannot sign an order.
+So each row that only an order causes is compared with the events that the order's own arguments
+give at that point of the match.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,12 +29,12 @@ from controller.rules.profile import Profile
 
 _OF_MATCH: Final = frozenset({"match", "match_kept"})
 _ONLY_ANSWERS: Final = frozenset({"tribute", "return"})
-"""Orders that change nothing where the machine knows the hands: they are answered."""
+"""Orders that are only answered, and change nothing, where the machine knows the hands."""
 _MADE_UP: Final = "the score sheet says what nobody decided"
-UNORDERED: Final = frozenset(
+_UNORDERED: Final = frozenset(
     {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt", "Suspended"}
 )
-"""Events that the clock, the machine and the vault make of a match without an order."""
+"""Events that the clock, the machine or the vault cause without an order."""
 
 
 class _Row(NamedTuple):
@@ -46,9 +46,9 @@ class _Row(NamedTuple):
 
 
 def check_matches(entries: Sequence[Entry], rulebooks: Rulebooks) -> Iterator[Finding]:
-    """Yield rows of a journal's matches that do not follow from the orders beside them.
+    """Yield the rows of a whole journal's matches that do not follow from the orders beside them.
 
-    A match whose rulebook is not known is passed over; so is what it brought from another table.
+    A match under an unknown rulebook is not checked, nor are rows that came from another table.
     """
     play, profile = Play(), None
     waiting: list[_Row] = []
@@ -100,7 +100,7 @@ def _laid_out(meeting: Entry, behind: Entry | None, profile: Profile) -> Iterato
 
 
 def _refused(row: _Row) -> Iterator[Finding]:
-    """Yield an event that its match would not take."""
+    """Yield an event that its match refuses."""
     _, effects = tried(row.before, row.event)
     for effect in effects:
         if isinstance(effect, Refused):
@@ -109,7 +109,7 @@ def _refused(row: _Row) -> Iterator[Finding]:
 
 
 def _misplaced(row: _Row, at_ms: int) -> Iterator[Finding]:
-    """Yield a row under another deal or time than its match's; `at_ms`: of the row before it."""
+    """Yield a row with a wrong deal or attempt, or earlier than `at_ms`, the row before it."""
     match, entry = row.before.match, row.entry
     assert match is not None  # it is a row of one
     if (entry.deal, entry.attempt) != (match.deal or None, row.before.attempt):
@@ -121,7 +121,7 @@ def _misplaced(row: _Row, at_ms: int) -> Iterator[Finding]:
 
 
 def _waited(released: Entry, play: Play) -> Iterator[Finding]:
-    """Yield a release that tells another wait than the match has seen."""
+    """Yield a release whose waiting times are not those that the match computes."""
     match, waited = play.match, play.waited
     if match is None or match.deal != released.deal or waited is None:
         return
@@ -133,7 +133,7 @@ def _waited(released: Entry, play: Play) -> Iterator[Finding]:
 def _ordered(
     command: Entry, waiting: Sequence[_Row], play: Play, entries: Sequence[Entry]
 ) -> Iterator[Finding]:
-    """Yield what an order says and the rows before it do not, and rows that no order made."""
+    """Yield an order that the rows before it do not show, and rows that no order caused."""
     data = command.data
     made: range = range(0)
     if "result" in data and "refused" not in data and data.get("cmd") in EVENTS:
@@ -149,21 +149,21 @@ def _ordered(
 
 
 def _said(command: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return the data of a command with its arguments, which may stand in a row before it."""
+    """Return the data of a command with its arguments, also if they are in the row before it."""
     before = entries[command.n - 2] if command.n > 1 else None
     kept = before.data if before is not None and before.kind == "command_kept" else {}
     return {**command.data, **kept}
 
 
 def _made(said: dict[str, Any], waiting: Sequence[_Row]) -> range:
-    """Return which of the rows that wait are what an order means to the match; none: empty."""
+    """Return the positions in `waiting` of the events that an order causes; may be empty."""
     try:
         args = parse_args(said["cmd"], said["args"])
         who = Who(said["who"], Role(said["role"]), said.get("person"))
     except (BadArgs, KeyError, ValueError):
         return range(0)
     for first, row in enumerate(waiting):
-        assert row.before.match is not None  # a row that waits is of a match
+        assert row.before.match is not None  # only rows of a match wait
         try:
             meant = events_of(said["cmd"], args, who, row.before.match, row.event.at_ms)
         except RefusedError:
@@ -174,8 +174,8 @@ def _made(said: dict[str, Any], waiting: Sequence[_Row]) -> range:
 
 
 def _unordered(rows: Sequence[_Row]) -> Iterator[Finding]:
-    """Yield rows that only an order makes, and none did."""
+    """Yield rows that only an order causes, where there is no order."""
     for row in rows:
         name = type(row.event).__name__
-        if name not in UNORDERED:
+        if name not in _UNORDERED:
             yield Finding(row.entry.n, f"nobody ordered {name}", _MADE_UP)

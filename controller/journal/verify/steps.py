@@ -209,7 +209,7 @@ def _clock(progress: Progress) -> Iterator[Finding]:
 
 
 def _boxes(progress: Progress) -> Iterator[Finding]:
-    """Yield held hands without box or end, and a key for the chief that can be none."""
+    """Yield held hands without a box or an end, and a chief's box of a wrong size."""
     seed, held = progress.steps.get("seed"), progress.steps.get("held")
     if seed is None:
         return

@@ -122,7 +122,7 @@ class Order:
             self.answer.set_exception(OrderRefused(why))
 
     def refuse_unbegun(self, why: Failure) -> None:
-        """Journal that it is refused though it was never begun."""
+        """Journal the refusal of an order that was not begun."""
         self._write({"refused": why.code})
         self._record.journal.flush()
 
@@ -311,15 +311,13 @@ class OrderDesk:
         return self.over.content(*signed) if row is None else content_of_row(row)
 
     def _id_taken(self, command: Command, who: Who) -> OrderRefused:
-        """Return the refusal of an order whose id another one has; once, it is journalled."""
-        why = failure("ID_TAKEN", found=printable(short(command.id)))
-        named = f"{command.id} {content(command).hex()}"
-        other = msgspec.structs.replace(command, id=named)
+        """Return the refusal of an order with the id of another one; journal it the first time."""
         if command.boot != self.boot:
             return self._turned_away(command, failure("OTHER_RUN"), who.name)
-        if self.over.found(command.key or "", named) is None and not self.over.is_full(
-            command.key or ""
-        ):
+        why, key = failure("ID_TAKEN", found=printable(short(command.id))), command.key or ""
+        # Remembered under an id of its own, so that it counts among the orders of its key.
+        other = msgspec.structs.replace(command, id=f"{command.id} {content(command).hex()}")
+        if self.over.found(key, other.id) is None and not self.over.is_full(key):
             Order(command, who, None, self._record).refuse_unbegun(why)
             self.over.note(other, why)
         return self._turned_away(command, why, who.name)

@@ -22,18 +22,18 @@ ACTED: Final = ""
 """What is known of an order that was not refused."""
 
 _BYTES: Final = 16
-"""Of a hash that stands for an id of any length, or for what an order asked."""
+"""Length of a hash that is kept instead of an id, or of what an order asked."""
 Answer = dict[str, Any] | Failure
 
 
 def content(command: Command) -> bytes:
-    """Return what stands for what an order asks: for all that it says but its id and its run."""
+    """Return a hash of all that an order asks: its fields without id, run and signature."""
     of = [command.deal, command.attempt]
     return _hashed(canonical([command.cmd, of, command.person, command.args]))
 
 
 def content_of_row(row: Mapping[str, Any]) -> bytes | None:
-    """Return the same of the data of a `command` row; None where it has no arguments."""
+    """Return `content` of the data of a `command` row; None if the row has no arguments."""
     if "args" not in row:
         return None
     return _hashed(canonical([row["cmd"], row["of"], row["person"], row["args"]]))
