@@ -37,8 +37,12 @@ UsbSerial = Annotated[
         description="a USB serial number of at most 64 letters, digits, ., _, : and -",
     ),
 ]
-Version = Annotated[
-    str, Meta(pattern=r"^\d{1,3}\.\d{1,3}\.\d{1,3}$", description='a version like "0.1.0"')
+FirmwareHash = Annotated[
+    str,
+    Meta(
+        pattern=r"^[0-9a-f]{16}$",
+        description="a firmware's hash, 16 hexadecimal digits, lower case",
+    ),
 ]
 Endpoint = Annotated[
     str,
@@ -106,15 +110,16 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where to look for a board, and who must be there.
 
-    `firmware` and `settings_crc` are compared with what the board says, where given. `usb` is the
-    USB serial number of what it hangs on, where that is not the board itself: the computer names
-    the port by it.
+    `firmware` is the hash that the board must report; left out, it is the hash of the firmware
+    that the program carries. `settings_crc` is compared where it is given. `usb` is the USB serial
+    number of what the board hangs on, where that is not the board itself: the computer names the
+    port by it.
     """
 
     port: Text
     id: BoardId
     baud: Annotated[int, Meta(ge=9600, le=4_000_000)] = 921_600
-    firmware: Version | None = None
+    firmware: FirmwareHash | None = None
     settings_crc: Annotated[int, Meta(ge=0, le=0xFFFF_FFFF)] | None = None
     usb: UsbSerial | None = None
 

@@ -51,16 +51,17 @@ class Welcome(Struct, frozen=True, gc=False):
 
 
 class Pinned(Struct, frozen=True, gc=False):
-    """What the configuration says stands at a port; None pins nothing.
+    """What must stand at a port.
 
-    `uid` is 16 lower-case hex digits, `settings_crc` the number as in WELCOME.
-    `asked` pins whether the reader is told of cards by LOOK; it always pins.
+    `uid` and `firmware` (the hash of the firmware's files) are 16 lower-case hex digits,
+    `settings_crc` is the number as in WELCOME; with None any settings pass.
+    `asked` is whether the reader is asked for each card by LOOK.
     """
 
     kind: Board
     uid: str
     simulated: bool
-    firmware: str | None = None
+    firmware: str
     settings_crc: int | None = None
     asked: bool = False
 
@@ -89,8 +90,8 @@ def check(welcome: Welcome, pinned: Pinned, other: Pinned | None = None) -> None
     # What is behind an adapter it cannot know: it goes with either kind of table.
     if welcome.simulated != pinned.simulated and welcome.hal != "adapter":
         raise errors.BackendMismatch(at, _backend(pinned.simulated), _backend(welcome.simulated))
-    if pinned.firmware is not None and welcome.firmware != pinned.firmware:
-        raise errors.WrongFirmware(at, pinned.firmware, welcome.firmware)
+    if welcome.firmware_hash != pinned.firmware:
+        raise errors.WrongFirmware(at, pinned.firmware, welcome.firmware_hash)
     if pinned.settings_crc is not None and welcome.settings_crc != pinned.settings_crc:
         raise errors.WrongSettings(at, f"{pinned.settings_crc:08x}", f"{welcome.settings_crc:08x}")
     if welcome.asked != pinned.asked:

@@ -1,21 +1,15 @@
 """A bench file: which boards, cards and people a bench has, and what is right there."""
 
 from pathlib import Path
-from typing import Annotated
 
 import msgspec
-from msgspec import Meta, field
+from msgspec import field
 
 from controller import tomlfile
 from controller.config import Board, CardSet, CardSets, Name, Panel, Text
 from controller.rules.rulebooks import ProfileError, load_profile
 from hil_tests.features import BY_HAND, Feature
 from hil_tests.measuring import Limits
-
-FirmwareHash = Annotated[
-    str,
-    Meta(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits, lower case"),
-]
 
 
 class BenchError(tomlfile.FileError):
@@ -47,22 +41,12 @@ class About(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"profile: {error}") from None
 
 
-class BenchBoard(Board, frozen=True, forbid_unknown_fields=True):
-    """Where a board is and who must be there.
-
-    `firmware_hash`: what the board must say; the hash of this checkout's firmware where the
-    file says nothing.
-    """
-
-    firmware_hash: FirmwareHash | None = None
-
-
 class Bench(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A whole bench file."""
 
     bench: About
-    dealer: BenchBoard
-    reader: BenchBoard
+    dealer: Board
+    reader: Board
     panel: Panel = field(default_factory=lambda: Panel(pins="mock"))
     card_sets: CardSets = field(name="card_set", default=(CardSet(id="S1", back="A"),))
     limits: Limits = field(default_factory=Limits)

@@ -299,9 +299,7 @@ def configured(bench: Bench, runtime_dir: Path) -> str:
         ),
     ]
     for name, board in (("dealer", bench.dealer), ("reader", bench.reader)):
-        row = msgspec.structs.asdict(board)
-        row.pop("firmware_hash")
-        tables.append((f"[{name}]", row))
+        tables.append((f"[{name}]", msgspec.structs.asdict(board)))
     tables.append(("[panel]", msgspec.structs.asdict(bench.panel)))
     tables += [("[[card_set]]", msgspec.structs.asdict(one)) for one in bench.card_sets]
     own = {"feed": "tcp://127.0.0.1:*", "commands": "tcp://127.0.0.1:*"}

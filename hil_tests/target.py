@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from controller.cli.ending import with_parent
+from controller.config import Board as BoardConfig
 from controller.config import Panel
 from controller.rules.rulebooks import load_profile
 from controller.trials.hall import Control, HallError
@@ -20,7 +21,7 @@ from drivers.events import Board
 from drivers.identity import Welcome
 from drivers.link.port import SerialPort
 from hil_tests import hello
-from hil_tests.benchfile import About, Bench, BenchBoard, load_bench
+from hil_tests.benchfile import About, Bench, load_bench
 from hil_tests.features import IN_PROCESS, SIMULATED, Feature
 from hil_tests.hands import SPEED, ControlHands, Hands, InprocHands
 from hil_tests.hello import Expected, Ports
@@ -184,9 +185,7 @@ class PortPlace(Place):
         """See Place."""
         own = own_firmware_hash().hex()
         return {
-            board: Expected(
-                at.id, self.bench.bench.simulated, at.firmware_hash or own, at.settings_crc
-            )
+            board: Expected(at.id, self.bench.bench.simulated, at.firmware or own, at.settings_crc)
             for board, at in self._boards().items()
         }
 
@@ -211,7 +210,7 @@ class PortPlace(Place):
     def hands(self, notes: Notes) -> Hands:
         """Return whose hands move the cards."""
 
-    def _boards(self) -> dict[Board, BenchBoard]:
+    def _boards(self) -> dict[Board, BoardConfig]:
         return {"dealer": self.bench.dealer, "reader": self.bench.reader}
 
 
@@ -356,8 +355,8 @@ def simulated_bench(info: dict[str, Any]) -> Bench:
     """Return the bench that a `dealtable sim` is, by what it says of itself."""
     return Bench(
         bench=About(id=info["table"], operator="none", simulated=True),
-        dealer=BenchBoard(port=info["dealer"], id=info["dealer_id"]),
-        reader=BenchBoard(port=info["reader"], id=info["reader_id"]),
+        dealer=BoardConfig(port=info["dealer"], id=info["dealer_id"]),
+        reader=BoardConfig(port=info["reader"], id=info["reader_id"]),
         panel=Panel(pins=f"unix:{info['pins']}"),
         card_sets=SETS,
     )

@@ -4,6 +4,7 @@ The host's ends are `ports`; everything runs on the loop that runs when it is ma
 so that under sim.virtual.VirtualLoop a deal takes no time at all.
 """
 
+import functools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ DEALER_ID = "00000000000000d1"
 READER_ID = "00000000000000e1"
 
 
+@functools.cache
 def own_firmware_hash() -> bytes:
     """Return the hash of the firmware that this process has imported."""
     folder = resources.files("drivers.firmware")

@@ -1,6 +1,5 @@
 """A board inside the sim process, behind a pty of its own: for halls of many tables."""
 
-import functools
 import signal
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from sim.inproc import KINDS, own_firmware_hash
 from sim.mechanics.world import World
 from sim.outside import BoardName
 from sim.ptyline import PtyLine
-
-_hash = functools.cache(own_firmware_hash)
 
 
 class InsideBoard:
@@ -64,7 +61,7 @@ class InsideBoard:
         hal = InprocHal(self._world, KINDS[self.name], uid or own)
         build = Dealer if self.name == "dealer" else Reader
         stored = self._stored if hal.uid == own else b""
-        core = build(hal, boot, reset_cause, firmware or _hash(), stored)
+        core = build(hal, boot, reset_cause, firmware or own_firmware_hash(), stored)
         self.line.plug()
         self._board = InprocBoard(core, self.line, hal)
 

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from controller.acceptance.quiet import QuietPort
-from controller.config import TableConfig
 from drivers.dealer import Dealer, Status
 from drivers.errors import LineLost, Refused, Result
 from drivers.events import Board, Code, Event
@@ -205,22 +204,3 @@ class Bench:
         self.heard.append(Heard(self._loop.time(), event))
         self.on_event(event)
         self._news.set()
-
-
-def pinned(config: TableConfig, *, settings: bool = True) -> dict[Board, Pinned]:
-    """Return who must be at a table's ports; not `settings`: whatever is set on the boards."""
-    simulated = config.table.backend == "sim"
-    asked = config.reader.trigger == "asked"
-
-    def of(board: Board) -> Pinned:
-        section = config.dealer if board == "dealer" else config.reader
-        return Pinned(
-            board,
-            section.id,
-            simulated,
-            section.firmware,
-            section.settings_crc if settings else None,
-            asked and board == "reader",
-        )
-
-    return {"dealer": of("dealer"), "reader": of("reader")}

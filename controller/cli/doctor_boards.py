@@ -4,17 +4,18 @@ import secrets
 import time
 from typing import Final
 
-from controller.acceptance.bench import pinned
 from controller.config import TableConfig
 from controller.doctor.facts import Answer
 from controller.doctor.of_boards import BOARDS
 from controller.faults import Evidence, fault, fault_name
 from controller.journal.errors import JournalError
 from controller.journal.store import kept_shut
+from controller.pinned import pinned_boards
 from drivers.errors import DriverError, Mismatch, PortBusy, PortMissing
 from drivers.events import Board
 from drivers.flash.greeting import Greeting
-from drivers.identity import check
+from drivers.flash.image import own
+from drivers.identity import Welcome, check
 
 IN_USE: Final = Answer(unasked="what stands at its port, which is in use: the table's feed says")
 CLOSED: Final = Answer(unasked="what stands at its port; whether a machine runs is closed to you")
@@ -31,10 +32,10 @@ def answers(config: TableConfig) -> dict[Board, Answer]:
 
 def _answer(config: TableConfig, board: Board) -> Answer:
     section = config.dealer if board == "dealer" else config.reader
-    who = pinned(config)
+    who = pinned_boards(config, own().hash)
     other = who["reader" if board == "dealer" else "dealer"]
     session = secrets.randbelow(2**32 - 1) + 1
-    welcome = None
+    welcome: Welcome | None = None
     try:
         with Greeting(
             section.port, section.baud, board, clock=time.monotonic, session=session
@@ -44,20 +45,20 @@ def _answer(config: TableConfig, board: Board) -> Answer:
             return _answered("BOARD_SILENT", {"board": board, "port": section.port})
         check(welcome, who[board], other)
     except DriverError as error:
-        return _wrong(error, board, section.port)
+        return _wrong(error, board, section.port, welcome)
     return Answer(welcome)
 
 
-def _wrong(error: DriverError, board: Board, port: str) -> Answer:
+def _wrong(error: DriverError, board: Board, port: str, welcome: Welcome | None) -> Answer:
     """Return an error of the drivers in the catalogue's words, as the table would say it."""
     evidence: dict[str, object] = {"board": board, "port": port, "why": str(error)}
     if isinstance(error, Mismatch):
         evidence |= {"expected": error.expected, "found": error.found}
     elif isinstance(error, PortMissing | PortBusy):
         evidence["port"] = error.path
-    return _answered(fault_name(error), evidence)
+    return _answered(fault_name(error), evidence, welcome)
 
 
-def _answered(name: str, evidence: Evidence) -> Answer:
+def _answered(name: str, evidence: Evidence, welcome: Welcome | None = None) -> Answer:
     row = fault(name)
-    return Answer(fault=row.name, cause=row.cause(evidence), action=row.action(evidence))
+    return Answer(welcome, fault=row.name, cause=row.cause(evidence), action=row.action(evidence))

@@ -41,6 +41,7 @@ from controller.roster import (
 )
 from controller.users import User
 from controller.vault.keyfile import KeyFile
+from drivers.flash.image import own
 
 _log = structlog.get_logger("machine")
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -156,6 +157,7 @@ class _Parts:
                 wall=wall,
                 boot=boot,
                 publish=self.publish,
+                firmware=own().hash,
                 meter=self.meter,
                 testing=recording.wanted,
             ),

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from controller.acceptance.bench import Bench, pinned
+from controller.acceptance.bench import Bench
 from controller.acceptance.limits import parts
 from controller.acceptance.session import CardSet
 from controller.acceptance.steps import Hands, Name, SimulatedHands, step
@@ -25,8 +25,10 @@ from controller.journal.chain import Break, follow
 from controller.journal.errors import JournalError
 from controller.journal.fold import Progress, attempts
 from controller.journal.store import STORE_NAME, kept_shut, read_rows
+from controller.pinned import pinned_boards
 from drivers.errors import DriverError, PortBusy
 from drivers.events import Back
+from drivers.flash.image import own
 from drivers.link.port import SerialPort
 
 T = TypeVar("T")
@@ -118,7 +120,7 @@ async def at_bench(
         "dealer": SerialPort(config.dealer.port, config.dealer.baud),
         "reader": SerialPort(config.reader.port, config.reader.baud),
     }
-    who = pinned(config, settings=settings)
+    who = pinned_boards(config, own().hash, settings=settings)
     bench = Bench(ports, who, lambda: secrets.randbelow(2**32 - 1) + 1)  # type: ignore[arg-type]
     try:
         await bench.open()

@@ -84,15 +84,19 @@ def boards(config: TableConfig, facts: Facts) -> Findings:
 
 def _board(board: Board, named: BoardConfig, answer: Answer, shipped: str) -> Findings:
     check, welcome = f"{board} board", answer.welcome
+    flash = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
     if answer.unasked:
         yield unknown(check, answer.unasked, "ask again when that is over")
+    elif answer.fault == "WRONG_FIRMWARE" and welcome is not None and _older(welcome):
+        # Each upgrade that brings a new firmware finds this, and must not be refused for it.
+        what = f"{_named(welcome)}, of an older release: the table deals nothing (WRONG_FIRMWARE)"
+        yield amber(check, what, flash)
     elif answer.fault:
         yield red(check, f"{answer.fault}: {answer.cause}", answer.action)
     elif welcome is not None and welcome.firmware_hash != shipped:
-        do = f"put the shipped one there: dealtable flash --port {named.port} --board {board}"
+        # It passed the comparison with the configuration, so the file names this firmware.
         what = f"{_named(welcome)}: its firmware is {welcome.firmware_hash}, shipped is {shipped}"
-        # An older release's is what an upgrade finds; another one of this version is nobody's.
-        yield (amber if _older(welcome) else red)(check, what, do)
+        yield amber(check, f"{what}; the configuration names it", flash)
     elif welcome is not None and welcome.hal == "adapter":
         do = "read what no adapter can promise: deploy/THREATS.md"
         yield amber(check, f"{_named(welcome)}: a bought part with an adapter before it", do)

@@ -12,8 +12,6 @@ from typing import Any
 
 import msgspec
 
-from controller.config import Board as BoardConfig
-from controller.config import Reader as ReaderConfig
 from controller.config import TableConfig
 from controller.heads import verify_key
 from controller.journal.errors import StorageFailed
@@ -42,12 +40,13 @@ from controller.machine.record import Record
 from controller.machine.table import Table
 from controller.machine.wire_log import WireLog
 from controller.messages import Command, Event, Phase, Release, Reply, State
+from controller.pinned import pinned_boards
 from controller.roster import Roster
 from controller.rules.profile import Profile
 from controller.vault.keyfile import KeyFile
 from drivers.dealer import Dealer
 from drivers.events import Board
-from drivers.identity import Pinned, Welcome, check
+from drivers.identity import Welcome, check
 from drivers.link.link import Link
 from drivers.link.port import Port
 from drivers.reader import Reader
@@ -63,7 +62,8 @@ class Surroundings:
     be. `publish` takes what is public, in order. `chief` gives the key that attempt keys are sealed
     to now, None while no chief is admitted. `sign` is the table's Ed25519 secret, with which heads
     and matches that leave are signed; None signs none. `release` is what the program says it is;
-    None for one without a manifest. What passes the ports of a table that is `testing` is seen by
+    None for one without a manifest. `firmware` is the hash of the firmware that this program
+    carries (16 hex digits). What passes the ports of a table that is `testing` is seen by
     people: it says so, and opens no match.
     """
 
@@ -77,6 +77,7 @@ class Surroundings:
     wall: Callable[[], str]
     boot: str
     publish: Callable[[State | Event], None]
+    firmware: str
     sign: bytes | None = field(default=None, repr=False)
     release: Release | None = None
     meter: Meter = field(default_factory=Meter)
@@ -113,10 +114,7 @@ class Machine:
             on_state=self._changed,
             on_entry=given.meter.take,
         )
-        self._pinned: dict[Board, Pinned] = {
-            "dealer": _pinned("dealer", config.dealer, simulated),
-            "reader": _pinned("reader", config.reader, simulated),
-        }
+        self._pinned = pinned_boards(config, given.firmware)
         self.dealer = Dealer(self._link("dealer"))
         self.reader = Reader(self._link("reader"))
         self._wire_log = WireLog(
@@ -394,8 +392,3 @@ def _limits(config: TableConfig) -> Limits:
         result_ms=round(limits.result_s * 1000),
         slow_deal_ms=round(limits.slow_deal_s * 1000),
     )
-
-
-def _pinned(kind: Board, board: BoardConfig, simulated: bool) -> Pinned:
-    asked = isinstance(board, ReaderConfig) and board.trigger == "asked"
-    return Pinned(kind, board.id, simulated, board.firmware, board.settings_crc, asked)

@@ -35,7 +35,7 @@ from controller.signing import sign
 from controller.trials.at_table import PATIENCE_S, AtTable
 from controller.vault.keyfile import KeyFile
 from drivers.link.port import Port
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, InprocTable
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, BoardName, InprocTable, own_firmware_hash
 from sim.mechanics.settings import BACKS, Settings
 from sim.mechanics.settings import CardSet as PhysicalSet
 
@@ -267,6 +267,7 @@ async def trial(
             table_key=TABLE_KEY,
             sign=TABLE_SIGN,
             release=release,
+            firmware=own_firmware_hash().hex(),
             chief=sealed_to,
             key_file=key_file,
             entropy=chance.randbytes,

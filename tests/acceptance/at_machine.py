@@ -18,7 +18,7 @@ from controller.acceptance.steps import SimulatedHands
 from controller.rules.rulebooks import load_profile
 from drivers.events import Board
 from drivers.identity import Pinned
-from sim.inproc import BOARDS, DEALER_ID, READER_ID, InprocTable
+from sim.inproc import BOARDS, DEALER_ID, READER_ID, InprocTable, own_firmware_hash
 from sim.mechanics.faults import Fault
 from sim.mechanics.settings import Settings
 from sim.virtual import VirtualLoop
@@ -56,8 +56,8 @@ def hands(table: InprocTable, broken: tuple[Fault, ...] = ()) -> SimulatedHands:
 def pins() -> dict[Board, Pinned]:
     """Who must be at the ports of a simulated table."""
     return {
-        "dealer": Pinned("dealer", DEALER_ID, True),
-        "reader": Pinned("reader", READER_ID, True),
+        "dealer": Pinned("dealer", DEALER_ID, True, own_firmware_hash().hex()),
+        "reader": Pinned("reader", READER_ID, True, own_firmware_hash().hex()),
     }
 
 

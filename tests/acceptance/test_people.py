@@ -7,14 +7,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 
+import msgspec
 import pytest
 
 from controller.acceptance.figures import Figures
 from controller.acceptance.selftest import selftest
 from controller.acceptance.session import Session
 from controller.cli.technician import TerminalHands
-from drivers.identity import Pinned
-from sim.inproc import DEALER_ID, READER_ID
 from sim.mechanics.settings import Settings
 from tests.acceptance.at_machine import (
     LOOK_S,
@@ -23,6 +22,7 @@ from tests.acceptance.at_machine import (
     card_set,
     hands,
     in_virtual_time,
+    pins,
     table_of,
 )
 
@@ -89,8 +89,8 @@ def test_a_reader_without_a_trigger_wire_is_tested_with_its_own_limits() -> None
             with bench_at(table) as bench:
                 await bench.open()
                 await bench.reader.configure("asked", 1)
-            pinned = Pinned("reader", READER_ID, True, asked=True)
-            with bench_at(table, pinned, Pinned("dealer", DEALER_ID, True)) as bench:
+            pinned = msgspec.structs.replace(pins()["reader"], asked=True)
+            with bench_at(table, pinned, pins()["dealer"]) as bench:
                 await bench.open()
                 assert bench.asked
                 figures = Figures(asked=bench.asked)

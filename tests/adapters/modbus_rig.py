@@ -14,7 +14,7 @@ from drivers.adapters.modbus_line import Gone
 from drivers.adapters.modbus_map import ModbusMap
 from drivers.firmware.dealer import Dealer
 from sim.boards import NEVER_MS
-from sim.inproc import DEALER_ID, BoardName, InprocTable
+from sim.inproc import DEALER_ID, BoardName, InprocTable, own_firmware_hash
 from sim.mechanics.settings import Settings
 from tests.adapters.drives import Drives, wire_ms
 
@@ -188,7 +188,7 @@ class WiredTable(InprocTable):
         self.hal = ModbusHal(
             self.told, self.wire, lambda: int(loop.time() * 1000 + 1e-6), self.said.append
         )
-        core = Dealer(self.hal, self._boots())
+        core = Dealer(self.hal, self._boots(), fw_hash=own_firmware_hash())
         self.board = ModbusBoard(core, slot.end, self.hal, self.wire)
         slot.board = self.board  # type: ignore[assignment]  # stands in its place
 

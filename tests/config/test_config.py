@@ -121,6 +121,11 @@ def test_the_examples_are_right(name: str, request: pytest.FixtureRequest) -> No
         ("00000000000000d1", "D1", 'dealer.id = "D1": expected 16 hexadecimal digits'),
         ("00000000000000e1", "00000000000000d1", "reader.id: expected another one than dealer.id"),
         ("/dev/pts/4", "/dev/pts/3", "reader.port: expected another one than dealer.port"),
+        (
+            'port = "/dev/pts/3"',
+            'port = "/dev/pts/3"\nfirmware = "0.1.0"',
+            'dealer.firmware = "0.1.0": expected a firmware\'s hash, 16 hexadecimal digits',
+        ),
         ('"sim"', '"usb"', 'table.backend = "usb": expected one of "serial", "sim"'),
         ('"state"', "3", "table.state_dir = 3: expected a path"),
         ('"state"', '"s"\nruntime_dir = "s/run"', "table.runtime_dir: expected a path outside"),

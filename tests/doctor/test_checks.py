@@ -126,14 +126,28 @@ CASES: list[Case] = [
     (
         board(welcome=welcome("dealer", "0" * 16, firmware_hash="00" * 8)),
         "dealer board",
-        RED,
-        f"shipped is {SHIPPED}",
+        AMBER,
+        f"shipped is {SHIPPED}; the configuration names it",
     ),
     (
-        board(welcome=welcome("dealer", "0" * 16, firmware_hash="00" * 8, firmware="0.0.9")),
+        board(
+            welcome=welcome("dealer", "0" * 16, firmware_hash="00" * 8, firmware="0.0.9"),
+            fault="WRONG_FIRMWARE",
+        ),
         "dealer board",
         AMBER,
-        "shipped is",
+        "of an older release",
+    ),
+    (
+        board(
+            welcome=welcome("dealer", "0" * 16, firmware_hash="00" * 8),
+            fault="WRONG_FIRMWARE",
+            cause="another firmware",
+            action="Flash it",
+        ),
+        "dealer board",
+        RED,
+        "WRONG_FIRMWARE: another firmware",
     ),
     (
         board(welcome=welcome("dealer", "0" * 16, hal="adapter")),

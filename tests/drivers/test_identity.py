@@ -6,14 +6,15 @@ import pytest
 from drivers import errors
 from drivers.identity import PROTOCOL, Pinned, Welcome, check
 
-DEALER = Pinned("dealer", "e660a4931754432f", simulated=False)
-READER = Pinned("reader", "e660a49317001d2c", simulated=False)
+FIRMWARE = "0011223344556677"
+DEALER = Pinned("dealer", "e660a4931754432f", simulated=False, firmware=FIRMWARE)
+READER = Pinned("reader", "e660a49317001d2c", simulated=False, firmware=FIRMWARE)
 WELCOME = Welcome(
     kind="dealer",
     hal="rp2",
     uid=DEALER.uid,
     firmware="0.1.0",
-    firmware_hash="0011223344556677",
+    firmware_hash=FIRMWARE,
     protocol=PROTOCOL,
     boot=1,
     settings_crc=0x1C291CA3,
@@ -37,7 +38,7 @@ def pinned(**fields: object) -> Pinned:
 def test_the_board_that_was_expected_passes() -> None:
     check(WELCOME, DEALER)
     check(WELCOME, DEALER, other=READER)
-    check(WELCOME, pinned(firmware="0.1.0", settings_crc=0x1C291CA3), other=READER)
+    check(WELCOME, pinned(settings_crc=0x1C291CA3), other=READER)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,9 @@ def test_the_board_that_was_expected_passes() -> None:
         (answered(kind="reader"), DEALER, errors.WrongKind),
         (answered(hal="sim"), DEALER, errors.BackendMismatch),
         (WELCOME, pinned(simulated=True), errors.BackendMismatch),
-        (WELCOME, pinned(firmware="0.2.0"), errors.WrongFirmware),
+        (WELCOME, pinned(firmware="0" * 16), errors.WrongFirmware),
+        # The version of the board is the right one; only its files differ.
+        (answered(firmware_hash="7766554433221100"), DEALER, errors.WrongFirmware),
         (WELCOME, pinned(settings_crc=1), errors.WrongSettings),
         (answered(asked=True), DEALER, errors.WrongTrigger),
         (WELCOME, pinned(asked=True), errors.WrongTrigger),

@@ -74,7 +74,7 @@ async def _life(words: Words) -> None:
     loop = asyncio.get_running_loop()
     broken: list[str] = []
     loop.set_exception_handler(lambda _, about: broken.append(repr(about)))
-    pinned = Pinned(kind="dealer", uid=UID, simulated=True)
+    pinned = Pinned(kind="dealer", uid=UID, simulated=True, firmware="0" * 16)
     taken: list[Event] = []
     port = Port()
     sessions = iter(range(1, 1 << 20))

@@ -26,7 +26,7 @@ WRONG = [
     (SMALL.replace('"Chen"', '"Chen"\nfeatures = ["buttons"]'), "panel.pins"),
     (SMALL.replace('"Chen"', '"Chen"\nfeatures = ["two_sets"]'), "card_set"),
     (SMALL.replace('"Chen"', '"Chen"\nprofile = "nobody-s"'), "profile"),
-    (SMALL.replace("[dealer]", '[dealer]\nfirmware_hash = "12"'), "firmware_hash"),
+    (SMALL.replace("[dealer]", '[dealer]\nfirmware = "12"'), "firmware"),
     (SMALL.replace("[dealer]", "[deale]"), "deale"),
     (SMALL.replace("[dealer]", "[dealer"), "line 5"),
 ]

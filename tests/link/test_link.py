@@ -123,7 +123,7 @@ async def test_a_board_of_an_unknown_kind_is_refused_as_one_and_not_as_silent(
     rig = make_rig()
     unknown = b"\x09" + rig.board.welcome()[1:]
     monkeypatch.setattr(rig.board, "welcome", lambda protocol=b"": unknown)
-    pinned = identity.Pinned("dealer", "0" * 16, simulated=True)
+    pinned = identity.Pinned("dealer", "0" * 16, simulated=True, firmware="0" * 16)
     check = partial(identity.check, pinned=pinned)
     link = Link(rig.line, "dealer", session_ids=lambda: 5, check=check)
     with pytest.raises(WrongKind, match="kind is other"):
@@ -135,7 +135,7 @@ async def test_a_board_that_is_not_the_one_pinned_says_nothing_to_anyone(
     make_rig: "MakeRig",
 ) -> None:
     rig = make_rig()
-    pinned = identity.Pinned("dealer", "1" * 16, simulated=True)
+    pinned = identity.Pinned("dealer", "1" * 16, simulated=True, firmware="0" * 16)
     link = Link(
         rig.line,
         "dealer",

@@ -8,7 +8,7 @@ import pytest
 
 from controller.journal.store import Store
 from controller.messages import Outcome, Phase, Role
-from sim.inproc import DEALER_ID, READER_ID
+from sim.inproc import DEALER_ID, READER_ID, own_firmware_hash
 
 pytestmark = pytest.mark.virtual
 Tables = Callable[..., Any]
@@ -56,6 +56,27 @@ async def test_a_strange_board_is_named_with_both_ids(table: Tables) -> None:
         assert alert.name == "WRONG_BOARD"
         assert "00000000000000ff" in alert.cause
         assert DEALER_ID in alert.cause
+
+
+@pytest.mark.parametrize("board", ["dealer", "reader"])
+async def test_a_board_with_other_firmware_of_the_same_version_deals_nothing(
+    board: Any, table: Tables
+) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        trial.sim.kill(board)
+        await trial.phase(Phase.FAULT)
+        trial.sim.start(board, firmware=bytes(8))
+        wrong = await trial.until(lambda state: state.alerts and state.alerts[0].code == 308)
+        assert "0" * 16 in wrong.alerts[0].cause
+        assert own_firmware_hash().hex() in wrong.alerts[0].cause
+        refused = await trial.order(Role.REFEREE, "start_deal")
+        assert refused.error.code == "WRONG_PHASE"
+
+        trial.sim.kill(board)
+        trial.sim.start(board)
+        again = await trial.deal()
+        assert again.alerts == []
 
 
 async def test_an_attempt_whose_boards_were_reset_too_is_void_and_its_record_opened(

@@ -16,7 +16,7 @@ from controller.trials.inproc import Trial
 from drivers.firmware import wire
 from drivers.firmware.hal import LIFT_UP
 from drivers.identity import Pinned, check
-from sim.inproc import DEALER_ID
+from sim.inproc import DEALER_ID, own_firmware_hash
 from sim.mechanics.faults import parse_fault
 from tests.commands.examples import example
 from tests.machine.stages import STAGES, STEPS, alerts, at, refused
@@ -69,7 +69,10 @@ async def test_settings_are_changed_and_the_board_says_so_and_keeps_them(table: 
         trial.sim.start("dealer")
         await trial.phase(Phase.EMPTY)
         assert link.welcome.settings_crc == crc(**changes)
-        check(link.welcome, Pinned("dealer", DEALER_ID, True, None, crc(**changes)))
+        check(
+            link.welcome,
+            Pinned("dealer", DEALER_ID, True, own_firmware_hash().hex(), crc(**changes)),
+        )
         await trial.deal()
         await trial.phase(Phase.HELD)
 

@@ -1,0 +1,29 @@
+"""Which boards a table's configuration expects at its two ports."""
+
+from controller.config import Board as BoardConfig
+from controller.config import Reader, TableConfig
+from drivers.events import Board
+from drivers.identity import Pinned
+
+
+def pinned_boards(
+    config: TableConfig, firmware: str, *, settings: bool = True
+) -> dict[Board, Pinned]:
+    """Return what each board must report before anything moves.
+
+    `firmware` is the hash of the firmware that this program carries. A board must report it
+    unless the configuration names another one. With `settings` false any settings pass.
+    """
+    simulated = config.table.backend == "sim"
+
+    def of(board: Board, section: BoardConfig) -> Pinned:
+        return Pinned(
+            kind=board,
+            uid=section.id,
+            simulated=simulated,
+            firmware=section.firmware or firmware,
+            settings_crc=section.settings_crc if settings else None,
+            asked=isinstance(section, Reader) and section.trigger == "asked",
+        )
+
+    return {"dealer": of("dealer", config.dealer), "reader": of("reader", config.reader)}
