@@ -12,7 +12,7 @@ from controller.cli.reach import client_in, endpoints_in, identity_in, table_key
 from controller.client.client import Identity
 from controller.client.endpoints import Endpoints
 from controller.messages import Role
-from controller.roster import KEYS, TABLE, RosterError, read_certificate
+from controller.roster import CLIENTS, KEYS, TABLE, WATCH, RosterError, read_certificate
 
 _ADDRESS: Final = re.compile(r"tcp://.+:\d+|(ipc|inproc)://.+")
 
@@ -90,4 +90,6 @@ def _identity(key_file: Path | None, folder: Path | None) -> Identity:
         return identity_in(key_file)
     if folder is None:
         raise click.UsageError("an ENDPOINT needs a --key to come with, or its --state-dir")
-    return client_in(folder, Role.OBSERVER)
+    own = folder / CLIENTS / f"{WATCH}.key_secret"
+    # A table whose keys an older release made has no such client.
+    return client_in(folder, WATCH if own.exists() else Role.OBSERVER)

@@ -31,7 +31,7 @@ Examples:
   dealtable watch --state-dir state --language zh
   dealtable watch --state-dir state --json --topic event > events.jsonl
   dealtable watch --state-dir state --heads heads.jsonl --release manifest.json
-  dealtable watch tcp://192.168.1.12:5556 --server-key table.key --key observer.key_secret
+  dealtable watch tcp://192.168.1.12:5556 --server-key table.key --key watch.key_secret
 """
 
 
@@ -55,7 +55,7 @@ Examples:
     "state_dirs",
     type=click.Path(path_type=Path, file_okay=False),
     multiple=True,
-    help="A table's state directory: it says where the table is and holds an observer's key.",
+    help="A table's state directory: it says where the table is and holds a key to watch with.",
 )
 @click.option(
     "--server-key",
@@ -69,7 +69,7 @@ Examples:
     "--key",
     "key_file",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="The .key_secret to come with.  [default: the state directory's observer]",
+    help="The .key_secret to come with.  [default: the state directory's watch.key_secret]",
 )
 @click.option(
     "--heads",

@@ -10,6 +10,7 @@ Whom a table admits is enrolment.py's. No client's file is ever overwritten.
 
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from nacl.signing import SigningKey
 
@@ -30,6 +31,7 @@ from controller.roster import (
     KEYS,
     SIGN_FILE,
     TABLE,
+    WATCH,
     Certificate,
     RosterError,
     fingerprint,
@@ -37,12 +39,16 @@ from controller.roster import (
     read_sign_file,
 )
 
+FIRST_CLIENTS: Final = (*((role.value, role) for role in Role), (WATCH, Role.OBSERVER))
+"""Whom a new table admits: a client of each role, and `dealtable watch` with a key of its own."""
 OLD = "old"
 """The folder, in keys/ and in clients/, of what was replaced."""
 
 
 def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
-    """Create the table's keys and an admitted client of each role, unless they are there.
+    """Create the table's keys and its first admitted clients, unless they are there.
+
+    These are a client of each role, and an observer for `dealtable watch`.
 
     With a `gateway_dir` of its own the gateway's part lies there: keys/table.key, its CURVE
     secret, admitted/, and clients/, which is neither the gateway's nor the machine's. `state_dir`
@@ -57,8 +63,8 @@ def create_keys(state_dir: Path, gateway_dir: Path | None = None) -> None:
     gateways = gateway_dir or state_dir
     secret, public = _table_files(state_dir, gateways)
     if not public[0].exists():
-        for role in Role:
-            admit(gateways, create_client(gateways, role.value, role))
+        for name, role in FIRST_CLIENTS:
+            admit(gateways, create_client(gateways, name, role))
     elif not secret.exists():
         raise RosterError(f"{secret} is missing, {public[0]} is not: bring it back from a copy")
     sign = state_dir / KEYS / SIGN_FILE

@@ -27,7 +27,7 @@ from controller.roster.certificate import (
 # Exported by its own name: in a list of words it would read as a fault.
 from controller.roster.certificate import SIGN_FILE as SIGN_FILE
 from controller.roster.live import LiveRoster
-from controller.roster.members import ADMITTED, CLIENTS, REVOKED, NotAdmitted, Roster
+from controller.roster.members import ADMITTED, CLIENTS, REVOKED, WATCH, NotAdmitted, Roster
 
 __all__ = [
     "ADMITTED",
@@ -35,6 +35,7 @@ __all__ = [
     "KEYS",
     "REVOKED",
     "TABLE",
+    "WATCH",
     "Certificate",
     "LiveRoster",
     "NotAdmitted",

@@ -13,6 +13,8 @@ from controller.roster.certificate import Certificate, RosterError, raw_key, rea
 ADMITTED: Final = "admitted"
 REVOKED: Final = "revoked"
 CLIENTS: Final = "clients"
+WATCH: Final = "watch"
+"""The client with whose key `dealtable watch` comes to a table of this computer."""
 
 SOON: Final = timedelta(days=7)
 """How long before its end a key counts as about to expire (provisional)."""

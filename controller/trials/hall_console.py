@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from nacl.utils import random as entropy
 
+from controller.cli.console_keys import make_keys
 from controller.cli.wall import wall_ms
 from controller.client.endpoints import Endpoints
+from controller.gateway.enrolment import admit
 from controller.messages import Role
-from controller.roster import CLIENTS, KEYS, TABLE, read_certificate
+from controller.roster import KEYS, TABLE, read_certificate
 from controller.trials.hall import HallError, RunningTable, end_program, start_program
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 _ANSWER_S: Final = 20.0
 _OF_AN_AREA: Final = 8
+_NAME: Final = "demo"
+_OWN_KEYS: Final = "console-keys"
 
 
 def area_of(number: int) -> str:
@@ -144,9 +148,10 @@ async def console(
 ) -> AsyncIterator[RunningConsole]:
     """Run a console over the tables of a hall for the block. Raises HallError.
 
-    `port`: None takes a free one. `store`: its database, SQLite's in `folder` where none is said.
-    `areas` gives a table's area by its id. `people` may log in from the start: name, role, PIN.
-    `hasher` hashes the PINs that are not set by the console itself.
+    The console has keys of its own, as every console must: a program that floods a table under
+    another key cannot bar it. `port`: None takes a free one. `store`: its database, SQLite's in
+    `folder` where none is said. `areas` gives a table's area by its id. `people` may log in from
+    the start: name, role, PIN. `hasher` hashes the PINs that are not set by the console itself.
     """
     lines = [
         _line(table.endpoints, table.state_dir, area)
@@ -156,7 +161,11 @@ async def console(
         )
     ]
     running = RunningConsole(folder / "console.toml", hasher)
-    keys = (tables[0].state_dir if tables else folder) / CLIENTS
+    keys = folder / _OWN_KEYS
+    make_keys(keys, _NAME)
+    for table in tables:
+        for role in Role:
+            admit(table.state_dir, keys / f"{role.value}.key")
     _write(running.config, _text(port, store, keys, lines))
     for name, role, pin in people:
         await running.knows(name, role, pin)
@@ -173,7 +182,7 @@ def _write(config: Path, text: str) -> None:
 
 
 def _text(port: int | None, store: str | None, keys: Path, lines: Sequence[str]) -> str:
-    own = f'[console]\nname = "demo"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
+    own = f'[console]\nname = "{_NAME}"\nlisten = "127.0.0.1:{port or 0}"\nkeys = "{keys}"\n'
     if store is not None:
         own += f'store = "{store}"\n'
     return "\n".join([own, *lines])
@@ -184,7 +193,7 @@ def _line(where: Endpoints, state_dir: Path, area: str) -> str:
     return (
         f'[[tables]]\nid = "{where.table}"\narea = "{area}"\nfeed = "{where.feed}"\n'
         f"commands = \"{where.commands}\"\nserver_key = '{where.server_key}'\n"
-        f'verify = "{verify.hex()}"\nkeys = "{state_dir / CLIENTS}"\n'
+        f'verify = "{verify.hex()}"\n'
     )
 
 

@@ -52,6 +52,15 @@ def test_a_gateway_that_names_another_tables_key_is_told_in_one_line(redirected:
         followed([], [redirected], [], None)
 
 
+def test_watch_comes_with_a_key_of_its_own_and_to_an_older_table_as_its_observer(
+    own: Endpoints, tmp_path: Path
+) -> None:
+    state_dir = tmp_path / "state"
+    assert followed([], [state_dir], [], None)[0].identity.name == "watch"
+    (state_dir / "clients" / "watch.key_secret").unlink()
+    assert followed([], [state_dir], [], None)[0].identity.name == "observer"
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [

@@ -9,7 +9,7 @@ import zmq.auth
 from nacl.public import PrivateKey
 from nacl.signing import SigningKey
 
-from controller.gateway.certificates import create_client, create_keys
+from controller.gateway.certificates import FIRST_CLIENTS, create_client, create_keys
 from controller.gateway.enrolment import admit
 from controller.messages import Role
 from controller.roster import (
@@ -28,13 +28,16 @@ def files(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_role_has_an_admitted_client_of_its_name(files: Path) -> None:
+def test_every_role_has_an_admitted_client_of_its_name_and_watch_one_of_its_own(
+    files: Path,
+) -> None:
     clients = Roster.load(files).clients
 
-    assert {client.name: client.role for client in clients} == {role.value: role for role in Role}
+    by_name = {role.value: role for role in Role}
+    assert {client.name: client.role for client in clients} == by_name | {"watch": Role.OBSERVER}
 
 
-@pytest.mark.parametrize("name", ["keys/table", *(f"clients/{role}" for role in Role)])
+@pytest.mark.parametrize("name", ["keys/table", *(f"clients/{name}" for name, _ in FIRST_CLIENTS)])
 def test_a_pair_fits_together_for_zeromq_and_for_us(files: Path, name: str) -> None:
     public, secret = files / f"{name}.key", files / f"{name}.key_secret"
     ours, theirs = read_certificate(secret), zmq.auth.load_certificate(secret)
@@ -69,8 +72,12 @@ def test_a_gateway_with_a_folder_of_its_own_cannot_sign_for_the_table(tmp_path: 
     assert {str(path.relative_to(gateway_dir)) for path in contents(gateway_dir)} == {
         "keys/table.key",
         "keys/table.key_secret",
-        *(f"admitted/{role}.key" for role in Role),
-        *(f"clients/{role}.{ending}" for role in Role for ending in ("key", "key_secret")),
+        *(f"admitted/{name}.key" for name, _ in FIRST_CLIENTS),
+        *(
+            f"clients/{name}.{ending}"
+            for name, _ in FIRST_CLIENTS
+            for ending in ("key", "key_secret")
+        ),
     }
     assert sorted(path.name for path in (state_dir / "keys").iterdir()) == [
         "table.key",
@@ -151,7 +158,7 @@ def test_keys_that_are_there_stay(files: Path) -> None:
     assert contents(files) == before
 
 
-@pytest.mark.parametrize("done", range(0, 18, 4))
+@pytest.mark.parametrize("done", range(0, 21, 4))
 def test_an_interrupted_call_is_finished_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: int
 ) -> None:
@@ -170,8 +177,8 @@ def test_an_interrupted_call_is_finished_by_the_next(
     create_keys(tmp_path)
 
     assert before.items() <= contents(tmp_path).items()
-    assert len(contents(tmp_path)) == 18
-    assert len(Roster.load(tmp_path).clients) == len(Role)
+    assert len(contents(tmp_path)) == 21
+    assert len(Roster.load(tmp_path).clients) == len(FIRST_CLIENTS)
 
 
 def test_nothing_is_ever_overwritten(files: Path) -> None:

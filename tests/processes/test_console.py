@@ -1,5 +1,7 @@
 """A real console over a real table: orders act once, whatever happens to either of them."""
 
+import asyncio
+import itertools
 import os
 import signal
 from collections.abc import AsyncIterator
@@ -8,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zmq
+import zmq.asyncio
 from httpx import AsyncClient
 
+from controller.cli.reach import client_in
 from controller.client.endpoints import NoEndpoints, read_endpoints
 from controller.messages import Role
 from controller.trials.hall import HallPlan, RunningTable, simulator
@@ -72,6 +77,37 @@ async def test_a_persons_order_acts_once_and_bears_his_name(
         )
         (told,) = await commands(client, table, HOLD["id"])
         assert (told["person"], told["role"]) == ("Li Na", "referee")
+
+
+@pytest.mark.parametrize("name", ["observer", "watch"])
+async def test_a_key_of_the_tables_own_computer_that_floods_it_does_not_bar_the_console(
+    running: RunningConsole, table: RunningTable, name: str
+) -> None:
+    async with referee(running, table) as client:
+        await flood(table, name)
+        assert "key barred" in (table.state_dir / "daemon.log").read_text()
+        async with listening(client, f"/stream/table/{table.id}") as events:
+            await live(events)
+            assert (await do(client, table))["reply"]["ok"]
+            await events.part("orders", lambda orders: bool(orders and orders[0]["seen"]))
+
+
+async def flood(table: RunningTable, name: str) -> None:
+    """Subscribe to ever new topics with the key of a client until the table bars it."""
+    me, context = client_in(table.state_dir, name), zmq.asyncio.Context()
+    socket = context.socket(zmq.XSUB)
+    socket.linger, socket.sndhwm = 0, 100
+    socket.curve_serverkey = table.endpoints.server_key.encode()
+    socket.curve_publickey, socket.curve_secretkey = me.public.encode(), me.secret.encode()
+    socket.connect(table.endpoints.feed)
+    topics = (f"{number:0400}".encode() for number in itertools.count())
+    try:
+        while "key barred" not in (table.state_dir / "daemon.log").read_text():
+            for topic in itertools.islice(topics, 20):
+                await socket.send_multipart([b"\x01" + topic])
+            await asyncio.sleep(0)
+    finally:
+        context.destroy()
 
 
 async def test_what_the_table_refuses_is_told_in_its_words(
