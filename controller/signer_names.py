@@ -42,7 +42,12 @@ def whose(by: object, entered_by: object = None) -> Words:
 
 
 def _called(name: object) -> Words:
-    return ROLES.get(str(name)) or Words(str(name), str(name))
+    """Return the name of a key for people; a console's key is "Hall-1-referee"."""
+    whole = str(name)
+    console, _, role = whole.rpartition("-")
+    if console and role in ROLES:
+        return Words(whole, f"{console} {ROLES[role].zh}")
+    return ROLES.get(whole) or Words(whole, whole)
 
 
 _BOTH: Final = re.compile(r"([^()]+) \(([^()]+)\)")

@@ -185,8 +185,8 @@ async def test_a_tribute_is_asked_about_and_a_result_that_was_written_wrongly_is
     void_later = said("rulings.choice.void_later")
     await expect(panel.locator(".corrected")).to_contain_text(
         said.either(
-            f"（{void_later}），裁判长陈（口头），李娜（裁判员）录入：{mistake}，待书面确认",
-            f"({void_later}), 陈 (chief, by word), entered by 李娜 (referee): {mistake}, "
+            f"（{void_later}），裁判长陈（口头），李娜（demo 裁判员）录入：{mistake}，待书面确认",
+            f"({void_later}), 陈 (chief, by word), entered by 李娜 (demo-referee): {mistake}, "
             "not confirmed in writing yet",
         )
     )

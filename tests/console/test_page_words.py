@@ -130,6 +130,10 @@ def test_the_reason_that_the_page_proposes_goes_out_by_its_key(
     [
         ("zh", "Wu Jun (referee)", "Wu Jun（裁判员）"),
         ("en", "Wu Jun (referee)", "Wu Jun (referee)"),
+        ("zh", "Wu Jun (Hall-1-referee)", "Wu Jun（Hall-1 裁判员）"),
+        ("en", "Wu Jun (Hall-1-referee)", "Wu Jun (Hall-1 referee)"),
+        ("zh", "Hall-1-chief", "Hall-1 裁判长"),
+        ("zh", "anna-2", "anna-2"),
         ("zh", "chief", "裁判长"),
         ("zh", "李娜", "李娜"),
     ],

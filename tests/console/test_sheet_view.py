@@ -64,9 +64,12 @@ def test_a_correction_by_word_says_whose_it_was_and_that_it_waits_for_the_chief(
     )
     assert told.confirmed == Words("not confirmed in writing yet", "待书面确认")
     (row,) = table.match.spoken
-    table.does(events.CorrectionConfirmed, row=row, deal=1, by="陈 (chief)", role=Role.CHIEF)
+    chief = {"by": "陈 (Hall-1-chief)", "role": Role.CHIEF}
+    table.does(events.CorrectionConfirmed, row=row, deal=1, **chief)
     (told,) = view(a_sheet(table)).corrected
-    assert told.confirmed == Words("confirmed by 陈 (chief)", "陈（裁判长）已书面确认")
+    assert told.confirmed == Words(
+        "confirmed by 陈 (Hall-1-chief)", "陈（Hall-1 裁判长）已书面确认"
+    )
 
 
 def test_why_a_ruling_corrected_a_result_is_told_in_both_languages() -> None:
