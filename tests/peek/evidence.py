@@ -74,11 +74,13 @@ def search(evidence: Evidence, hidden: Collection[Hidden]) -> list[Find]:
     automaton = BytesAhoCorasick(patterns, implementation=Implementation.DFA)
     found: dict[tuple[str, str, str], Find] = {}
     for number, exhibit in _together(evidence.exhibits, _moments(hidden)):
-        for way, data in readings(exhibit.data):
+        for way, data, stride in readings(exhibit.data):
             for at, start, end in automaton.find_matches_as_indexes(data, overlapping=True):
                 for each in of[patterns[at]]:
                     key = (exhibit.place, each.what, way)
-                    if key not in found and _is_hidden(each, number, exhibit):
+                    if key in found or (each.is_text and stride > 1):
+                        continue
+                    if _is_hidden(each, number, exhibit):
                         around = data[max(0, start - _AROUND) : end + _AROUND]
                         found[key] = Find(exhibit.place, exhibit.name, each.what, way, around)
     return list(found.values())

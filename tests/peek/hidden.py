@@ -46,7 +46,8 @@ class Hidden:
     """Something hidden, for people `what`, from exhibit `since` on and before exhibit `until`.
 
     `public_by`: kind and attempt of the journal's row behind which it is no secret any more.
-    `but_in`: a place that has the same by itself.
+    `but_in`: a place that has the same by itself. `is_text`: its patterns are short words of text.
+    Every 8th byte of a journal, which is full of quotation marks, gives such a word by chance.
     """
 
     what: str
@@ -55,6 +56,7 @@ class Hidden:
     since: int = 0
     public_by: tuple[str, int] | None = None
     but_in: str = ""
+    is_text: bool = False
 
 
 def cards(order: Sequence[int], run: int = CARDS) -> tuple[bytes, ...]:

@@ -26,10 +26,11 @@ _PRINTABLE = re.compile(rb"[\x09\x0a\x0d\x20-\x7e\x80-\xff]{11,}")
 
 
 class Reading(NamedTuple):
-    """One way of reading, and what it gives."""
+    """One way of reading, and what it gives. `stride`: every so many bytes were taken."""
 
     way: str
     data: bytes
+    stride: int = 1
 
 
 def readings(data: bytes) -> Iterator[Reading]:
@@ -53,7 +54,7 @@ def _said(text: Reading) -> Iterator[Reading]:
     yield text
     for stride in STRIDES:
         for at in range(stride):
-            yield Reading(f"{text.way} every {stride}th", text.data[at::stride])
+            yield Reading(f"{text.way} every {stride}th", text.data[at::stride], stride)
     for ways, data in ((_EVENTS, text.data), (_WORDS, _printable(text.data))):
         for way, read in ways.items():
             found = read(data)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.peek.hidden import CARDS, LETTERS, NUMBERS, SORTED, cards, chance
+from tests.peek.evidence import Evidence, search
+from tests.peek.hidden import CARDS, LETTERS, NUMBERS, SORTED, Hidden, cards, chance
 
 RUNS = {"cards": 100_000, "letters": 10_000, "numbers": 10_000}
 """Different runs of bytes that could be of a deal: more than a whole match shows."""
@@ -33,3 +34,13 @@ def test_a_hand_that_lies_as_a_table_of_numbers_does_is_not_looked_for(table: li
 @pytest.mark.parametrize("hand", [[0, 0, *range(2, SORTED)], [1, *range(1, SORTED)]])
 def test_any_other_is(hand: list[int]) -> None:
     assert cards(hand, SORTED) == (bytes(hand),)
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-16-le", "utf-32-le"])
+def test_a_word_is_found_as_text_and_is_chance_in_every_8th_byte(coding: str) -> None:
+    word, evidence = Hidden("tribute", (b'"BJ"',), is_text=True), Evidence()
+    apart = bytes(byte for each in b'he said "BJ" to him' for byte in (each, *b",000000"))
+    evidence.add("a file", "apart", apart)
+    assert search(evidence, [word]) == []
+    evidence.add("a file", "together", 'he said "BJ" to him'.encode(coding))
+    assert len(search(evidence, [word])) > 0

@@ -89,7 +89,7 @@ class Planting:
         for number, (place, found_in) in enumerate(routes.items()):
             for what, secret, text in _all_of(place, number, chance):
                 name = f"{place}: {what}"
-                self.hidden.append(Hidden(name, secret))
+                self.hidden.append(Hidden(name, secret, is_text=what.startswith("word ")))
                 self.texts[place].append(text)
                 self.spelled |= set(what.partition(", ")[2].split("; "))
                 # What is no JSON is nothing that `watch` shows.

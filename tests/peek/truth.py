@@ -163,8 +163,8 @@ def _of_tributes(told: Told, truths: dict[int, Seen], before: Before) -> Iterato
             words -= public
             own = before.of(words)
             what = f"tribute of attempt {attempt}"
-            yield Hidden(what, tuple(words - own), number, since)
-            yield Hidden(what, tuple(own), number, since, but_in=MEMORY)
+            yield Hidden(what, tuple(words - own), number, since, is_text=True)
+            yield Hidden(what, tuple(own), number, since, but_in=MEMORY, is_text=True)
             public |= words
 
 
