@@ -111,9 +111,9 @@ class Board(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where to look for a board, and who must be there.
 
     `firmware` is the hash that the board must report; left out, it is the hash of the firmware
-    that the program carries. `settings_crc` is compared where it is given. `usb` is the USB serial
-    number of what the board hangs on, where that is not the board itself: the computer names the
-    port by it.
+    that the program carries. `settings_crc` is compared if it is given. `usb` is the USB serial
+    number of the adapter that the board hangs on, if it hangs on one: the computer names the port
+    by it.
     """
 
     port: Text

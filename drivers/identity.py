@@ -51,7 +51,7 @@ class Welcome(Struct, frozen=True, gc=False):
 
 
 class Pinned(Struct, frozen=True, gc=False):
-    """What must stand at a port.
+    """The board that must be at a port.
 
     `uid` and `firmware` (the hash of the firmware's files) are 16 lower-case hex digits,
     `settings_crc` is the number as in WELCOME; with None any settings pass.

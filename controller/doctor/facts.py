@@ -76,7 +76,7 @@ class Port(msgspec.Struct, frozen=True, gc=False):
 class Answer(msgspec.Struct, frozen=True, gc=False):
     """What a board answered to HELLO. `fault`: the catalogue's name of what is wrong, with its
     words in `cause` and `action`; "" for the right board.
-    `welcome` is None where nothing came. `unasked`: why nobody asked it."""
+    `welcome` is None if the board did not answer, `unasked` is why it was not asked."""
 
     welcome: Welcome | None = None
     fault: str = ""

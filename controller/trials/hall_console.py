@@ -150,7 +150,7 @@ async def console(
 
     The console has keys of its own, as every console must: a program that floods a table under
     another key cannot bar it. `port`: None takes a free one. `store`: its database, SQLite's in
-    `folder` where none is said. `areas` gives a table's area by its id. `people` may log in from
+    `folder` if None. `areas` gives a table's area by its id. `people` may log in from
     the start: name, role, PIN. `hasher` hashes the PINs that are not set by the console itself.
     """
     lines = [

@@ -46,7 +46,7 @@ class Hidden:
     """Something hidden, for people `what`, from exhibit `since` on and before exhibit `until`.
 
     `public_by`: kind and attempt of the journal's row behind which it is no secret any more.
-    `but_in`: a place that has the same by itself. `is_text`: its patterns are short words of text.
+    `but_in`: a place that contains the same anyway. `is_text`: its patterns are short words.
     Every 8th byte of a journal, which is full of quotation marks, gives such a word by chance.
     """
 
