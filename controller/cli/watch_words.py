@@ -20,7 +20,7 @@ SAID: Final[Mapping[str, Words]] = {
     "table": Words("table {table_no}", "台号{table_no}"),
     "deal": Words("deal {deal}", "第{deal}副"),
     "level": Words(" level {level}", " 打{level}"),
-    "attempt": Words("deal {deal} attempt {attempt}", "第{deal}副 第{attempt}次"),
+    "attempt": Words("deal {deal} attempt {attempt}", "第{deal}副 本台第{attempt}次发牌"),
     "fed": Words("fed {fed}", "已送{fed}张"),
     "again": Words("again {refed}", "复送{refed}张"),
     "simulated": Words("(simulated)", "（模拟）"),

@@ -75,7 +75,7 @@ def test_a_match_without_levels_says_none() -> None:
 def test_in_chinese_a_match_is_one_line_of_chinese() -> None:
     assert told(None, "zh") == [
         "台号7  打牌中  南北 5 : 东西 2  第2副 打5  请北家出牌",
-        "已放行  第2副 第1次",
+        "已放行  第2副 本台第1次发牌",
     ]
 
 
@@ -120,7 +120,7 @@ def test_an_alert_and_an_outcome_are_told_in_the_language_that_was_asked_for() -
         deal=2, attempt=3, of_deal=1, commitment="", outcome=Outcome.VOID, reasons=["JAM"]
     )
     assert told(STATE, fairness=[void]) == ["deal 2 attempt 1: void (JAM)"]
-    assert told(STATE, "zh", fairness=[void]) == ["第2副 第1次：作废（JAM）"]
+    assert told(STATE, "zh", fairness=[void]) == ["第2副 本台第1次发牌：作废（JAM）"]
 
 
 def test_an_attempt_of_an_older_table_is_told_by_its_deal_alone() -> None:
