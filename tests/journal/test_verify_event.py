@@ -15,7 +15,7 @@ from tests.journal.findings import what
 
 PROFILE = "international-000"
 EVENT = """\
-profile = "international-000"
+profile = "{profile}"
 title_en = "{title}"
 title_zh = "杯赛"
 organizer = "协会"
@@ -23,15 +23,16 @@ cut_margin = {margin}
 """
 
 
-def event_file(folder: Path, *, margin: int, title: str = "Cup") -> Path:
+def event_file(folder: Path, *, margin: int, title: str = "Cup", profile: str = PROFILE) -> Path:
     file = folder / f"{title}-{margin}.toml"
-    file.write_text(EVENT.format(title=title, margin=margin), encoding="utf-8")
+    text = EVENT.format(title=title, margin=margin, profile=profile)
+    file.write_text(text, encoding="utf-8")
     return file
 
 
-async def dealt_under(event: Path, state_dir: Path, runtime_dir: Path) -> None:
+async def dealt_under(event: Path, state_dir: Path, runtime_dir: Path, name: str = PROFILE) -> None:
     store = Store.open(state_dir)
-    profile = load_profile(PROFILE, event)
+    profile = load_profile(name, event)
     async with trial(
         Settings(), runtime_dir, store=store, state_dir=state_dir, profile=profile
     ) as table:
@@ -53,17 +54,19 @@ async def test_a_journal_dealt_under_an_event_is_compared_with_its_file(
 
 
 @pytest.mark.virtual
+@pytest.mark.parametrize("name", [PROFILE, "bigtwo-2017-002"])
 async def test_without_the_file_one_line_says_what_was_not_compared(
-    tmp_path: Path, state_dir: Path, runtime_dir: Path
+    tmp_path: Path, state_dir: Path, runtime_dir: Path, name: str
 ) -> None:
-    await dealt_under(event_file(tmp_path, margin=7), state_dir, runtime_dir)
+    event = event_file(tmp_path, margin=7, profile=name)
+    await dealt_under(event, state_dir, runtime_dir, name)
 
     told = CliRunner().invoke(main, ["verify", str(state_dir)])
 
     lines = [line for line in told.output.splitlines() if "--event" in line]
     assert told.exit_code == 0
     assert len(lines) == 1
-    assert lines[0].startswith(f"attempt 1: rules not at hand ({PROFILE} ")
+    assert lines[0].startswith(f"attempt 1: rules not at hand ({name} ")
     assert "all holds" in told.output
 
 
