@@ -99,6 +99,11 @@ FOUND = [
         ("fl.1",),
         (("shuffled", 120, "foreign_firmware:board=reader,for_ms=5000"),),
     ),
+    (
+        "a supply whose sensor sticks below held hands was looked at by nobody",
+        ("su.1",),
+        (("held", 600, "sensor_stuck:sensor=supply,value=1"),),
+    ),
     ("a lid left open behind the hands was a stalled lift", ("m.5",), (("released", 0, "lid"),)),
 ]
 

@@ -47,7 +47,7 @@ _OTHER_BOARD = frozenset(
     }
 )
 """Faults whose action is the right board at its place."""
-_LIFT = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED")
+_LIFT = ("STALL", "SENSOR_STUCK", "BOARD_REFUSED", "SUPPLY_LOW")
 """What keeps a lift from rising, as people are told."""
 _LYING = frozenset({"POCKET_NOT_EMPTY", "PATH_NOT_CLEAR"})
 """Faults whose action is to take a card out and put it back."""
