@@ -81,10 +81,19 @@ def run(board: Board, hal: LinesHal, line: Stream, pins: Stream) -> None:
 
 
 def own_hash() -> bytes:
-    """Return the firmware hash of the files this program runs from."""
+    """Return the firmware hash of the files this program runs from.
+
+    A folder or a compiled file beside them counts as an empty file: it may be imported in
+    the place of one of them, and no right firmware has any.
+    """
     folder = __file__[: __file__.rfind("/")] if "/" in __file__ else "."
-    names = [name for name in os.listdir(folder) if name.endswith(".py")]
-    return firmware_hash([(name, load(folder + "/" + name)) for name in names])
+    files = []
+    for name in os.listdir(folder):
+        if name.endswith(".py"):
+            files.append((name, load(folder + "/" + name)))
+        elif name.endswith(".mpy") or ("." not in name and name != "__pycache__"):
+            files.append((name, b""))
+    return firmware_hash(files)
 
 
 def load(path: str) -> bytes:

@@ -8,10 +8,13 @@ FIRMWARE_VERSION = (0, 1, 0)
 def firmware_hash(files: list[tuple[str, bytes]]) -> bytes:
     """Return the eight bytes by which a board reports its own files.
 
-    `files` are the names and contents of the package's .py files, in any order;
-    the hash is SHA-256 over name, a zero byte and content of each, by name.
+    `files` are the names and contents of the package's .py files, in any order. The hash is
+    the beginning of SHA-256 over each of them by name: length (2 bytes, high first) and name,
+    length (4 bytes) and content. The lengths keep one file from passing for two.
     """
     digest = hashlib.sha256()
     for name, content in sorted(files):
-        digest.update(name.encode() + b"\x00" + content)
+        called = name.encode()
+        digest.update(len(called).to_bytes(2, "big") + called)
+        digest.update(len(content).to_bytes(4, "big") + content)
     return digest.digest()[:8]

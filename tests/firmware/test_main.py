@@ -2,6 +2,7 @@
 
 import os
 import pty
+import shutil
 import socket
 import struct
 import subprocess
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 
 import drivers.firmware
-from drivers.firmware import wire
+from drivers.firmware import main, wire
 from drivers.firmware.codec import Decoder, encode
 from drivers.firmware.main import own_hash
+from drivers.firmware.version import firmware_hash
 
 FIRMWARE = Path(drivers.firmware.__file__).parent
 ROOT = FIRMWARE.parent.parent
@@ -180,3 +182,22 @@ def test_a_board_without_a_line_ends_with_its_pins_too(start: Start) -> None:
     board.unplug()
     board.pins.close()
     assert board.process.wait() == 0
+
+
+@pytest.mark.parametrize("beside", ["lock/__init__.py", "lock.mpy", "another.py"])
+def test_what_may_be_imported_in_the_place_of_a_file_changes_the_hash(
+    beside: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "firmware"
+    shutil.copytree(FIRMWARE, folder)
+    monkeypatch.setattr(main, "__file__", str(folder / "main.py"))
+    shipped = own_hash()
+    (folder / beside).parent.mkdir(exist_ok=True)
+    (folder / beside).write_bytes(b"")
+    assert own_hash() != shipped
+
+
+def test_one_file_does_not_pass_for_two() -> None:
+    two = [("a.py", b"1"), ("b.py", b"2")]
+    one = [("a.py", b"1" + b"b.py" + b"\0" + b"2")]
+    assert firmware_hash(two) == firmware_hash(two[::-1]) != firmware_hash(one)
