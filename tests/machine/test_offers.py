@@ -106,7 +106,11 @@ async def test_no_match_is_laid_out_for_a_pair_that_is_disqualified_from_its_eve
             await at.order(REFEREE, "sign", signer=signer, person=f"for {signer}")
         await at.until(lambda state: state.match is not None and state.match.phase == "signed")
         assert await refused(at, REFEREE, "set_match", **laid_out) == "PAIR_DISQUALIFIED"
-        elsewhere = laid_out | {"event": "Autumn Cup"}
+        others = {side: {**pair, "id": f"other {side}"} for side, pair in PAIRS.items()}
+        await ordered(at, REFEREE, "set_match", **laid_out | {"pairs": others})
+        again = laid_out | {"match_id": "M3"}
+        assert await refused(at, REFEREE, "set_match", **again) == "PAIR_DISQUALIFIED"
+        elsewhere = again | {"event": "Autumn Cup"}
         await ordered(at, REFEREE, "set_match", **elsewhere)
 
 

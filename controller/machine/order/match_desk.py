@@ -19,11 +19,10 @@ from controller.machine.order.foresight import foreseen, lost_time
 from controller.machine.order.match_orders import events_of, meeting_of
 from controller.machine.order.ruling_orders import choices
 from controller.machine.order.who import Asked
-from controller.machine.play import Play
+from controller.machine.play import Play, barred_by_now
 from controller.machine.record import Record
 from controller.machine.sheet.view import sheet
 from controller.match import events
-from controller.match.desk import record_now
 from controller.match.effects import Refused
 from controller.match.events import MatchEvent
 from controller.match.meeting import Meeting
@@ -130,11 +129,11 @@ class MatchDesk:
         await order.carried_out({"match": meeting.match_id})
 
     def _require_admitted(self, meeting: Meeting, brought: Brought) -> None:
-        """Refuse a pair that is disqualified, by what it brings or by the match before, here."""
-        match = self._record.play.match
-        known = record_now(match) if isinstance(match, GuandanMatch) else ()
-        out = disqualified((*brought, *known), meeting.event)
-        pairs = [pair.id for pair in meeting.pairs.values() if pair.id in out]
+        """Refuse a pair that is disqualified, by what it brings or by a match before, here."""
+        out = disqualified(brought, meeting.event)
+        here = barred_by_now(self._record.play)
+        ids = [pair.id for pair in meeting.pairs.values()]
+        pairs = [each for each in ids if each in out or (meeting.event, each) in here]
         if pairs:
             raise OrderRefused(failure("PAIR_DISQUALIFIED", found=" / ".join(pairs)))
 

@@ -12,6 +12,7 @@ from controller.machine.play.moving import arrives, gone, laid_out, on_its_way
 from controller.machine.play.of_machine import MEANINGS, by_machine
 from controller.machine.play.questions import (
     awaits_cut,
+    barred_by_now,
     dealt_again,
     match_over,
     needed,
@@ -40,6 +41,7 @@ __all__ = [
     "Sent",
     "Wanted",
     "awaits_cut",
+    "barred_by_now",
     "dealt_again",
     "fold",
     "happened",
@@ -51,20 +53,16 @@ __all__ = [
     "wanted_ahead",
 ]
 
-TIMED = frozenset({*MEANINGS, "meeting", "taken_over", "transferred"})
+_LEAVE = frozenset({"meeting", "taken_over", "transferred"})
+"""Kinds behind which the match of before is no more at the table."""
+TIMED = frozenset({*MEANINGS, *_LEAVE})
 """Kinds whose data says when, on the table's clock."""
 
 
 def fold(play: Play, entry: Entry, profile: Profile) -> Play:
     """Return the match at the table after an entry; most entries are none of its business."""
-    if entry.kind == "meeting":
-        return laid_out(play, entry, profile)
-    if entry.kind == "taken_over":
-        return Play(coming=on_its_way(entry.data))
-    if entry.kind == "transferred":
-        return gone(play, entry)
-    if play.coming is not None:
-        return arrives(play.coming, entry)
+    if entry.kind in _LEAVE or play.coming is not None:
+        return changed(_another(play, entry, profile), barred=barred_by_now(play))
     if play.match is None:
         return play
     if entry.kind == "acknowledged":
@@ -80,3 +78,15 @@ def fold(play: Play, entry: Entry, profile: Profile) -> Play:
     if entry.kind not in MEANINGS or play.match.by_hand:
         return play
     return by_machine(play, entry)
+
+
+def _another(play: Play, entry: Entry, profile: Profile) -> Play:
+    """Return what is at the table where a match comes, is on its way, or goes."""
+    if entry.kind == "meeting":
+        return laid_out(play, entry, profile)
+    if entry.kind == "taken_over":
+        return Play(coming=on_its_way(entry.data))
+    if entry.kind == "transferred":
+        return gone(play, entry)
+    assert play.coming is not None
+    return arrives(play.coming, entry)

@@ -3,8 +3,11 @@
 import msgspec
 
 from controller.machine.play.values import Play, Wanted
+from controller.match.desk import record_now
 from controller.match.judging import no_more_deals
 from controller.match.phase import AT_THE_TABLE, BEFORE_RELEASE, ENDED, Phase
+from controller.match.state import GuandanMatch
+from controller.rules.penalties.records import disqualified
 
 BEFORE_NEXT = AT_THE_TABLE | {Phase.FORFEIT, Phase.MATCH_CHECK}
 """While a match is in these phases its next deal may be on its way."""
@@ -53,6 +56,15 @@ def awaits_cut(play: Play, deal: Wanted) -> bool:
     """
     at_cut = play.match is not None and play.match.phase is Phase.CUT
     return at_cut and play.ahead is None and wanted(play) == deal
+
+
+def barred_by_now(play: Play) -> frozenset[tuple[str, str]]:
+    """Return event and pair of each pair that a match at this table has disqualified."""
+    match = play.match
+    if not isinstance(match, GuandanMatch):
+        return play.barred
+    event = match.meeting.event
+    return play.barred | {(event, pair) for pair in disqualified(record_now(match), event)}
 
 
 def match_over(play: Play, match_id: str) -> bool:

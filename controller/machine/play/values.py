@@ -77,7 +77,8 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     from another table: `digest`, the document it came in, `brought`, what its attempts elsewhere
     promised, and `moves`, from which table to which. `coming`: one on its way in. `sent`: the
     match that went from here to another table last; `left_out`: its deal, if its hands were out
-    then and are played on there.
+    then and are played on there. `barred`: the pairs that earlier matches at this table
+    disqualified, each with its event.
     """
 
     match: Match | None = None
@@ -98,6 +99,7 @@ class Play(msgspec.Struct, frozen=True, kw_only=True):
     coming: Coming | None = None
     sent: Sent | None = None
     left_out: "Wanted | None" = None
+    barred: frozenset[tuple[str, str]] = frozenset()
 
 
 class Wanted(msgspec.Struct, frozen=True, gc=False):
