@@ -15,9 +15,18 @@ from controller.match.events import RulingApproved, RulingProposed, RulingReject
 from controller.match.phase import ENDED
 from controller.match.refusals import Refusal, RefusedError, refuse
 from controller.match.rows import value_text
-from controller.match.rulings import Ruling, approve, confirm_verbal, propose, record_of, reject
+from controller.match.rulings import (
+    Ruling,
+    approve,
+    confirm_verbal,
+    deal_of,
+    propose,
+    record_of,
+    reject,
+)
 from controller.match.sheet import EndRow, OverturnedRow, Payment, RulingRow, deal_row, replay
 from controller.match.state import Exchange, GuandanMatch
+from controller.match.unseen import keeps
 from controller.rules.levels import Grade, grade_text
 from controller.rules.penalties.charges import Charge
 from controller.rules.penalties.consequences import LevelDown, LevelUp
@@ -64,10 +73,11 @@ def require_can_be(match: GuandanMatch, charge: Charge) -> None:
     """Refuse a charge that the deal shows not to be. Raises RefusedError.
 
     That is a wrong card of a player who had none to give, and a return that is right. A deal
-    that left no row, and one whose hands are not released, show nothing of it.
+    that left no row, and one whose hands are not released, show nothing of it. A return that
+    may not be seen yet is not looked at: the refusal would tell its card.
     """
     kind = _WRONG_CARD.get(charge.offence)
-    deal = None if kind is None else _given(match, charge.deal)
+    deal = None if kind is None else _given(match, deal_of(charge))
     if deal is None:
         return
     due = deal.tribute if kind == "tribute" else deal.returns
@@ -100,6 +110,7 @@ def approved(match: GuandanMatch, event: RulingApproved) -> Stepped:
     ruling = ruling_of(match, event.id)
     if match.signatures:
         require("signed_sheet", event.role, verbal=event.verbal)
+    require_can_be(match, ruling.charge)  # more of the deal is known now than when it was proposed
     if event.proposal is not None:
         _require_legal(match, ruling.charge, event.proposal)
     word = approve(
@@ -172,7 +183,8 @@ def _given(match: GuandanMatch, deal: int) -> _Given | None:
     exchange = match.exchange or Exchange(payers=payers(match.profile, match.follows))
     owed = () if exchange.anti else exchange.payers
     due = () if exchange.plan is None else exchange.plan.returns
-    told = {to: value_text(counts, match.level) for to, counts in exchange.returned.items()}
+    seen = {} if keeps(match) else exchange.returned
+    told = {to: value_text(counts, match.level) for to, counts in seen.items()}
     return _Given(
         level=match.level,
         tribute=tuple(Payment(payer, payer) for payer in owed),

@@ -22,8 +22,8 @@ from controller.match.judging import lost_by_ruling
 from controller.match.phase import BEFORE_RELEASE, Phase
 from controller.match.refusals import no_finish, refuse
 from controller.match.rows import row_of_deal
-from controller.match.rulings import Ruling
-from controller.match.sheet import ShiftRow, deal_row
+from controller.match.rulings import Ruling, deal_of
+from controller.match.sheet import RedealtRow, ShiftRow, deal_row
 from controller.match.state import GuandanMatch
 from controller.messages import Side
 from controller.rules.penalties.consequences import (
@@ -50,7 +50,8 @@ def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) 
 
     A deal is forfeited once: the first ruling counts (provisional).
     """
-    lost, deal = Forfeited(what.side), _deal_of(match, ruling)
+    _require_begun(match)
+    lost, deal = Forfeited(what.side), deal_of(ruling.charge)
     due = match.under_way or match.phase in BEFORE_RELEASE
     if deal != match.deal or not due:
         was = deal_row(match.sheet, deal)
@@ -64,11 +65,9 @@ def _deal_lost(match: GuandanMatch, ruling: Ruling, what: DealLost, at_ms: int) 
     return after, (*void, *effects, *more)
 
 
-def _deal_of(match: GuandanMatch, ruling: Ruling) -> int:
-    """Return the deal that a ruling is about: what happened before the first is the first's."""
+def _require_begun(match: GuandanMatch) -> None:
     if not match.deal:
         refuse("NOT_BEGUN")
-    return max(ruling.charge.deal, 1)
 
 
 def _rewritten(
@@ -113,9 +112,16 @@ def _dead_hand(match: GuandanMatch, ruling: Ruling, what: DeadHand, at_ms: int) 
     """Take a hand out of play; who came behind moves up (seed 000 A18.4).
 
     Found when the deal is written already, it changes what was written; in a forfeited
-    deal nobody has a place (provisional).
+    deal nobody has a place (provisional). Where the deal was dealt again since the offence, the
+    hand is gone that it was about.
     """
-    deal = _deal_of(match, ruling)
+    _require_begun(match)
+    deal = deal_of(ruling.charge)
+    if any(
+        isinstance(row, RedealtRow) and row.deal == deal and row.at_ms > ruling.charge.at_ms
+        for row in match.sheet
+    ):
+        return match, ()
     if deal == match.deal and match.phase in _PLAYED:
         dead = changed(match, dead=(*match.dead, what.seat))
         return place_taken(dead, match.ended_ms)
@@ -150,16 +156,19 @@ _CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int]
 def taken_back(match: GuandanMatch, ruling: Ruling) -> Stepped:
     """Return the match without what an overturned ruling did to a deal.
 
-    A dead hand is in play again, with the place it had, while its deal is played. Raises
-    RefusedError for a deal that is written: its result is corrected instead.
+    A dead hand is in play again, with the place it had, while its deal is played; where that
+    is dealt again no hand of it is dead. Raises RefusedError for a deal that is written: its
+    result is corrected instead.
     """
     final = [one for one in ruling.proposal.effects if isinstance(one, DealLost | DeadHand)]
     if not final:
         return match, ()
-    played = ruling.charge.deal == match.deal and match.phase in _PLAYED
+    due = match.under_way or match.phase in BEFORE_RELEASE
     hands = [one.seat for one in final if isinstance(one, DeadHand)]
-    if not played or len(hands) < len(final):
+    if deal_of(ruling.charge) != match.deal or not due or len(hands) < len(final):
         refuse("IT_ENDED_A_DEAL", ruling.id)
+    if match.phase not in _PLAYED:
+        return match, ()
     dead = list(match.dead)
     for seat in hands:
         if seat in dead:  # it is not where the deal was dealt again since

@@ -42,6 +42,11 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     at_ms: int | None = None
 
 
+def deal_of(charge: Charge) -> int:
+    """Return the deal that a charge is about; what happened before any is the first's."""
+    return max(charge.deal, 1)
+
+
 def propose(
     ruling_id: str, charge: Charge, proposal: Proposal, by: str, at_ms: int | None = None
 ) -> Ruling:

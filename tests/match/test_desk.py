@@ -4,9 +4,10 @@ import msgspec
 import pytest
 
 from controller.match import events
-from controller.match.desk import legal_proposals, record_now
+from controller.match.desk import legal_proposals, record_now, require_can_be
 from controller.match.effects import DealDue, HandsVoid, LeaderKnown, RefereeNeeded
 from controller.match.phase import Phase
+from controller.match.refusals import RefusedError
 from controller.match.sheet import CorrectionRow, DealRow, LeaderRow
 from controller.messages import Role, Seat
 from controller.rules.penalties.consequences import DeadHand
@@ -209,6 +210,40 @@ def test_without_tribute_after_anti_tribute_no_card_can_be_wrong() -> None:
     charge = charge_of(table.match, "W", "wrong_tribute_in_play")
     table.proposed(charge, legal_proposals(table.match, charge)[0])
     assert table.refused == "NO_CARD_OF_HIS"
+
+
+def test_a_charge_is_held_against_what_is_known_when_it_is_approved() -> None:
+    def charged(table: Table, seat: Seat, offence: str, **said: object) -> Table:
+        charge = msgspec.structs.replace(charge_of(table.match, seat, offence), **said)
+        return table.proposed(charge, legal_proposals(table.match, charge)[0])
+
+    before_release = Table().started().played("NS").dealt()
+    charged(before_release, "N", "wrong_tribute_in_play")
+    assert before_release.in_play().approved().refused == "NO_CARD_OF_HIS"
+
+    before_anti = Table().started().played("NS").counted()
+    charged(before_anti, "W", "wrong_tribute_in_play")
+    before_anti.does(events.AntiAnswered, stands=True)
+    assert before_anti.approved().refused == "NO_CARD_OF_HIS"
+
+    before_return = Table(N).started().played("NS").valued()
+    charged(before_return, "N", "wrong_return")
+    before_return.returned(5, 5).in_play()
+    assert before_return.approved().refused == "RETURN_IS_RIGHT"
+
+    before_first_deal = Table().started().in_play()
+    charged(before_first_deal, "N", "wrong_tribute_in_play", deal=0)
+    assert before_first_deal.refused == "NO_CARD_OF_HIS"
+
+
+def test_a_return_that_may_not_be_seen_yet_is_not_told_by_what_the_desk_refuses() -> None:
+    table = Table(N).started().played("NS").valued()
+    table.does(events.ReturnLaid, seat="N", value=7)
+    charge = charge_of(table.match, "N", "wrong_return")
+    require_can_be(table.match, charge)
+    table.does(events.ReturnLaid, seat="S", value=7)
+    with pytest.raises(RefusedError):
+        require_can_be(table.match, charge)
 
 
 def test_a_deal_given_at_the_limit_of_deals_ends_the_match() -> None:

@@ -1,10 +1,12 @@
 """Rulings that end a match, or a hand."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from controller.match import events
+from controller.match.desk import legal_proposals
 from controller.match.effects import DealDue, HandsVoid
 from controller.match.phase import Phase
 from controller.match.sheet import CorrectionRow, DealRow, EndRow, RulingRow, StoppedRow
@@ -14,6 +16,7 @@ from controller.rules.penalties.records import Penalty
 from controller.rules.result import Forfeited, finish
 from controller.rules.standing import Sides
 
+from .people import charge_of
 from .table import INTL, B, H, N, Table, timed, varied
 
 # -- the match lost ------------------------------------------------------------
@@ -151,6 +154,27 @@ def test_a_dead_hand_may_be_overturned_when_its_deal_was_dealt_again() -> None:
     table = Table().started().played("NS").in_play().dead("W")
     table.does(events.DealVoided, reason="x").in_play().overturned()
     assert (table.refused, table.phase, table.match.dead) == (None, Phase.PLAY, ())
+
+
+@pytest.mark.parametrize("on", [None, Table.released, Table.counted, Table.valued])
+def test_a_dead_hand_may_be_overturned_before_its_deal_is_played_again(
+    on: Callable[[Table], object] | None,
+) -> None:
+    table = Table().started().played("NS").in_play().dead("W").does(events.DealVoided, reason="x")
+    if on is not None:
+        on(table)
+    phase = table.phase
+    table.overturned()
+    assert (table.refused, table.phase, table.match.dead) == (None, phase, ())
+
+
+def test_a_card_of_hands_that_were_dealt_again_makes_no_other_hand_dead() -> None:
+    table = Table().started().played("NS").in_play()
+    charge = charge_of(table.match, "W", "wrong_tribute_in_play")
+    table.proposed(charge, legal_proposals(table.match, charge)[0])
+    table.does(events.DealVoided, reason="x").in_play().approved()
+    assert (table.refused, table.match.dead) == (None, ())
+    assert table.match.rulings[0].state == "decided"
 
 
 def test_a_dead_hand_of_a_deal_that_is_written_is_not_taken_back_but_its_result_corrected() -> None:
