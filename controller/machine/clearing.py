@@ -59,12 +59,14 @@ class Clearing:
         """Wait until nothing lies where no card may be, and the set is in the hopper.
 
         `over_s`: when the last attempt ended, by the loop's clock. A card that was on its way then
-        may still fall. What is in the way for longer than TAKE_S is shown.
+        may still fall. What is in the way for longer than TAKE_S is shown, and a set that a board
+        which nobody heard has drawn into the shuffler again.
         """
         await asyncio.sleep(max(0.0, over_s + FALL_S - asyncio.get_running_loop().time()))
         overdue = _Overdue(self._record)
         async for status in self.looks():
-            overdue.see(_lasting(status))
+            drawn_in = status.sees_shuffler and not (status.lid_open or status.estop)
+            overdue.see(_lasting(status) or ("PATH_NOT_CLEAR" if drawn_in else None))
             self._on_look()
             if status.estop:
                 self._record.latch("ESTOP_PRESSED")

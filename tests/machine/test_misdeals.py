@@ -13,6 +13,7 @@ from controller.machine.state import SHOWN_PROOFS, TableState, fold
 from controller.messages import Outcome, Phase, Role
 from sim.mechanics.faults import parse_fault
 from tests.machine.tables import Tables
+from tests.waiting import until
 
 pytestmark = pytest.mark.virtual
 
@@ -234,3 +235,24 @@ def test_attempts_are_counted_within_their_deal_also_where_the_next_was_dealt_ah
     for attempt in range(9, 99):  # a table deals all year
         state = fold(state, committed(attempt, attempt))
     assert len(state.tried) <= SHOWN_PROOFS
+
+
+async def test_a_set_that_the_shuffler_drew_in_behind_a_void_is_shown_until_it_is_put_back(
+    table: Tables,
+) -> None:
+    async with table() as at:
+        await at.phase(Phase.EMPTY)
+        await at.order(Role.REFEREE, "start_deal")
+        await at.order(Role.TABLE, "cut", n=40)
+        await at.phase(Phase.SHUFFLING)
+        at.sim.kill("dealer")
+        await at.until(lambda state: state.fairness[-1].outcome is Outcome.VOID)
+        await at.sim.world.people.collect()
+        at.sim.world.set("shuffle", 1)  # as a board leaves it that hangs
+        await until(lambda: not at.sim.world.truth().hopper)
+        at.sim.start("dealer")
+        shown = await at.until(lambda s: any(one.name == "PATH_NOT_CLEAR" for one in s.alerts))
+        assert "put all cards back into the hopper" in shown.alerts[-1].action
+        await at.sim.world.people.collect()
+        again = await at.deal()
+        assert again.alerts == []
