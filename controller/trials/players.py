@@ -23,6 +23,7 @@ _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 _SET_WRONG = frozenset(
     {"COUNT_SHORT", "COUNT_OVER", "HOPPER_NOT_EMPTY", "MISSING_CARD", "THIRD_COPY", "FOREIGN_BACK"}
 )
+_LYING = frozenset({"PATH_NOT_CLEAR", "POCKET_NOT_EMPTY"})
 
 
 class Misdeal(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +87,8 @@ class Players:
             if any(alert.name == "SET_BARRED" for alert in state.alerts):
                 counted = {"set": machine.card_set, "cards": self.table.profile.deck.cards}
                 await self._referee.ask("clear_set", counted)
+            elif machine.phase is Phase.FAULT and _LYING & {one.name for one in state.alerts}:
+                await self._clear_up([])  # cards moved again after they were cleared up
             elif machine.phase is Phase.EMPTY and state.counters.deals == before:
                 await self._referee.ask("start_deal")
             elif machine.phase is Phase.COMMITTED:
