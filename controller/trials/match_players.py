@@ -84,10 +84,10 @@ class MatchPlayers:
             await asyncio.gather(listening, return_exceptions=True)
 
     async def _listen(self) -> None:
-        observer = self._clients[Role.OBSERVER]
+        display = self._clients[Role.TABLE]
         while True:
             try:
-                heard = await observer.hear()
+                heard = await display.hear()
             except BadMessage:
                 continue
             self._state = msgspec.json.decode(heard.body, type=State)
@@ -249,8 +249,9 @@ async def match_players(
     """Sit people down at a table for the block; `seed` says who they are and how they play."""
     chance = random.Random(f"{seed} {number}")
     async with AsyncExitStack() as stack:
+        topics = {Role.TABLE: ("state/",), Role.REFEREE: (), Role.CHIEF: ()}
         clients = {
-            role: await stack.enter_async_context(table.client(role, topics=("state/",)))
-            for role in (Role.OBSERVER, Role.TABLE, Role.REFEREE, Role.CHIEF)
+            role: await stack.enter_async_context(table.client(role, topics=heard))
+            for role, heard in topics.items()
         }
         yield MatchPlayers(table, number, clients, chance, speed, on_state)
