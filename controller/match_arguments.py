@@ -431,7 +431,11 @@ class Adjusting(ReasonByWord, frozen=True, kw_only=True):
     deal: Annotated[
         int,
         Meta(
-            ge=1, le=9999, description="the number of a deal", extra={"zh": "副的序号，从1起"}, examples=[2]
+            ge=1,
+            le=9999,
+            description="the number of a deal",
+            extra={"zh": "副的序号，从1起"},
+            examples=[2],
         ),
     ]
     order: FinishOrder
