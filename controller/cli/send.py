@@ -13,6 +13,7 @@ import msgspec
 from msgspec import inspect
 
 from controller.arguments import Args, Nothing
+from controller.cards import composition, face_text, parse_face
 from controller.cli import LineError
 from controller.cli.about import OFFENCE, about, list_of_commands, no_such_command
 from controller.cli.plain import plain, plain_json
@@ -22,10 +23,13 @@ from controller.client.client import ANSWER_S, Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.commands import COMMANDS, Order
 from controller.faults import Language
+from controller.match_arguments import CardName
 from controller.messages import Person, Phase, Reply, Role
 from controller.roster import CLIENTS
+from controller.rules.combos.nonsense import NotationError
+from controller.rules.combos.notation import parse_play
 from controller.rules.penalties.offences import catalogue
-from controller.tomlwords import bare
+from controller.tomlwords import bare, if_given
 from controller.words import Words
 
 _NO_COMMAND: Final = Words(
@@ -41,6 +45,8 @@ _IF_NEWER: Final = Words(
 )
 _LISTS_THEM: Final = Words("--about propose lists them", "--about propose 列出全部")
 _AN_ID: Final = re.compile("[a-z_]+")
+_CARD: Final = inspect.type_info(CardName)
+_DECK: Final = composition(2, jokers=True)
 
 _UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here")
 
@@ -113,7 +119,8 @@ def command(
     """Send one command to a table and print its answer.
 
     A VALUE is JSON where it reads as JSON (40, true, {"N":27}), and text otherwise; a list
-    may be written N,W,S.
+    may be written N,W,S. A card is written as `judge` reads it (♠5, 10H, 大王), an offence
+    by its id or its name.
     Ends with 0 when the table did it, 1 when it refused or did not answer.
     """
     if asked is not None:
@@ -253,6 +260,30 @@ def _offence(text: str, language: Language) -> str:
     raise click.UsageError(getattr(said, language))
 
 
+def _card(text: str, language: Language) -> str:
+    """Return a card as the wire spells it, written as people write plays.
+
+    Raises click.UsageError for what is no card, or not exactly one.
+    """
+    try:
+        parse_face(text)
+    except ValueError:
+        pass
+    else:
+        return text
+    try:
+        play = parse_play(text, None, _DECK)
+    except NotationError as error:
+        raise click.UsageError(getattr(error.words, language)) from None
+    if play.bare != (False,):
+        said = Words(
+            f"{text!r}: write one card with its suit, such as ♠5",
+            f"{text!r}：请写一张牌并写明花色，如 ♠5",
+        )
+        raise click.UsageError(getattr(said, language))
+    return face_text(play.faces[0])
+
+
 def _order(cmd: str) -> Order:
     """The conditions of a command; one not known here is sent signed, and the table's business."""
     return COMMANDS.get(cmd, _UNKNOWN)
@@ -261,8 +292,8 @@ def _order(cmd: str) -> Order:
 def parse_words(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
     """Return NAME=VALUE words as a command's arguments, text where it takes text.
 
-    An offence may be named by its id, or as it is called in English or Chinese. Raises
-    click.UsageError, in `language`.
+    An offence may be named by its id, or as it is called in English or Chinese; a card as people
+    write it. Raises click.UsageError, in `language`.
     """
     return dict(_parse_word(arg, _kinds(_order(cmd).args), language) for arg in args)
 
@@ -288,10 +319,10 @@ def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
 
 
 def _kinds(args: type[Args]) -> dict[str, inspect.Type]:
-    """Return what each argument is, without its description and without "or nothing"."""
+    """Return what each argument is where it is given."""
     shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # it is one
-    return {field.name: bare(field.type) for field in shape.fields}
+    return {field.name: if_given(field.type) for field in shape.fields}
 
 
 def _parse_word(
@@ -303,9 +334,11 @@ def _parse_word(
             f"{word!r}: an argument is NAME=VALUE", f"{word!r}：参数须写成 NAME=VALUE（名称=值）"
         )
         raise click.UsageError(getattr(said, language))
-    kind = kinds.get(name)
-    if name == OFFENCE and kind is not None:
+    kind = bare(kinds.get(name, inspect.AnyType()))
+    if name == OFFENCE and name in kinds:
         return name, _offence(text, language)
+    if kinds.get(name) == _CARD:
+        return name, _card(text, language)
     if isinstance(kind, inspect.StrType):
         return name, text
     try:

@@ -142,7 +142,7 @@ def test_nonsense_exits_2_with_one_clear_line(words: list[str], says: str) -> No
         (["--profile", "bigtwo", "--contained", "S3"], "只在掼蛋中判定"),
         (["--profile", "bigtwo", "BJ"], "没有大小王"),
         (["--profile", "bigtwo", "配"], "没有逢人配"),
-        (["--profile", "bigtwo", "参谋"], "没有参谋"),
+        (["--profile", "bigtwo", "参谋"], "此处没有级数"),
         (["--level", "2", "3", "4", "5"], "写了3手牌，应为一手或两手"),
         (["--level", "2", "--contained", "--declare", "pair", "33"], "请去掉 --declare"),
         (["--level", "2", "33", "--declare", "pair", "--declare", "pair"], "写了2个说明"),

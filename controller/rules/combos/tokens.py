@@ -96,9 +96,7 @@ _NO_SUCH_CARD = Words(
     "没有这张牌：点数为 2…10 或 T、J、Q、K、A；花色为 S H C D 或 ♠♥♣♦；小王 SJ、大王 BJ",
 )
 _NO_WILD = Words("nothing is wild here: write the card itself", "此处没有逢人配：请写牌张本身")
-_NO_LEVEL = Words(
-    "no level is played here: write the card itself", "此处不打级，没有参谋：请写牌张本身"
-)
+_NO_LEVEL = Words("no level is known here: write the card itself", "此处没有级数：请写牌张本身")
 _WHICH = Words(
     "which joker? the big one is BJ or 大王, the small one SJ or 小王",
     "哪张王？大王写 BJ 或大王，小王写 SJ 或小王",

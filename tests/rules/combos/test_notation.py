@@ -118,7 +118,7 @@ def test_of_the_level_there_are_eight_cards() -> None:
 def test_where_nothing_is_wild_nobody_has_the_wild_card() -> None:
     with pytest.raises(NotationError, match="nothing is wild here"):
         parse_play("♠3 逢人配", None, PACK)
-    with pytest.raises(NotationError, match="no level is played here"):
+    with pytest.raises(NotationError, match="no level is known here"):
         parse_play("♠3 红心参谋", None, PACK)
 
 
