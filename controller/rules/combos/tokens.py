@@ -81,11 +81,14 @@ _JOKERS_ALONE = re.compile(f"(?:{_either(iter(_JOKERS))})+")
 _JOKER = re.compile(_either(iter(_JOKERS)))
 _EMOJI = "\ufe0f?"
 """A sign from a telephone's keyboard is followed by this."""
+RANK = _either(iter(_RANKS))
+SUIT = f"(?:{_either(iter(_SUITS))}){_EMOJI}"
+"""A rank and a suit, as parts of patterns for text that is `plain`."""
 _ANY = re.compile(
     f"(?P<joker>{_either(sign for sign in _JOKERS if sign != _SJ)})"
     f"|(?P<wild>{_either(iter(_WILD))})"
     f"|(?P<level>{_either(iter(_LEVEL))})"
-    f"|(?P<rank>{_either(iter(_RANKS))})"
+    f"|(?P<rank>{RANK})"
     f"|(?P<suit>{_either(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
