@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import re
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -44,6 +45,7 @@ _IF_NEWER: Final = Words(
     "若本台有此命令，请用 --as ROLE 说明用谁的密钥签名",
 )
 _LISTS_THEM: Final = Words("--about propose lists them", "--about propose 列出全部")
+_BRACKET: Final = re.compile(r"\s*([()])\s*")
 _AN_ID: Final = re.compile("[a-z_]+")
 _CARD: Final = inspect.type_info(CardName)
 _DECK: Final = composition(2, jokers=True)
@@ -241,14 +243,15 @@ def _no_answer(error: NoAnswer, language: Language) -> str:
 def _offence(text: str, language: Language) -> str:
     """Return the id of an offence; one that is like none here is the table's business.
 
-    Raises click.UsageError for what is nearly one, and for what can be no id.
+    What its name has in brackets may be left out where no other one is called so. Raises
+    click.UsageError for what is nearly one, and for what can be no id.
     """
-    rows = catalogue().values()
-    called = {said.casefold(): row.id for row in rows for said in (row.id, row.en, row.zh)}
-    found = called.get(text.casefold())
-    if found is not None:
-        return found
-    close = difflib.get_close_matches(text.casefold(), called)
+    rows, wanted = catalogue().values(), _comparable(text)
+    called = {_comparable(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
+    close = [said for said in called if wanted in (said, said.partition("(")[0])]
+    if len(close) == 1:
+        return called[close[0]]
+    close = close or difflib.get_close_matches(wanted, called)
     if not close and _AN_ID.fullmatch(text):
         return text
     ids = dict.fromkeys(called[said] for said in close)
@@ -258,6 +261,11 @@ def _offence(text: str, language: Language) -> str:
         f"没有名为 {text!r} 的违例事项：{'、'.join(meant) or _LISTS_THEM.zh}",
     )
     raise click.UsageError(getattr(said, language))
+
+
+def _comparable(name: str) -> str:
+    """Return a name as it is compared: small, wide characters narrow, no blank at a bracket."""
+    return _BRACKET.sub(r"\1", unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 def _card(text: str, language: Language) -> str:

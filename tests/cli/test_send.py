@@ -193,11 +193,40 @@ def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["play_out_of_turn", "play out of turn", "Play out of turn", "越序出牌"]
+    "said",
+    [
+        "play_out_of_turn",
+        "play out of turn",
+        "Play out of turn",
+        "越序出牌",
+        "ｐｌａｙ_out_of_turn",
+    ],
 )
 def test_an_offence_may_be_named_as_it_is_called(said: str) -> None:
     assert parse_words("propose", [f"offence={said}"]) == {"offence": "play_out_of_turn"}
     assert parse_words("hold", [f"reason={said}"]) == {"reason": said}
+
+
+@pytest.mark.parametrize(
+    ("said", "id_"),
+    [
+        ("领出牌方出错牌（含带下暴露张）", "wrong_play_leader"),
+        ("领出牌方出错牌(含带下暴露张)", "wrong_play_leader"),
+        (" 领出牌方出错牌 (含带下暴露张) ", "wrong_play_leader"),
+        ("领出牌方出错牌", "wrong_play_leader"),
+        ("越序表态", "declare_out_of_turn"),
+        ("贡错牌(比赛开始前发现)", "wrong_tribute"),
+        ("贡错牌 （比赛开始后发现）", "wrong_tribute_in_play"),
+    ],
+)
+def test_an_offence_may_be_named_with_any_brackets_or_without_them(said: str, id_: str) -> None:
+    assert parse_words("propose", [f"offence={said}"]) == {"offence": id_}
+
+
+def test_a_name_that_two_offences_have_without_their_brackets_is_asked_back() -> None:
+    told = r"wrong_tribute \(贡错牌（比赛开始前发现）\)、wrong_tribute_in_play"
+    with pytest.raises(click.UsageError, match=told):
+        parse_words("propose", ["offence=贡错牌"], "zh")
 
 
 def test_an_offence_that_is_like_none_here_is_the_tables_business() -> None:
