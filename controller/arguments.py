@@ -1,7 +1,8 @@
 """What a command may say: the arguments of each, one frozen value per form.
 
 Whatever a client sends is taken into one of these before anything looks at it. A value's
-description is what a refusal says is expected; its example is what `dealtable send` shows.
+description is what a refusal says is expected, in Chinese `zh` of its extra; its example is what
+`dealtable send` shows.
 Match commands have theirs in match_arguments.py.
 """
 
@@ -11,13 +12,21 @@ import msgspec
 from msgspec import Meta
 
 from controller.messages import Role, Seat
+from controller.tomlwords import Contradiction
+from controller.words import Words
 
 _BREAKS = r"\x00-\x1f\x7f-\x9f\u2028\u2029"
 _PRINTABLE = rf"^[^{_BREAKS}]*[^{_BREAKS}\s][^{_BREAKS}]*$"
 """One line that says something: blanks are no reason and no name."""
 
 SeatName = Annotated[
-    Seat, Meta(description='a seat: "N", "W", "S" or "E"', examples=["N"], title="seat")
+    Seat,
+    Meta(
+        description='a seat: "N", "W", "S" or "E"',
+        extra={"zh": '席位："N"、"W"、"S" 或 "E"'},
+        examples=["N"],
+        title="seat",
+    ),
 ]
 Line = Annotated[
     str,
@@ -26,6 +35,7 @@ Line = Annotated[
         max_length=200,
         pattern=_PRINTABLE,
         description="one line of text, 1 to 200 characters",
+        extra={"zh": "一行文字，1至200个字符"},
         examples=["why it has to be"],
     ),
 ]
@@ -36,6 +46,7 @@ Name = Annotated[
         max_length=64,
         pattern=_PRINTABLE,
         description="a name, 1 to 64 characters",
+        extra={"zh": "名称，1至64个字符"},
         examples=["Li Na"],
     ),
 ]
@@ -46,6 +57,7 @@ SetName = Annotated[
         max_length=64,
         pattern=_PRINTABLE,
         description="the id of a set of cards",
+        extra={"zh": "一套牌的编号"},
         examples=["A1"],
     ),
 ]
@@ -55,6 +67,7 @@ Packet = Annotated[
         ge=1,
         le=107,
         description="a number of cards, by most rulebooks from 6 to 102",
+        extra={"zh": "张数，多数规则为6至102"},
         examples=[40],
     ),
 ]
@@ -64,11 +77,14 @@ PhaseName = Annotated[
     Meta(
         pattern=r"^[a-z_]{1,20}$",
         description="a phase of the match, as its state has it",
+        extra={"zh": "本局所处的阶段，按状态中的写法"},
         examples=["play"],
     ),
 ]
 
-SettingValue = Annotated[int, Meta(ge=0, le=60_000, description="a number from 0 to 60000")]
+SettingValue = Annotated[
+    int, Meta(ge=0, le=60_000, description="a number from 0 to 60000", extra={"zh": "0至60000的数"})
+]
 """A setting of a board: its own bounds are narrower."""
 
 
@@ -84,7 +100,13 @@ class Since(Args, frozen=True, kw_only=True):
     """Public entries behind number `since` of the journal."""
 
     since: Annotated[
-        int, Meta(ge=0, description="the number of a journal entry, 0 or more", examples=[0])
+        int,
+        Meta(
+            ge=0,
+            description="the number of a journal entry, 0 or more",
+            extra={"zh": "日志条目的序号，从0起"},
+            examples=[0],
+        ),
     ] = 0
 
 
@@ -95,6 +117,7 @@ class OfRole(Args, frozen=True, kw_only=True):
         Role,
         Meta(
             description='a role: "observer", "table", "referee", "chief" or "technician"',
+            extra={"zh": '角色："observer"、"table"、"referee"、"chief" 或 "technician"'},
             examples=["referee"],
         ),
     ]
@@ -146,7 +169,10 @@ class Starting(Args, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse an uncut deal without its reason."""
         if self.uncut and self.reason is None:
-            raise ValueError("uncut without its reason, expected uncut=true and a reason")
+            raise Contradiction(
+                Words("uncut without its reason", "uncut 未写理由"),
+                Words("uncut=true and a reason", "uncut=true 并写明 reason"),
+            )
 
 
 class Cutting(Args, frozen=True, kw_only=True):
@@ -187,7 +213,14 @@ class ClearingSet(Args, frozen=True, kw_only=True):
 
     set: SetName
     cards: Annotated[
-        int, Meta(ge=0, le=216, description="a number of cards from 0 to 216", examples=[108])
+        int,
+        Meta(
+            ge=0,
+            le=216,
+            description="a number of cards from 0 to 216",
+            extra={"zh": "0至216的张数"},
+            examples=[108],
+        ),
     ]
 
 
@@ -199,6 +232,7 @@ class Acknowledging(Args, frozen=True, kw_only=True):
         Meta(
             pattern=r"^[A-Z][A-Z_]{2,40}$",
             description='the name of a fault, as "JAM"',
+            extra={"zh": '故障的名称，如 "JAM"'},
             examples=["JAM"],
         ),
     ]
@@ -218,7 +252,11 @@ class Configuring(Args, frozen=True, kw_only=True):
     board: Literal["dealer", "reader"]
     settings: Annotated[
         dict[str, SettingValue],
-        Meta(description="a table of settings, each a number", examples=[{}]),
+        Meta(
+            description="a table of settings, each a number",
+            extra={"zh": "各项设置的表，每项为数"},
+            examples=[{}],
+        ),
     ]
 
 

@@ -4,9 +4,8 @@ One table; a refusal names the roles and phases it holds. A match says itself in
 its phases a command means something: the phases here are the machine's, for what it does.
 """
 
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import inspect
@@ -15,11 +14,12 @@ from controller import arguments as of
 from controller import match_arguments as of_match
 from controller.arguments import Args
 from controller.messages import Failure, Phase, Role
-from controller.tomlwords import LONGEST, in_words, printable, short
+from controller.tomlwords import LONGEST, alike, in_words, printable, short
 from controller.words import COMMANDS as CALLED
-from controller.words import PHASES, meanwhile, named, people
+from controller.words import PHASES, Words, meanwhile, named, people
 
 Bound = Literal["none", "machine", "match"]
+Form = TypeVar("Form")
 
 
 class Order(NamedTuple):
@@ -44,11 +44,15 @@ class BadArgs(Exception):
     Each is part of one line, as the catalogue's BAD_COMMAND has them.
     """
 
-    def __init__(self, found: str, expected: str) -> None:
+    def __init__(self, found: Words, expected: Words) -> None:
         """Keep both, with what cannot be printed escaped."""
-        self.found = printable(short(found, 3 * LONGEST))
-        self.expected = printable(short(expected, 6 * LONGEST))
-        super().__init__(f"{self.found}, expected {self.expected}")
+        self.found = _in_a_line(found, 3 * LONGEST)
+        self.expected = _in_a_line(expected, 6 * LONGEST)
+        super().__init__(f"{self.found.en}, expected {self.expected.en}")
+
+
+def _in_a_line(words: Words, longest: int) -> Words:
+    return Words(printable(short(words.en, longest)), printable(short(words.zh, longest)))
 
 
 _EVERYBODY: Final = frozenset(Role)
@@ -241,23 +245,20 @@ def parse_args(cmd: str, args: Mapping[str, Any]) -> Args:
 
     Raises BadArgs where they are not what it takes, LookupError where there is no such command.
     """
-    form = COMMANDS[cmd].args
     try:
-        return _converted(dict(args), form)
+        return converted(dict(args), COMMANDS[cmd].args)
     except RecursionError:
-        raise BadArgs("arguments too deep within each other", usage(cmd)) from None
-    except ValueError as mistake:
-        said = str(mistake)
-    parts = _EXPECTED.fullmatch(said)
-    raise BadArgs(parts[1], parts[2]) if parts else BadArgs(said, usage(cmd))
+        deep = Words("arguments too deep within each other", "参数嵌套过深")
+        raise BadArgs(deep, alike(usage(cmd))) from None
 
 
-def _converted(raw: dict[str, Any], form: type[Args]) -> Args:
-    """Return plain values as a `form`. Raises ValueError, in words for people."""
+def converted(raw: Any, form: type[Form]) -> Form:
+    """Return plain values as a `form`. Raises BadArgs where they are none."""
     try:
         return msgspec.convert(raw, form)
     except msgspec.ValidationError as mistake:
-        raise ValueError(in_words(str(mistake), raw, inspect.type_info(form))) from None
+        wrong = in_words(mistake, raw, inspect.type_info(form))
+        raise BadArgs(wrong.found, wrong.expected) from None
 
 
 def usage(cmd: str) -> str:
@@ -276,7 +277,3 @@ def _of(
     kind: type[Role] | type[Phase], chosen: frozenset[Role] | frozenset[Phase]
 ) -> Iterator[str]:
     return (each.value for each in kind if each in chosen)
-
-
-_EXPECTED: Final = re.compile(r"(?s)(.*)(?:[:,] expected|, did you mean) (.*)")
-"""A mistake in words, in its two parts."""

@@ -11,18 +11,29 @@ from msgspec import Meta
 from controller.arguments import Args, Line, Name, Packet, SeatName
 from controller.cards import side_of
 from controller.messages import Seat, Side
+from controller.tomlwords import Contradiction
+from controller.words import Words
 
 LATEST_MS = 1 << 42
 """No table's clock shows more: more than a hundred years (provisional)."""
 
 PenaltyName = Literal["none", "warning", "violation", "foul", "match_forfeit", "disqualification"]
-SideName = Annotated[Side, Meta(description='a side: "NS" or "EW"', examples=["NS"], title="side")]
+SideName = Annotated[
+    Side,
+    Meta(
+        description='a side: "NS" or "EW"',
+        extra={"zh": '一方："NS" 或 "EW"'},
+        examples=["NS"],
+        title="side",
+    ),
+]
 CardName = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=4,
         description='a card, as "SK", "H10" or "BJ"',
+        extra={"zh": '一张牌，如 "SK"、"H10" 或 "BJ"'},
         examples=["SK"],
     ),
 ]
@@ -33,15 +44,33 @@ RulingId = Annotated[
         max_length=16,
         pattern=r"^[A-Za-z0-9-]+$",
         description='the id of a ruling, as "R1"',
+        extra={"zh": '判罚的编号，如 "R1"'},
         examples=["R1"],
     ),
 ]
-Held = Annotated[int, Meta(ge=0, le=108, description="a number of cards from 0 to 108")]
+Held = Annotated[
+    int,
+    Meta(ge=0, le=108, description="a number of cards from 0 to 108", extra={"zh": "0至108的张数"}),
+]
 DealNumber = Annotated[
-    int, Meta(ge=0, le=9999, description="the number of a deal, 0 before the first", examples=[1])
+    int,
+    Meta(
+        ge=0,
+        le=9999,
+        description="the number of a deal, 0 before the first",
+        extra={"zh": "副的序号，首副之前为0"},
+        examples=[1],
+    ),
 ]
 RowNumber = Annotated[
-    int, Meta(ge=1, le=9999, description="the number of a row of the score sheet", examples=[3])
+    int,
+    Meta(
+        ge=1,
+        le=9999,
+        description="the number of a row of the score sheet",
+        extra={"zh": "记分表的行号"},
+        examples=[3],
+    ),
 ]
 TableMs = Annotated[
     int,
@@ -49,6 +78,7 @@ TableMs = Annotated[
         ge=0,
         le=LATEST_MS,
         description="milliseconds of the table's clock",
+        extra={"zh": "本台时钟的毫秒数"},
         examples=[1_500_000],
     ),
 ]
@@ -58,6 +88,7 @@ FinishOrder = Annotated[
         min_length=2,
         max_length=4,
         description="a list of the seats that went out, in turn",
+        extra={"zh": "席位列表，按出完的先后"},
         examples=[["N", "W", "S"]],
     ),
 ]
@@ -67,6 +98,7 @@ HashText = Annotated[
     Meta(
         pattern="^[0-9a-f]{64}$",
         description="32 bytes as 64 lower-case hex digits",
+        extra={"zh": "32字节，写成64位小写十六进制数"},
         examples=["00" * 32],
     ),
 ]
@@ -75,10 +107,16 @@ SignatureText = Annotated[
     Meta(
         pattern="^[0-9a-f]{128}$",
         description="64 bytes as 128 lower-case hex digits",
+        extra={"zh": "64字节，写成128位小写十六进制数"},
         examples=["00" * 64],
     ),
 ]
-PartNumber = Annotated[int, Meta(ge=1, le=999, description="a number of 1 or more", examples=[1])]
+PartNumber = Annotated[
+    int,
+    Meta(
+        ge=1, le=999, description="a number of 1 or more", extra={"zh": "1或以上的数"}, examples=[1]
+    ),
+]
 
 
 class FourCounts(Args, frozen=True, kw_only=True):
@@ -103,9 +141,15 @@ class ByWord(Args, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse a chief's word without his name, and a name without his word."""
         if self.verbal and self.by is None:
-            raise ValueError("verbal without by, expected the name of the chief who said it")
+            raise Contradiction(
+                Words("verbal without by", "写了 verbal 而未写 by"),
+                Words("the name of the chief who said it", "作出口头裁定的裁判长姓名"),
+            )
         if self.by is not None and not self.verbal:
-            raise ValueError("by without verbal, expected verbal=true where the chief said it")
+            raise Contradiction(
+                Words("by without verbal", "写了 by 而未写 verbal"),
+                Words("verbal=true where the chief said it", "verbal=true（裁判长口头裁定）"),
+            )
 
 
 class ReasonByWord(ByWord, frozen=True, kw_only=True):
@@ -134,7 +178,11 @@ class PairNamed(Args, frozen=True, kw_only=True):
     name: Name
     players: Annotated[
         dict[str, Name],
-        Meta(description="the two players by seat", examples=[{"N": "Li Na", "S": "Wu Jun"}]),
+        Meta(
+            description="the two players by seat",
+            extra={"zh": "两名选手，按席位"},
+            examples=[{"N": "Li Na", "S": "Wu Jun"}],
+        ),
     ]
 
 
@@ -148,8 +196,9 @@ class PairsNamed(Args, frozen=True, kw_only=True):
         """Refuse a player on a seat that is not his side's."""
         for side, pair in (("NS", self.NS), ("EW", self.EW)):
             if not set(pair.players) <= set(side):
-                raise ValueError(
-                    f"{side}.players names another seat, expected {side[0]}, {side[1]}"
+                raise Contradiction(
+                    Words(f"{side}.players names another seat", f"{side}.players 含有别的席位"),
+                    Words(f"{side[0]}, {side[1]}", f"{side[0]}、{side[1]}"),
                 )
 
 
@@ -161,14 +210,33 @@ class LayingOut(Args, frozen=True, kw_only=True):
 
     match_id: Annotated[Name, Meta(examples=["M1"])]
     event: Annotated[Name, Meta(examples=["Spring Cup"])]
-    round: Annotated[int, Meta(ge=1, le=999, description="a number of 1 or more", examples=[1])]
-    match_no: Annotated[int, Meta(ge=1, le=9999, description="a number of 1 or more", examples=[1])]
+    round: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=999,
+            description="a number of 1 or more",
+            extra={"zh": "1或以上的数"},
+            examples=[1],
+        ),
+    ]
+    match_no: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=9999,
+            description="a number of 1 or more",
+            extra={"zh": "1或以上的数"},
+            examples=[1],
+        ),
+    ]
     table_no: Annotated[Name, Meta(examples=["7"])]
     stage: Literal["swiss", "round_robin", "knockout"]
     pairs: Annotated[
         PairsNamed,
         Meta(
             description="the pairs by side",
+            extra={"zh": "双方的选手"},
             examples=[
                 {
                     "NS": {"id": "P1", "name": "Plum", "players": {"N": "Li Na", "S": "Wu Jun"}},
@@ -178,7 +246,8 @@ class LayingOut(Args, frozen=True, kw_only=True):
         ),
     ]
     record: Annotated[
-        tuple[dict[str, Any], ...], Meta(description="a list of penalties", examples=[[]])
+        tuple[dict[str, Any], ...],
+        Meta(description="a list of penalties", extra={"zh": "判罚的列表"}, examples=[[]]),
     ] = ()
 
 
@@ -192,6 +261,7 @@ class Recounting(ByWord, frozen=True, kw_only=True):
         FourCounts,
         Meta(
             description="four numbers of cards, by seat",
+            extra={"zh": "四家的张数，按席位"},
             examples=[{"N": 27, "W": 27, "S": 27, "E": 27}],
         ),
     ]
@@ -215,6 +285,7 @@ class EnteringLeft(Args, frozen=True, kw_only=True):
         FourCounts,
         Meta(
             description="four numbers of cards, by seat",
+            extra={"zh": "四家的张数，按席位"},
             examples=[{"N": 0, "W": 3, "S": 7, "E": 1}],
         ),
     ]
@@ -253,6 +324,7 @@ class Accusing(Args, frozen=True, kw_only=True):
         Meta(
             pattern=r"^[a-z_]{1,40}$",
             description="the id of an offence, as send --about propose lists them",
+            extra={"zh": "违例事项的编号"},
             examples=["play_out_of_turn"],
         ),
     ]
@@ -270,14 +342,31 @@ class Accusing(Args, frozen=True, kw_only=True):
     settled_by_players: Literal["recognised", "annulled"] | None = None
     harmed: bool = False
     kind: Name | None = None
-    step: Annotated[int, Meta(ge=1, le=99, description="an overrun from 1 on")] | None = None
+    step: (
+        Annotated[
+            int,
+            Meta(
+                ge=1, le=99, description="an overrun from 1 on", extra={"zh": "超时的次数，从1起"}
+            ),
+        ]
+        | None
+    ) = None
 
     def __post_init__(self) -> None:
         """Refuse a charge against nobody, and a seat of the other side."""
         if self.side is None and self.seat is None:
-            raise ValueError("neither side nor seat is said, expected one of them")
+            raise Contradiction(
+                Words("neither side nor seat is said", "side 与 seat 均未写"),
+                Words("one of them", "其中之一"),
+            )
         if self.side and self.seat and side_of(self.seat) != self.side:
-            raise ValueError(f"seat {self.seat} does not play for {self.side}, expected one of it")
+            raise Contradiction(
+                Words(
+                    f"seat {self.seat} does not play for {self.side}",
+                    f"seat {self.seat} 不属于 {self.side} 一方",
+                ),
+                Words("one of it", "该方的席位"),
+            )
 
 
 class Proposing(Accusing, frozen=True, kw_only=True):
@@ -299,7 +388,13 @@ class OfWord(Args, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse neither and both."""
         if (self.ruling is None) == (self.correction is None):
-            raise ValueError("expected one of ruling and correction")
+            raise Contradiction(
+                Words(
+                    "neither or both of ruling and correction",
+                    "ruling 与 correction 均未写或都写了",
+                ),
+                Words("one of them", "其中之一"),
+            )
 
 
 class Approving(ByWord, frozen=True, kw_only=True):
@@ -319,14 +414,30 @@ class AddingTime(Args, frozen=True, kw_only=True):
     """How much more time the table gets; 0: the referee was asked, and gives none."""
 
     seconds: Annotated[
-        int, Meta(ge=0, le=36_000, description="seconds from 0 to 36000", examples=[120])
+        int,
+        Meta(
+            ge=0,
+            le=36_000,
+            description="seconds from 0 to 36000",
+            extra={"zh": "0至36000的秒数"},
+            examples=[120],
+        ),
     ]
 
 
 class Adjusting(ReasonByWord, frozen=True, kw_only=True):
     """What the result of `deal` should have been, and what becomes of the later ones."""
 
-    deal: Annotated[int, Meta(ge=1, le=9999, description="the number of a deal", examples=[2])]
+    deal: Annotated[
+        int,
+        Meta(
+            ge=1,
+            le=9999,
+            description="the number of a deal",
+            extra={"zh": "副的序号，从1起"},
+            examples=[2],
+        ),
+    ]
     order: FinishOrder
     choice: Literal["from_now", "void_later", "stand"] = "from_now"
 
@@ -340,7 +451,10 @@ class CuttingByHand(Args, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse one without the other."""
         if (self.seat is None) != (self.n is None):
-            raise ValueError("seat and n go together, expected both or neither")
+            raise Contradiction(
+                Words("seat and n go together", "seat 与 n 只写了其一"),
+                Words("both or neither", "两者都写或都不写"),
+            )
 
 
 class TurningUp(Args, frozen=True, kw_only=True):
@@ -389,6 +503,7 @@ class TakingOver(ByWord, frozen=True, kw_only=True):
             max_length=10_000,
             pattern="^[A-Za-z0-9+/]+={0,2}$",
             description="a part of the document in base64",
+            extra={"zh": "转台数据中的一段"},
             examples=["eNq"],
         ),
     ]
@@ -396,7 +511,12 @@ class TakingOver(ByWord, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         """Refuse a part behind the last."""
         if self.part > self.parts:
-            raise ValueError(f"part {self.part} of {self.parts}, expected one of them")
+            raise Contradiction(
+                Words(
+                    f"part {self.part} of {self.parts}", f"part 为第{self.part}段，共{self.parts}段"
+                ),
+                Words("one of them", "其中一段"),
+            )
 
 
 class Signing(Args, frozen=True, kw_only=True):
@@ -405,7 +525,15 @@ class Signing(Args, frozen=True, kw_only=True):
     signer: Literal["NS", "EW", "N", "W", "S", "E", "referee"]
     person: Name
     version: (
-        Annotated[int, Meta(ge=1, description="of the sheet; another one is refused")] | None
+        Annotated[
+            int,
+            Meta(
+                ge=1,
+                description="the version of the sheet, 1 or more",
+                extra={"zh": "记分表的版本号，从1起"},
+            ),
+        ]
+        | None
     ) = None
 
 
@@ -419,6 +547,7 @@ class Forfeiting(Args, frozen=True, kw_only=True):
         Meta(
             pattern=r"^[a-z_]{1,40}$",
             description="the id of an offence, as send --about propose lists them",
+            extra={"zh": "违例事项的编号"},
             examples=["default"],
         ),
     ] = "default"
@@ -433,5 +562,9 @@ class Foreseeing(Args, frozen=True, kw_only=True):
     cmd: Literal["adjust", "propose", "approve", "reject", "forfeit", "redeal", "extra_deal"]
     args: Annotated[
         dict[str, Any],
-        Meta(description="a table of the command's arguments", examples=[{"ruling": "R1"}]),
+        Meta(
+            description="a table of the command's arguments",
+            extra={"zh": "该命令各参数的表"},
+            examples=[{"ruling": "R1"}],
+        ),
     ]

@@ -148,4 +148,4 @@ def _convert(raw: dict[str, Any], shape: type[Shape], folder: Path) -> Shape:
     try:
         return msgspec.convert(raw, shape, dec_hook=place)
     except msgspec.ValidationError as mistake:
-        raise _Misfit(in_words(str(mistake), raw, inspect.type_info(shape))) from None
+        raise _Misfit(in_words(mistake, raw, inspect.type_info(shape)).text) from None

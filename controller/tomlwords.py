@@ -10,7 +10,10 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
 from msgspec import inspect
+
+from controller.words import Words
 
 LONGEST = 60
 """Characters of a value, or of a key, that are shown."""
@@ -26,13 +29,46 @@ def shown(value: object) -> str:
     return short(_written(value))
 
 
-def advice(key: str, known: Iterable[str]) -> str:
-    """Return what to say after an unknown key: the likeliest one, or all that are known."""
-    names = list(known)
+class Contradiction(ValueError):
+    """Values that do not go together: what was found, and what is expected instead.
+
+    `found` begins with the key within its table.
+    """
+
+    def __init__(self, found: Words, expected: Words) -> None:
+        """Keep both."""
+        super().__init__(f"{found.en}, expected {expected.en}")
+        self.found = found
+        self.expected = expected
+
+
+class Mistake(msgspec.Struct, frozen=True):
+    """What was found, and what is expected instead; `between`: what joins them in English."""
+
+    found: Words
+    expected: Words
+    between: str = ", expected "
+
+    @property
+    def text(self) -> str:
+        """Return it in one English line."""
+        return f"{self.found.en}{self.between}{self.expected.en}"
+
+
+def alike(text: str) -> Words:
+    """Return text that is the same in both languages."""
+    return Words(text, text)
+
+
+def unknown_key(where: str, key: str, known: Iterable[str]) -> Mistake:
+    """Return what is wrong with a key at `where`: expected is the likeliest one, or one of all."""
+    found, names = Words(f"{where}: unknown key", f"{where}：没有此项"), list(known)
     if not names:
-        return ", expected nothing here"
+        return Mistake(found, Words("nothing here", "空"))
     close = difflib.get_close_matches(key, names, n=1)
-    return f', did you mean "{close[0]}"?' if close else f", expected one of {', '.join(names)}"
+    if close:
+        return Mistake(found, Words(f'"{close[0]}"?', f'"{close[0]}"'), ", did you mean ")
+    return Mistake(found, Words(f"one of {', '.join(names)}", f"{'、'.join(names)} 之一"))
 
 
 def prints(sign: str) -> bool:
@@ -70,22 +106,26 @@ _MISSING = re.compile(r"Object missing required field `(.*)`")
 _MSGSPEC = re.compile(r"Expected|Invalid|Object|not a path")
 
 
-def in_words(mistake: str, raw: dict[str, Any], shape: inspect.Type) -> str:
-    """Return msgspec's mistake in the words of the file: its key, its value, what is expected."""
-    found = _WHERE.search(mistake)
-    what, where = (mistake[: found.start()], found[1]) if found else (mistake, "")
-    keys = _KEY.findall(where)
+def in_words(error: msgspec.ValidationError, raw: Any, shape: inspect.Type) -> Mistake:
+    """Return msgspec's error in the words of the file: its key, its value, what is expected."""
+    found = _WHERE.search(str(error))
+    what, where = (str(error)[: found.start()], found[1]) if found else (str(error), "")
+    keys, own = _KEY.findall(where), error.__cause__
+    if isinstance(own, Contradiction):
+        said = Words(_dotted([*keys, own.found.en]), _dotted([*keys, own.found.zh]))
+        return Mistake(said, own.expected)
     if unknown := _UNKNOWN.match(what):
-        key = unknown[1]
         known = _fields(bare(_type_at(shape, keys)))
-        return f"{_dotted([*keys, short(key)])}: unknown key{advice(key, known)}"
+        return unknown_key(_dotted([*keys, short(unknown[1])]), unknown[1], known)
     if missing := _MISSING.match(what):
         keys = [*keys, missing[1]]
-        return f"{_dotted(keys)}: missing, expected {expected(_type_at(shape, keys))}"
-    if not _MSGSPEC.match(what):  # a type's own check: it names the key within its table
-        return _dotted([*keys, what])
-    value = shown(_value_at(raw, keys))
-    return f"{_dotted(keys)} = {value}: expected {expected(_type_at(shape, keys))}"
+        key = _dotted(keys)
+        said = Words(f"{key}: missing", f"{key}：未写")
+        return Mistake(said, expected(_type_at(shape, keys)))
+    if not _MSGSPEC.match(what):  # a check of a configuration's type: it names the key in its table
+        return Mistake(alike(_dotted([*keys, what])), alike(""), "")
+    said = alike(f"{_dotted(keys)} = {shown(_value_at(raw, keys))}")
+    return Mistake(said, expected(_type_at(shape, keys)), ": expected ")
 
 
 def _dotted(keys: Sequence[str]) -> str:
@@ -126,27 +166,32 @@ def _value_at(raw: Any, keys: Sequence[str]) -> Any:
     return raw
 
 
-def expected(shape: inspect.Type) -> str:
-    """Say in words what a type takes; a description in its Meta comes before everything."""
-    shape = _if_given(shape)
+def expected(shape: inspect.Type) -> Words:
+    """Say in words what a type takes; a description in its Meta comes before everything.
+
+    The Chinese of a description is `zh` of the Meta's `extra`.
+    """
+    shape = if_given(shape)
     if isinstance(shape, inspect.Metadata):
         described = (shape.extra_json_schema or {}).get("description")
-        return str(described) if described else expected(shape.type)
+        if not described:
+            return expected(shape.type)
+        return Words(described, (shape.extra or {}).get("zh", described))
     if choices := [shown(value) for value in _choices(shape)]:
-        return f"one of {', '.join(choices)}"
+        return Words(f"one of {', '.join(choices)}", f"{'、'.join(choices)} 之一")
     shape = bare(shape)
     if isinstance(shape, (inspect.IntType, inspect.FloatType)):
-        noun = "a whole number" if isinstance(shape, inspect.IntType) else "a number"
-        return noun + _bounds(shape)
+        noun = _WHOLE if isinstance(shape, inspect.IntType) else Words("a number", "数")
+        return _bounded(noun, shape)
     if isinstance(shape, inspect.TupleType):
         return _several(shape)
     for kind, words in _WORDS.items():
         if isinstance(shape, kind):
             return words
-    return "a value"
+    return Words("a value", "值")
 
 
-def _if_given(shape: inspect.Type) -> inspect.Type:
+def if_given(shape: inspect.Type) -> inspect.Type:
     """Return the only type beside "or nothing", with its description; else the type as it is."""
     if not isinstance(shape, inspect.UnionType):
         return shape
@@ -154,14 +199,15 @@ def _if_given(shape: inspect.Type) -> inspect.Type:
     return kinds[0] if len(kinds) == 1 else shape
 
 
-_WORDS: dict[type[inspect.Type], str] = {
-    inspect.BoolType: "true or false",
-    inspect.StrType: "text",
-    inspect.CustomType: "a path",
-    inspect.StructType: "a table",
-    inspect.DictType: "a table",
-    inspect.ListType: "a list",
-    inspect.VarTupleType: "a list",
+_WHOLE = Words("a whole number", "整数")
+_WORDS: dict[type[inspect.Type], Words] = {
+    inspect.BoolType: Words("true or false", "true 或 false"),
+    inspect.StrType: Words("text", "文本"),
+    inspect.CustomType: Words("a path", "路径"),
+    inspect.StructType: Words("a table", "各项的表"),
+    inspect.DictType: Words("a table", "各项的表"),
+    inspect.ListType: Words("a list", "列表"),
+    inspect.VarTupleType: Words("a list", "列表"),
 }
 
 
@@ -174,19 +220,25 @@ def _choices(shape: inspect.Type) -> Iterator[object]:
             yield from _choices(kind)
 
 
-def _several(shape: inspect.TupleType) -> str:
+def _several(shape: inspect.TupleType) -> Words:
     """Say what a list of fixed length takes; all of its items are alike."""
-    number = {2: "two", 3: "three"}.get(len(shape.item_types), str(len(shape.item_types)))
+    count = len(shape.item_types)
+    number = {2: "two", 3: "three"}.get(count, str(count))
     item = expected(shape.item_types[0])
-    if item.startswith("a whole number"):
-        return item.replace("a whole number", f"{number} whole numbers", 1)
-    return f"a list of {number}, each {item}"
+    if item.en.startswith(_WHOLE.en):
+        en = item.en.replace(_WHOLE.en, f"{number} whole numbers", 1)
+    else:
+        en = f"a list of {number}, each {item.en}"
+    return Words(en, f"{count}项的列表，每项为{item.zh}")
 
 
-def _bounds(number: inspect.IntType | inspect.FloatType) -> str:
+def _bounded(noun: Words, number: inspect.IntType | inspect.FloatType) -> Words:
+    """Say what a number takes, with its bounds."""
     least, most = number.ge, number.le
     if least is not None and most is not None:
-        return f" from {least} to {most}"
+        return Words(f"{noun.en} from {least} to {most}", f"{least}至{most}的{noun.zh}")
     if least is not None:
-        return f", {least} or more"
-    return f", above {number.gt}" if number.gt is not None else ""
+        return Words(f"{noun.en}, {least} or more", f"不小于{least}的{noun.zh}")
+    if number.gt is not None:
+        return Words(f"{noun.en}, above {number.gt}", f"大于{number.gt}的{noun.zh}")
+    return noun

@@ -90,7 +90,7 @@ def _arguments(order: Order) -> list[str]:
     shape = inspect.type_info(order.args)
     assert isinstance(shape, inspect.StructType)  # it is one
     return [
-        f"  {field.name:<20}{expected(field.type)}{'' if field.required else _default(field)}"
+        f"  {field.name:<20}{expected(field.type).en}{'' if field.required else _default(field)}"
         for field in shape.fields
     ]
 

@@ -4,6 +4,7 @@ import asyncio
 import difflib
 import re
 import sys
+import unicodedata
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +14,7 @@ import msgspec
 from msgspec import inspect
 
 from controller.arguments import Args, Nothing
+from controller.cards import composition, face_text, parse_face
 from controller.cli import LineError
 from controller.cli.about import OFFENCE, about, list_of_commands, no_such_command
 from controller.cli.plain import plain, plain_json
@@ -22,10 +24,13 @@ from controller.client.client import ANSWER_S, Client, NoAnswer
 from controller.client.line import BadAddress
 from controller.commands import COMMANDS, Order
 from controller.faults import Language
+from controller.match_arguments import CardName
 from controller.messages import Person, Phase, Reply, Role
 from controller.roster import CLIENTS
+from controller.rules.combos.nonsense import NotationError
+from controller.rules.combos.notation import parse_play
 from controller.rules.penalties.offences import catalogue
-from controller.tomlwords import bare
+from controller.tomlwords import bare, if_given
 from controller.words import Words
 
 _NO_COMMAND: Final = Words(
@@ -40,7 +45,10 @@ _IF_NEWER: Final = Words(
     "若本台有此命令，请用 --as ROLE 说明用谁的密钥签名",
 )
 _LISTS_THEM: Final = Words("--about propose lists them", "--about propose 列出全部")
+_BRACKET: Final = re.compile(r"\s*([()])\s*")
 _AN_ID: Final = re.compile("[a-z_]+")
+_CARD: Final = inspect.type_info(CardName)
+_DECK: Final = composition(2, jokers=True)
 
 _UNKNOWN: Final = Order(frozenset(Role), frozenset(Phase), True, "none", Nothing, "not known here")
 
@@ -113,7 +121,8 @@ def command(
     """Send one command to a table and print its answer.
 
     A VALUE is JSON where it reads as JSON (40, true, {"N":27}), and text otherwise; a list
-    may be written N,W,S.
+    may be written N,W,S. A card is written as `judge` reads it (♠5, 10H, 大王), an offence
+    by its id or its name.
     Ends with 0 when the table did it, 1 when it refused or did not answer.
     """
     if asked is not None:
@@ -234,14 +243,15 @@ def _no_answer(error: NoAnswer, language: Language) -> str:
 def _offence(text: str, language: Language) -> str:
     """Return the id of an offence; one that is like none here is the table's business.
 
-    Raises click.UsageError for what is nearly one, and for what can be no id.
+    What its name has in brackets may be left out where no other one is called so. Raises
+    click.UsageError for what is nearly one, and for what can be no id.
     """
-    rows = catalogue().values()
-    called = {said.casefold(): row.id for row in rows for said in (row.id, row.en, row.zh)}
-    found = called.get(text.casefold())
-    if found is not None:
-        return found
-    close = difflib.get_close_matches(text.casefold(), called)
+    rows, wanted = catalogue().values(), _comparable(text)
+    called = {_comparable(said): row.id for row in rows for said in (row.id, row.en, row.zh)}
+    close = [said for said in called if wanted in (said, said.partition("(")[0])]
+    if len(close) == 1:
+        return called[close[0]]
+    close = close or difflib.get_close_matches(wanted, called)
     if not close and _AN_ID.fullmatch(text):
         return text
     ids = dict.fromkeys(called[said] for said in close)
@@ -253,6 +263,35 @@ def _offence(text: str, language: Language) -> str:
     raise click.UsageError(getattr(said, language))
 
 
+def _comparable(name: str) -> str:
+    """Return a name as it is compared: small, wide characters narrow, no blank at a bracket."""
+    return _BRACKET.sub(r"\1", unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+def _card(text: str, language: Language) -> str:
+    """Return a card as the wire spells it, written as people write plays.
+
+    Raises click.UsageError for what is no card, or not exactly one.
+    """
+    try:
+        parse_face(text)
+    except ValueError:
+        pass
+    else:
+        return text
+    try:
+        play = parse_play(text, None, _DECK)
+    except NotationError as error:
+        raise click.UsageError(getattr(error.words, language)) from None
+    if play.bare != (False,):
+        said = Words(
+            f"{text!r}: write one card with its suit, such as ♠5",
+            f"{text!r}：请写一张牌并写明花色，如 ♠5",
+        )
+        raise click.UsageError(getattr(said, language))
+    return face_text(play.faces[0])
+
+
 def _order(cmd: str) -> Order:
     """The conditions of a command; one not known here is sent signed, and the table's business."""
     return COMMANDS.get(cmd, _UNKNOWN)
@@ -261,8 +300,8 @@ def _order(cmd: str) -> Order:
 def parse_words(cmd: str, args: Sequence[str], language: Language = "en") -> dict[str, Any]:
     """Return NAME=VALUE words as a command's arguments, text where it takes text.
 
-    An offence may be named by its id, or as it is called in English or Chinese. Raises
-    click.UsageError, in `language`.
+    An offence may be named by its id, or as it is called in English or Chinese; a card as people
+    write it. Raises click.UsageError, in `language`.
     """
     return dict(_parse_word(arg, _kinds(_order(cmd).args), language) for arg in args)
 
@@ -288,10 +327,10 @@ def show(reply: Reply, as_json: bool, language: Language = "en") -> None:
 
 
 def _kinds(args: type[Args]) -> dict[str, inspect.Type]:
-    """Return what each argument is, without its description and without "or nothing"."""
+    """Return what each argument is where it is given."""
     shape = inspect.type_info(args)
     assert isinstance(shape, inspect.StructType)  # it is one
-    return {field.name: bare(field.type) for field in shape.fields}
+    return {field.name: if_given(field.type) for field in shape.fields}
 
 
 def _parse_word(
@@ -303,9 +342,11 @@ def _parse_word(
             f"{word!r}: an argument is NAME=VALUE", f"{word!r}：参数须写成 NAME=VALUE（名称=值）"
         )
         raise click.UsageError(getattr(said, language))
-    kind = kinds.get(name)
-    if name == OFFENCE and kind is not None:
+    kind = bare(kinds.get(name, inspect.AnyType()))
+    if name == OFFENCE and name in kinds:
         return name, _offence(text, language)
+    if kinds.get(name) == _CARD:
+        return name, _card(text, language)
     if isinstance(kind, inspect.StrType):
         return name, text
     try:

@@ -24,6 +24,7 @@ from controller.client.refused import HARD_LARGEST, LARGEST, refusal
 from controller.client.sockets import post
 from controller.commands import COMMANDS
 from controller.messages import Command, Reply
+from controller.words import Words
 
 ANSWER_S: Final = 8.0
 """Longer than the gateway itself waits for the machine, so that its word is heard."""
@@ -287,7 +288,8 @@ def _aside(context: zmq.Context[Any]) -> zmq.asyncio.Context:
 
 
 def _too_large(command_id: str, size: int) -> Reply:
-    found, most = f"{size} bytes", f"at most {LARGEST}"
+    found = Words(f"{size} bytes", f"{size}字节")
+    most = Words(f"at most {LARGEST}", f"至多{LARGEST}字节")
     return refusal(command_id, "BAD_COMMAND", found=found, expected=most)
 
 

@@ -20,6 +20,7 @@ from controller.gateway.requests import BadCommand, parse
 from controller.loggers import structlog
 from controller.messages import Command, Reply
 from controller.roster import NotAdmitted
+from controller.words import Words
 
 ANSWER_S: Final = 5.0
 """How long the machine has for an answer."""
@@ -125,7 +126,8 @@ class Commands:
         try:
             if not _is_plain(envelope):
                 del envelope[1:]
-                raise BadCommand(f"{len(frames) - 1} frames", "one")
+                count = len(frames) - 1
+                raise BadCommand(Words(f"{count} frames", f"{count}帧"), Words("one", "一帧"))
             command = parse(payload)
         except BadCommand as bad:
             reply = refusal(bad.id, "BAD_COMMAND", found=bad.found, expected=bad.expected)
@@ -154,10 +156,12 @@ class Commands:
         if refused is not None:
             return refusal(command.id, refused.code, **refused.evidence)
         if self._per_peer[peer.key] >= MOST_WAITING:
-            found, most = f"{MOST_WAITING} wait for their answers", f"{MOST_WAITING} at a time"
+            found = Words(f"{MOST_WAITING} wait for their answers", f"{MOST_WAITING}条命令尚待应答")
+            most = Words(f"{MOST_WAITING} at a time", f"同时{MOST_WAITING}条")
             return refusal(command.id, "TOO_MANY", found=found, expected=most)
         if not self._rates.take(peer.key, asyncio.get_running_loop().time()):
-            found, most = f"more than {BURST:g} at once", f"{PER_S:g} a second on and on"
+            found = Words(f"more than {BURST:g} at once", f"一次超过{BURST:g}条")
+            most = Words(f"{PER_S:g} a second on and on", f"持续每秒{PER_S:g}条")
             return refusal(command.id, "TOO_MANY", found=found, expected=most)
         return None
 

@@ -7,6 +7,7 @@ import msgspec
 from controller.bridge import DEEPEST, is_deep
 from controller.client.refused import LARGEST
 from controller.messages import Command
+from controller.words import Words
 
 LONGEST_ID: Final = 128
 
@@ -17,8 +18,8 @@ class BadCommand(Exception):
     `id` is the sender's, as far as one could be read.
     """
 
-    def __init__(self, found: str, expected: str, command_id: str = "") -> None:
-        super().__init__(f"{found}, expected {expected}")
+    def __init__(self, found: Words, expected: Words, command_id: str = "") -> None:
+        super().__init__(f"{found.en}, expected {expected.en}")
         self.found = found
         self.expected = expected
         self.id = command_id
@@ -27,16 +28,24 @@ class BadCommand(Exception):
 def parse(payload: bytes) -> Command:
     """Return the command in `payload`. Raises BadCommand."""
     if len(payload) > LARGEST:
-        raise BadCommand(f"{len(payload)} bytes", f"at most {LARGEST}", _id_in(payload))
+        size = len(payload)
+        raise BadCommand(
+            Words(f"{size} bytes", f"{size}字节"),
+            Words(f"at most {LARGEST}", f"至多{LARGEST}字节"),
+            _id_in(payload),
+        )
     try:
         command = _COMMAND.decode(payload)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as wrong:
-        raise BadCommand(str(wrong), "a command in JSON", _id_in(payload)) from wrong
+        found = Words(str(wrong), "无法读出命令")
+        raise BadCommand(found, Words("a command in JSON", "一条命令"), _id_in(payload)) from wrong
     size = len(command.id)
     if not 0 < size <= LONGEST_ID:
-        raise BadCommand(f"an id of {size} characters", f"1 to {LONGEST_ID}")
+        found = Words(f"an id of {size} characters", f"id 为{size}个字符")
+        raise BadCommand(found, Words(f"1 to {LONGEST_ID}", f"1至{LONGEST_ID}个"))
     if is_deep(command.args):
-        raise BadCommand("arguments too deep within each other", f"at most {DEEPEST}", command.id)
+        found = Words("arguments too deep within each other", "参数嵌套过深")
+        raise BadCommand(found, Words(f"at most {DEEPEST}", f"至多{DEEPEST}层"), command.id)
     return command
 
 

@@ -10,6 +10,8 @@ from controller.faults import fault_name
 from controller.machine.order.desk import Order, OrderRefused, failure
 from controller.machine.record import Record
 from controller.machine.table import Table
+from controller.tomlwords import unknown_key
+from controller.words import Words
 from drivers import dealer as of_dealer
 from drivers import reader as of_reader
 from drivers.dealer import Dealer
@@ -147,9 +149,13 @@ def _require_settings(said: Configuring) -> None:
     bounds = _BOUNDS[said.board]
     for name, value in said.settings.items():
         if name not in bounds:
-            found, expected = f"settings.{name}", f"one of {', '.join(bounds)}"
-            raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected))
+            wrong = unknown_key(f"settings.{name}", name, bounds)
+            bad = failure("BAD_COMMAND", found=wrong.found, expected=wrong.expected)
+            raise OrderRefused(bad)
         least, most = bounds[name]
         if not least <= value <= most:
-            found, expected = f"settings.{name} = {value}", f"a number from {least} to {most}"
+            found, expected = (
+                f"settings.{name} = {value}",
+                Words(f"a number from {least} to {most}", f"{least}至{most}的数"),
+            )
             raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected))

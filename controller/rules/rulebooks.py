@@ -24,7 +24,7 @@ from controller.rules.profile import (
     leaves,
     rules_of,
 )
-from controller.tomlwords import advice, shown
+from controller.tomlwords import shown, unknown_key
 from controller.words import Words
 
 FIXED = ("deck", "hand")
@@ -164,7 +164,7 @@ def _refuse_foreign_keys(profile: Profile, raw: dict[str, Any], name: str) -> No
         if key not in of_profile:
             known = [*_About.__struct_fields__, *of_profile]
             told = shown(key)[1:-1]
-            raise ProfileError(f"{name}: {told}: unknown key{advice(key, known)}")
+            raise ProfileError(f"{name}: {unknown_key(told, key, known).text}")
 
 
 def _profile(raw: dict[str, Any], name: str) -> Profile:

@@ -48,6 +48,13 @@ def test_what_is_provisional_is_marked() -> None:
     assert "  004 CN3: four or more of one rank" in told.stdout
 
 
+@pytest.mark.parametrize("play", ["3 参谋", "参谋参谋参谋", "红心参谋", "黑桃参谋"])
+def test_a_card_of_the_level_is_ruled_on_as_its_rank(play: str) -> None:
+    told = run("--level", "5", play, "--json")
+    assert told.stdout == run("--level", "5", play.replace("参谋", "5"), "--json").stdout
+    assert told.exit_code == (1 if play == "3 参谋" else 0)
+
+
 def test_json_is_one_object() -> None:
     told = run("--level", "10", "A", "10", "--json")
     ruling = json.loads(told.stdout)
@@ -135,6 +142,7 @@ def test_nonsense_exits_2_with_one_clear_line(words: list[str], says: str) -> No
         (["--profile", "bigtwo", "--contained", "S3"], "只在掼蛋中判定"),
         (["--profile", "bigtwo", "BJ"], "没有大小王"),
         (["--profile", "bigtwo", "配"], "没有逢人配"),
+        (["--profile", "bigtwo", "参谋"], "此处没有级数"),
         (["--level", "2", "3", "4", "5"], "写了3手牌，应为一手或两手"),
         (["--level", "2", "--contained", "--declare", "pair", "33"], "请去掉 --declare"),
         (["--level", "2", "33", "--declare", "pair", "--declare", "pair"], "写了2个说明"),

@@ -1,18 +1,23 @@
 """What `dealtable send` teaches of the commands, and how it reads what is typed."""
 
+import json
+import re
 import shlex
 from typing import Any
 
 import click
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 
+from controller.cards import composition, parse_face
 from controller.cli import main
 from controller.cli.about import GROUPS, example
 from controller.cli.send import parse_words
 from controller.commands import COMMANDS, parse_args
 from controller.faults import Language
 from controller.messages import Role
+from controller.rules.combos.notation import parse_play
 
 
 def run(*words: str) -> Result:
@@ -115,6 +120,72 @@ def test_a_value_is_text_where_a_command_takes_text(cmd: str, word: str, value: 
     assert parse_words(cmd, [word]) == {word.partition("=")[0]: value}
 
 
+CARDS = {
+    ("turned_up", "card"),
+    ("tribute", "card"),
+    ("tribute", "other"),
+    ("return", "card"),
+    ("hands_dealt", "turned_up"),
+}
+
+
+@pytest.mark.parametrize(("cmd", "name"), sorted(CARDS))
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        ("大点", "BJ"),
+        ("小点", "SJ"),
+        ("大王", "BJ"),
+        ("小王", "SJ"),
+        ("红桃5", "♥5"),
+        ("红心5", "♥5"),
+        ("黑桃10", "♠10"),
+        ("JS", "♠J"),
+        ("10S", "♠10"),
+        ("Big Joker", "BJ"),
+        ("ｓ１０", "♠10"),
+        ("SJ", "SJ"),
+        ("SK", "SK"),
+        ("♥10", "♥10"),
+    ],
+)
+def test_a_card_is_written_as_in_a_play(cmd: str, name: str, said: str, sent: str) -> None:
+    assert parse_words(cmd, [f"{name}={said}"]) == {name: sent}
+    assert parse_face(sent) == parse_play(said, None, composition(2, jokers=True)).faces[0]
+
+
+def test_every_argument_that_is_one_card_is_read_as_a_card() -> None:
+    schemas = {cmd: msgspec.json.schema(order.args) for cmd, order in COMMANDS.items()}
+    called = {
+        (cmd, name)
+        for cmd, schema in schemas.items()
+        for name, field in schema["$defs"][COMMANDS[cmd].args.__name__]["properties"].items()
+        if '"a card, ' in json.dumps(field)
+    }
+    assert called == CARDS
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "told"),
+    [
+        ("5", "en", "'5': write one card with its suit"),
+        ("5", "zh", "'5'：请写一张牌并写明花色"),
+        ("♠5 ♥5", "en", "write one card with its suit"),
+        ("王炸", "zh", "请写一张牌并写明花色"),
+        ("X", "en", "no such card"),
+        ("红桃1", "zh", "没有这张牌"),
+        ("王", "zh", "哪张王？"),
+        ("逢人配", "zh", "请写牌张本身"),
+        ("", "zh", "未写牌"),
+    ],
+)
+def test_what_is_not_one_card_is_refused_before_it_is_sent(
+    said: str, language: Language, told: str
+) -> None:
+    with pytest.raises(click.UsageError, match=re.escape(told)):
+        parse_words("turned_up", [f"card={said}"], language)
+
+
 @pytest.mark.parametrize("word", ["forty", "=40"])
 def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
     with pytest.raises(click.UsageError, match="NAME=VALUE"):
@@ -122,11 +193,40 @@ def test_a_word_without_a_name_is_bad_usage(word: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["play_out_of_turn", "play out of turn", "Play out of turn", "越序出牌"]
+    "said",
+    [
+        "play_out_of_turn",
+        "play out of turn",
+        "Play out of turn",
+        "越序出牌",
+        "ｐｌａｙ_out_of_turn",
+    ],
 )
 def test_an_offence_may_be_named_as_it_is_called(said: str) -> None:
     assert parse_words("propose", [f"offence={said}"]) == {"offence": "play_out_of_turn"}
     assert parse_words("hold", [f"reason={said}"]) == {"reason": said}
+
+
+@pytest.mark.parametrize(
+    ("said", "id_"),
+    [
+        ("领出牌方出错牌（含带下暴露张）", "wrong_play_leader"),
+        ("领出牌方出错牌(含带下暴露张)", "wrong_play_leader"),
+        (" 领出牌方出错牌 (含带下暴露张) ", "wrong_play_leader"),
+        ("领出牌方出错牌", "wrong_play_leader"),
+        ("越序表态", "declare_out_of_turn"),
+        ("贡错牌(比赛开始前发现)", "wrong_tribute"),
+        ("贡错牌 （比赛开始后发现）", "wrong_tribute_in_play"),
+    ],
+)
+def test_an_offence_may_be_named_with_any_brackets_or_without_them(said: str, id_: str) -> None:
+    assert parse_words("propose", [f"offence={said}"]) == {"offence": id_}
+
+
+def test_a_name_that_two_offences_have_without_their_brackets_is_asked_back() -> None:
+    told = r"wrong_tribute \(贡错牌（比赛开始前发现）\)、wrong_tribute_in_play"
+    with pytest.raises(click.UsageError, match=told):
+        parse_words("propose", ["offence=贡错牌"], "zh")
 
 
 def test_an_offence_that_is_like_none_here_is_the_tables_business() -> None:

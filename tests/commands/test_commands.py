@@ -162,7 +162,7 @@ def test_bad_arguments_are_told_in_one_line(
 ) -> None:
     with pytest.raises(BadArgs) as bad:
         parse_args(cmd, args)
-    assert (bad.value.found, bad.value.expected) == (found, expected)
+    assert (bad.value.found.en, bad.value.expected.en) == (found, expected)
 
 
 def test_a_player_on_a_seat_of_the_other_side_is_refused() -> None:
@@ -213,7 +213,7 @@ def test_whatever_is_said_is_taken_or_refused_in_one_printable_line(
     cmd: str, args: dict[str, Any]
 ) -> None:
     said = told(cmd, args)
-    assert said is None or (all(map(prints, said)) and len(said) < 600)
+    assert said is None or (all(map(prints, said)) and len(said) < 1200)
 
 
 def told(cmd: str, args: dict[str, Any]) -> str | None:
@@ -221,7 +221,7 @@ def told(cmd: str, args: dict[str, Any]) -> str | None:
     try:
         parse_args(cmd, args)
     except BadArgs as bad:
-        return f"{bad.found} / {bad.expected}"
+        return f"{bad.found.en} / {bad.expected.en} / {bad.found.zh} / {bad.expected.zh}"
     return None
 
 

@@ -124,7 +124,7 @@ def _rule_types() -> dict[str, str]:
     for name in profile_names():
         profile: Profile = load_profile(name)
         for key, shape in _leaves(inspect.type_info(type(profile)), ""):
-            found.setdefault(key, expected(shape))
+            found.setdefault(key, expected(shape).en)
     return found
 
 
@@ -186,8 +186,8 @@ def takes(shape: inspect.Type) -> str:
     if isinstance(shape, inspect.VarTupleType):
         least, most = shape.min_length or 0, shape.max_length
         count = f"{least} " if least == most else f"{least} to {most} " if most else ""
-        return f"a list of {count}values, each {expected(shape.item_type)}"
-    return expected(shape)
+        return f"a list of {count}values, each {expected(shape.item_type).en}"
+    return expected(shape).en
 
 
 def _default(field: inspect.Field) -> str:

@@ -1,6 +1,7 @@
 """The commands: through to the machine and back, whatever clients and machine do."""
 
 import asyncio
+import re
 from collections import Counter
 from contextlib import suppress
 
@@ -181,7 +182,10 @@ async def test_nonsense_is_answered_and_never_reaches_the_machine(
 ) -> None:
     await raw.send(payload)
 
-    assert code(await raw.receive()) == "BAD_COMMAND"
+    reply = await raw.receive()
+    assert code(reply) == "BAD_COMMAND"
+    assert reply.error is not None
+    assert not re.search("[A-Za-z]{3,}", reply.error.message_zh)
     assert machine.commands == []
 
 
@@ -197,7 +201,10 @@ async def test_the_answer_to_a_bad_command_has_its_id_where_one_can_be_read(raw:
 async def test_a_command_in_many_frames_is_none(raw: Raw, frames: list[bytes]) -> None:
     await raw.send(*frames)
 
-    assert code(await raw.receive()) == "BAD_COMMAND"
+    reply = await raw.receive()
+    assert code(reply) == "BAD_COMMAND"
+    assert reply.error is not None
+    assert reply.error.message_zh.endswith("帧，应为一帧")
 
 
 async def test_the_empty_frame_of_a_req_socket_is_understood(raw: Raw) -> None:
@@ -225,6 +232,7 @@ async def test_our_own_client_refuses_what_the_gateway_would_hang_up_on(
     assert code(reply) == "BAD_COMMAND"
     assert reply.error is not None
     assert f"at most {LARGEST}" in reply.error.message
+    assert f"至多{LARGEST}字节" in reply.error.message_zh
     assert machine.commands == []
 
 

@@ -136,6 +136,7 @@ def test_arguments_that_are_none_are_told() -> None:
     with pytest.raises(OrderRefused) as why:
         ahead(Table().started(), "adjust", deal=0)
     assert why.value.failure.code == "BAD_COMMAND"
+    assert why.value.failure.message_zh.endswith("args: deal = 0，应为副的序号，从1起")
 
 
 def test_big_two_has_nothing_to_foresee() -> None:

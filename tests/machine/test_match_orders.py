@@ -1,5 +1,6 @@
 """Each command of a match, as people send it: what the match makes of it, and what it refuses."""
 
+import re
 from typing import Any
 
 import msgspec
@@ -118,8 +119,9 @@ def test_a_match_is_laid_out_with_what_its_pairs_bring() -> None:
     args: Any = parse_args("set_match", said)
     assert meeting_of(args) == (meeting(), (entry,))
     wrong: Any = parse_args("set_match", said | {"record": [{"offence": "late"}]})
-    with pytest.raises(ValueError, match="missing required field"):
+    with pytest.raises(BadArgs, match=r"record\[0\]\.\w+: missing") as bad:
         meeting_of(wrong)
+    assert re.search(r"^record\[0\]\.\w+：未写$", bad.value.found.zh)
 
 
 # A deal.

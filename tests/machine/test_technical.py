@@ -86,6 +86,7 @@ async def test_a_setting_of_the_reader_is_its_own(table: Tables) -> None:
         )
         assert told.error.code == "BAD_COMMAND"
         assert "silence_ms, read_limit_ms, asked, alive_ms" in told.error.message
+        assert "没有此项，应为silence_ms、read_limit_ms、" in told.error.message_zh
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,8 @@ async def test_a_wrong_setting_changes_nothing_not_even_the_right_ones_beside_it
         reply = await trial.order(Role.TECHNICIAN, "configure", board="dealer", settings=settings)
         assert reply.error.code == "BAD_COMMAND"
         assert found in reply.error.message
+        assert "expected" not in reply.error.message_zh
+        assert "number" not in reply.error.message_zh
         trial.sim.kill("dealer")
         await trial.phase(Phase.FAULT)
         trial.sim.start("dealer")

@@ -92,7 +92,7 @@ def _laid_out(meeting: Entry, behind: Entry | None, profile: Profile) -> Iterato
         return
     try:
         due = meeting_data(profile, *meeting_of(msgspec.convert(order["args"], LayingOut)))
-    except (KeyError, ValueError):
+    except (BadArgs, KeyError, ValueError):
         due = {}
     said = {name: value for name, value in meeting.data.items() if name != "at_ms"}
     if canonical(said) != canonical(due):

@@ -58,6 +58,8 @@ def failure(name: str, **evidence: object) -> Failure:
 def _told(name: str, said: tuple[tuple[str, str | Words], ...]) -> Failure:
     row, evidence = fault(name), dict(said)
     found = evidence.get("found")
+    if isinstance(found, Words) and found.en == found.zh:
+        found = found.en
     return Failure(
         code=name,
         message=row.cause(evidence),

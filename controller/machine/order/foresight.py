@@ -29,6 +29,7 @@ from controller.messages import Role, Side, Verdict
 from controller.rules.levels import grade_text
 from controller.rules.seats import SIDES
 from controller.rules.standing import level_due
+from controller.words import Words
 
 _ANYBODY = Who("foresight", Role.CHIEF)
 """What would happen does not depend on who may order it; that is refused when it is ordered."""
@@ -123,7 +124,8 @@ def _parsed(said: Foreseeing) -> Args:
     try:
         return parse_args(said.cmd, said.args)
     except BadArgs as bad:
-        refused = failure("BAD_COMMAND", found=f"args: {bad.found}", expected=bad.expected)
+        found = Words(f"args: {bad.found.en}", f"args: {bad.found.zh}")
+        refused = failure("BAD_COMMAND", found=found, expected=bad.expected)
         raise OrderRefused(refused) from None
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from controller.cards import Face, parse_face
+from controller.commands import BadArgs
 from controller.journal.entries import fits
 from controller.machine import play as at_play
 from controller.machine.order.desk import Order, OrderRefused, failure, failure_of
@@ -119,11 +120,13 @@ class MatchDesk:
             meeting, record = meeting_of(order.args)
             laid_out = meeting_data(self._profile, meeting, record)
             fits("meeting", dict(laid_out))
+        except BadArgs as bad:
+            wrong = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
+            raise OrderRefused(wrong) from None
         except ValueError as error:
+            found = Words(str(error), "日志无法容纳其内容")
             expected = Words("a record", "判罚记录")
-            raise OrderRefused(
-                failure("BAD_COMMAND", found=str(error), expected=expected)
-            ) from None
+            raise OrderRefused(failure("BAD_COMMAND", found=found, expected=expected)) from None
         self._require_admitted(meeting, record)
         self._record.write("meeting", laid_out)
         await order.carried_out({"match": meeting.match_id})

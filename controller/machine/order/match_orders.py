@@ -19,6 +19,7 @@ from controller.arguments import (
     Seating,
     WithReason,
 )
+from controller.commands import converted
 from controller.machine.order import card_orders, ruling_orders
 from controller.machine.order.who import Who
 from controller.match import events, presses
@@ -65,7 +66,7 @@ def events_of(cmd: str, args: Args, who: Who, match: Match, at_ms: int) -> tuple
 def meeting_of(said: LayingOut) -> tuple[Meeting, Record]:
     """Return the match that was laid out, and what its pairs bring from earlier ones.
 
-    Raises ValueError, in one line, for an entry of the record that is none.
+    Raises BadArgs for an entry of the record that is none.
     """
     meeting = Meeting(
         match_id=said.match_id,
@@ -76,7 +77,11 @@ def meeting_of(said: LayingOut) -> tuple[Meeting, Record]:
         stage=said.stage,
         pairs={"NS": _pair(said.pairs.NS), "EW": _pair(said.pairs.EW)},
     )
-    return meeting, msgspec.convert(said.record, Record)
+    return meeting, converted({"record": said.record}, _Brought).record
+
+
+class _Brought(msgspec.Struct, frozen=True):
+    record: Record
 
 
 def _pair(said: PairNamed) -> Pair:

@@ -7,7 +7,7 @@ import msgspec
 from controller.rules.combos.combo import KINDS, Combo, Kind
 from controller.rules.combos.nonsense import Nonsense, NotationError, shown
 from controller.rules.combos.notation import parse_ranks
-from controller.rules.combos.tokens import plain
+from controller.rules.combos.tokens import RANK, SUIT, plain
 from controller.rules.levels import ACE
 from controller.rules.order import natural
 
@@ -25,8 +25,12 @@ _NAMES = "|".join(
         reverse=True,
     )
 )
-_END = "10|[2-9TJQKA]"
-_ENDS = re.compile(rf"\s*(?P<low>{_END})\s*(?:[-–—~至到]|TO)\s*(?P<high>{_END})\s*")
+_TO = "[-~\u2010-\u2015\u2212\u301c]+|[至到]|TO"
+"""Dashes of every keyboard; the wide ones are narrow in text that is `plain`."""
+_ENDS = re.compile(
+    rf"[\s:,]*(?:从|從|FROM)?\s*(?:{SUIT})?(?P<low>{RANK})(?:{SUIT})?"
+    rf"\s*(?:{_TO})\s*(?:{SUIT})?(?P<high>{RANK})(?:{SUIT})?[\s:,]*"
+)
 _EACH: dict[Kind, int] = {"tube": 2, "plate": 3}
 """How many cards of each rank a kind of sequence has, where it is not one."""
 _LOW_ACE = 1
@@ -50,7 +54,8 @@ class Declaration(msgspec.Struct, frozen=True, gc=False):
 def parse_declaration(text: str, cards: int) -> Declaration:
     """Return what a play of so many cards was declared to be.
 
-    "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子3到7". Suits in it count for nothing.
+    "plate", "钢板", "34567", "3-7", "straight 34567" or "顺子：从3到7". Suits in it count for
+    nothing.
     Raises Nonsense, one line; also where it names another number of ranks than there are cards.
     """
     said = plain(text)
@@ -76,9 +81,11 @@ def parse_declaration(text: str, cards: int) -> Declaration:
 def _from_to(part: str, kind: Kind | None, cards: int) -> tuple[int, ...] | None:
     """Return the ranks of a sequence that is named by its two ends; None: it is not."""
     ends = _ENDS.fullmatch(part)
-    if ends is None or ends["low"] == ends["high"]:
+    if ends is None:
         return None
     (low,), (high,) = parse_ranks(ends["low"]), parse_ranks(ends["high"])
+    if low == high:
+        return None
     if low == ACE and high < ACE:
         low = _LOW_ACE
     row = range(min(low, high), max(low, high) + 1)

@@ -2,8 +2,9 @@
 
 Ranks are 2…10 (or T, 十), J, Q, K, A; suits S H C D, ♠♥♣♦ or 黑桃 红桃 梅花 方块, also by
 their first sign (红2); jokers SJ and BJ, 小王 and 大王 (王, 鬼 or 点), small joker and big
-joker; 王炸 or 四大天王 for all four; 逢人配, 参谋, 百搭 or 配 for a heart of the level. Blanks,
-commas and the like (tokens.py) part words, and count for nothing else.
+joker; 王炸 or 四大天王 for all four; 参谋 or 级牌 for the rank of the level, so that 红心参谋 is
+its heart; 逢人配, 百搭 or 配 for that heart. Blanks, commas and the like (tokens.py) part words,
+and count for nothing else.
 
 - A suit is optional. It stands before or after its card, within the word: ♠K, SK, KS, K♠.
 - It covers the whole run of ranks that it touches: ♦789J and 789J♦ are four diamonds. A
@@ -28,7 +29,7 @@ from controller.cards import RANKS, SMALL_JOKER, Face, face_text
 from controller.rules.combos.nonsense import Nonsense, NotationError, shown
 from controller.rules.combos.suiting import faces_of, suited
 from controller.rules.combos.tokens import Token, is_small_or_jack, plain, rank_of, words
-from controller.rules.order import natural, rank_text, wild_card
+from controller.rules.order import natural, rank_text
 from controller.words import Words
 
 
@@ -85,8 +86,7 @@ def parse_play(
     without a suit is refused. `beside` is another play of the same deal: both together
     are no more than the deck has. Raises NotationError, one line.
     """
-    wild = None if level is None else wild_card(level)
-    cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, wild=wild)
+    cards = _cards(text, jokers=deck[SMALL_JOKER] > 0, suits_decide=suits_decide, level=level)
     if not cards:
         raise NotationError(text, 0, 0, _EMPTY)
     if suits_decide:
@@ -100,7 +100,7 @@ def parse_play(
 
 def parse_ranks(text: str) -> tuple[int, ...]:
     """Return the natural ranks written as `text`, suits left out. Raises NotationError."""
-    return tuple(card.rank for card in _cards(text, jokers=True, suits_decide=True, wild=None))
+    return tuple(card.rank for card in _cards(text, jokers=True, suits_decide=True, level=None))
 
 
 def parse_level(text: str) -> int:
@@ -126,8 +126,8 @@ def _wrong(text: str, part: Token | _Card, says: Words) -> NotationError:
     return NotationError(text, part.begin, part.end, says)
 
 
-def _cards(text: str, *, jokers: bool, suits_decide: bool, wild: Face | None) -> list[_Card]:
-    written = words(text, jokers=jokers, wild=wild)
+def _cards(text: str, *, jokers: bool, suits_decide: bool, level: int | None) -> list[_Card]:
+    written = words(text, jokers=jokers, level=level)
     if jokers:
         _refuse_jacks(text, written)
     return [card for word in written for card in _of_word(text, word, suits_decide=suits_decide)]

@@ -11,6 +11,7 @@ import msgspec
 
 from controller.cards import BIG_JOKER, RANKS, SMALL_JOKER, SUITS, Face
 from controller.rules.combos.nonsense import NotationError
+from controller.rules.order import wild_card
 from controller.words import Words
 
 
@@ -64,8 +65,10 @@ _JOKERS = {
     **dict.fromkeys((_SJ, "小王", "小鬼", "小点", "SMALLJOKER"), SMALL_JOKER),
 }
 _FOUR_JOKERS = frozenset({"四大天王", "天王炸", "王炸"})
-_WILD = ("逢人配", "参谋", "參謀", "百搭", "配")
-"""What players call a heart of the level."""
+_WILD = ("逢人配", "百搭", "配")
+"""What players call the heart of the level."""
+_LEVEL = ("参谋", "參謀", "级牌", "級牌")
+"""What players call the level's rank, of whichever suit (seeds 000 and 001, A7.1)."""
 
 
 def _either(signs: Iterator[str]) -> str:
@@ -78,10 +81,14 @@ _JOKERS_ALONE = re.compile(f"(?:{_either(iter(_JOKERS))})+")
 _JOKER = re.compile(_either(iter(_JOKERS)))
 _EMOJI = "\ufe0f?"
 """A sign from a telephone's keyboard is followed by this."""
+RANK = _either(iter(_RANKS))
+SUIT = f"(?:{_either(iter(_SUITS))}){_EMOJI}"
+"""A rank and a suit, as parts of patterns for text that is `plain`."""
 _ANY = re.compile(
     f"(?P<joker>{_either(sign for sign in _JOKERS if sign != _SJ)})"
     f"|(?P<wild>{_either(iter(_WILD))})"
-    f"|(?P<rank>{_either(iter(_RANKS))})"
+    f"|(?P<level>{_either(iter(_LEVEL))})"
+    f"|(?P<rank>{RANK})"
     f"|(?P<suit>{_either(iter(_SUITS))}){_EMOJI}"
 )
 _WHICH_JOKER = re.compile(r"JOKER|大小[王鬼点]|双[王鬼点]|[RL]J|🃏|(?<![大小])[王鬼点]")
@@ -92,6 +99,7 @@ _NO_SUCH_CARD = Words(
     "没有这张牌：点数为 2…10 或 T、J、Q、K、A；花色为 S H C D 或 ♠♥♣♦；小王 SJ、大王 BJ",
 )
 _NO_WILD = Words("nothing is wild here: write the card itself", "此处没有逢人配：请写牌张本身")
+_NO_LEVEL = Words("no level is known here: write the card itself", "此处没有级数：请写牌张本身")
 _WHICH = Words(
     "which joker? the big one is BJ or 大王, the small one SJ or 小王",
     "哪张王？大王写 BJ 或大王，小王写 SJ 或小王",
@@ -109,14 +117,14 @@ def rank_of(sign: str) -> int | None:
     return _RANKS.get(sign)
 
 
-def words(text: str, *, jokers: bool, wild: Face | None) -> list[list[Token]]:
+def words(text: str, *, jokers: bool, level: int | None) -> list[list[Token]]:
     """Return the words of a play, each as its tokens; none is empty.
 
-    `jokers`: the cards have some; else SJ is the jack of spades. `wild`: what 逢人配 and its like
-    stand for, None: for nothing. Raises NotationError.
+    `jokers`: the cards have some; else SJ is the jack of spades. `level`: the rank that 参谋 and
+    its like stand for, and 逢人配 for the heart of it; None: for nothing. Raises NotationError.
     """
     return [
-        list(_tokens(text, word.group(), word.start(), jokers=jokers, wild=wild))
+        list(_tokens(text, word.group(), word.start(), jokers=jokers, level=level))
         for word in _WORD.finditer(plain(text))
     ]
 
@@ -127,7 +135,7 @@ def is_small_or_jack(word: list[Token]) -> bool:
 
 
 def _tokens(
-    text: str, word: str, begin: int, *, jokers: bool, wild: Face | None
+    text: str, word: str, begin: int, *, jokers: bool, level: int | None
 ) -> Iterator[Token]:
     if word in _FOUR_JOKERS:
         for joker in (SMALL_JOKER, SMALL_JOKER, BIG_JOKER, BIG_JOKER):
@@ -144,6 +152,7 @@ def _tokens(
         return
     if which := _WHICH_JOKER.search(word):
         raise NotationError(text, begin + which.start(), begin + which.end(), _WHICH)
+    wild = None if level is None else wild_card(level)
     at = 0
     while at < len(word):
         match = _ANY.match(word, at)
@@ -151,13 +160,14 @@ def _tokens(
             raise NotationError(text, begin + at, begin + at + 1, _NO_SUCH_CARD)
         suit, rank = match["suit"], match["rank"]
         at = match.end()
-        if match["wild"] and wild is None:
-            raise NotationError(text, begin + match.start(), begin + at, _NO_WILD)
+        if level is None and (match["wild"] or match["level"]):
+            says = _NO_WILD if match["wild"] else _NO_LEVEL
+            raise NotationError(text, begin + match.start(), begin + at, says)
         yield Token(
             match.group(),
             begin + match.start(),
             begin + at,
             _SUITS.get(suit),
-            _RANKS.get(rank),
+            level if match["level"] else _RANKS.get(rank),
             wild if match["wild"] else _JOKERS.get(match["joker"]),
         )

@@ -15,6 +15,9 @@ INTERNATIONAL = "international-000"
 BIG_TWO = "bigtwo-2017-002"
 GUANDAN = [name for name in profile_names() if name != BIG_TWO]
 
+DASHES = "-\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u301c\uff0d\uff5e~"
+"""What keyboards and programs write between two ends."""
+
 # level, play, on, declared, legal, a rule that the ruling names
 RULINGS: list[tuple[int, str, str | None, str | None, bool, str]] = [
     (2, "K", None, None, True, "single"),
@@ -41,6 +44,19 @@ RULINGS: list[tuple[int, str, str | None, str | None, bool, str]] = [
     (2, "4567 ♥2", None, "7–3", True, "declared"),
     (2, "4567 ♥2", None, "顺子3到7", True, "declared"),
     (2, "4567 ♥2", None, "straight 3 to 7", True, "declared"),
+    (2, "4567 ♥2", None, "from 3 to 7", True, "declared"),
+    (2, "4567 ♥2", None, "三到七", True, "declared"),
+    (2, "4567 ♥2", None, "从3到7", True, "declared"),
+    (2, "4567 ♥2", None, "3——7", True, "declared"),
+    (2, "4567 ♥2", None, "顺子：3-7", True, "declared"),
+    (2, "4567 ♥2", None, "3-7：顺子", True, "declared"),
+    (2, "4567 ♥2", None, "♥3-7", True, "declared"),
+    (2, "4567 ♥2", None, "♥️3 - ♠7", True, "declared"),
+    (2, "4567 ♥2", None, "红桃3到7红桃", True, "declared"),
+    (2, "♥4567 ♥2", None, "同花顺♥3-7", True, "declared"),
+    (2, "4567 ♥2", None, "同花顺♥3-7", False, "not_as_declared"),
+    (2, "TJQK ♥2", None, "十到A", True, "declared"),
+    *((2, "4567 ♥2", None, f"3{dash}7", True, "declared") for dash in DASHES),
     (2, "4567 ♥2", None, "4-8", True, "declared"),
     (2, "4567 ♥2", None, "5-9", False, "not_as_declared"),
     (2, "TJQK ♥2", None, "10-A", True, "declared"),

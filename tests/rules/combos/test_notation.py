@@ -59,7 +59,10 @@ def faces_of(text: str, level: int = 2) -> str:
         ("Big Joker, small joker big-joker", "BJ SJ BJ"),
         ("王炸", "SJ SJ BJ BJ"),
         ("四大天王 天王炸", "SJ SJ BJ BJ SJ SJ BJ BJ"),
-        ("红2红3 逢人配 参谋", "♥2 ♥3 ♥2 ♥2"),
+        ("红2红3 逢人配 百搭", "♥2 ♥3 ♥2 ♥2"),
+        ("红心参谋 ♥参谋 参谋♥ 红级牌", "♥2 ♥2 ♥2 ♥2"),
+        ("黑桃参谋 梅花參謀 方块级牌", "♠2 ♣2 ♦2"),
+        ("4567红心参谋", "♠4 ♣5 ♦6 ♠7 ♥2"),
         ("♦4567配", "♦4 ♦5 ♦6 ♦7 ♥2"),
         ("2红 3黑桃", "♥2 ♠3"),
     ],
@@ -99,9 +102,24 @@ def test_a_level_is_written_as_people_say_it(text: str, level: int) -> None:
     assert parse_level(text) == level
 
 
+@each_row("text", ["3 参谋", "参谋参谋参谋", "级牌级牌", "参谋3", "参谋" * 8, "黑桃参谋 参谋"])
+def test_a_card_of_the_level_is_its_rank_of_a_suit_that_nobody_said(text: str) -> None:
+    as_rank = text.replace("参谋", "5").replace("级牌", "5")
+    assert parse(text, level=5) == parse(as_rank, level=5)
+
+
+def test_of_the_level_there_are_eight_cards() -> None:
+    with pytest.raises(NotationError, match="there are only 8 × 5"):
+        parse("参谋" * 9, level=5)
+    with pytest.raises(NotationError, match="there are only 2 × ♥5"):
+        parse("红心参谋 逢人配 ♥5", level=5)
+
+
 def test_where_nothing_is_wild_nobody_has_the_wild_card() -> None:
     with pytest.raises(NotationError, match="nothing is wild here"):
         parse_play("♠3 逢人配", None, PACK)
+    with pytest.raises(NotationError, match="no level is known here"):
+        parse_play("♠3 红心参谋", None, PACK)
 
 
 @each_row(
