@@ -427,7 +427,9 @@ class CommandData(Data, frozen=True):
     all. `args`, `of` (the deal and attempt that it named), `boot` (the run that it was for: this
     one) and `sig`: whoever knows the signer's key can check that he gave it
     (controller/signing.py). Of these a button's command has `args` alone; `answer`, `tribute`,
-    `return` and `take_over` have them in a private row.
+    `return` and `take_over` have them in a private row. Where `configure` is refused after it
+    began, a row before that has as `result` the `settings` that the board took, and as `unknown`
+    the setting that was sent to it without an answer: the board may have it.
     """
 
     id: str
