@@ -21,8 +21,9 @@ class Journal:
 
     `on_committed(entries)` gets every entry once, in order, after its commit. A
     public entry is durable before that: what was on the feed cannot be lost with
-    the power. `on_failed(failure)` comes at most once; from then on entries are
-    still chained but never kept, and every `sync` raises StorageFailed.
+    the power. `on_failed(failure)` comes at most once, for a write or a read that the
+    disk refused; from then on entries are still chained but never kept, and every `sync`
+    raises StorageFailed.
     """
 
     def __init__(
@@ -127,8 +128,15 @@ class Journal:
             self._store.close()
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
-        """Yield committed entries behind number `after`, at most `limit` of them."""
-        return self._store.entries(after, limit)
+        """Yield committed entries behind number `after`, at most `limit` of them.
+
+        Raises StorageFailed.
+        """
+        try:
+            yield from self._store.entries(after, limit)
+        except StorageFailed as failure:
+            self._fail(failure)
+            raise
 
     def _hand_over(self, *, durable: bool) -> None:
         rows = [Row(item.entry.n, item.body, item.head) for item in self._appended]
@@ -159,6 +167,8 @@ class Journal:
             self.on_committed(ready)
 
     def _fail(self, failure: StorageFailed) -> None:
+        if self._failure is not None:
+            return
         self._failure = failure
         self._appended.clear()
         self._handed_over.clear()
