@@ -153,11 +153,13 @@ class Journal:
         self._committed = max(self._committed, answer.last)
         if answer.durable:
             self._synced = answer.last
-        self._publish()
-        while self._waiting and self._waiting[0][0] <= self._synced:
-            _, done = self._waiting.popleft()
-            if not done.done():
-                done.set_result(None)
+        try:
+            self._publish()
+        finally:  # the rows are durable, whatever `on_committed` makes of them
+            while self._waiting and self._waiting[0][0] <= self._synced:
+                _, done = self._waiting.popleft()
+                if not done.done():
+                    done.set_result(None)
 
     def _publish(self) -> None:
         ready = []
