@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -126,45 +127,47 @@ class _Parts:
     async def build(self) -> Machine:
         """Open the journal and make a machine of it; each is a run of its own.
 
-        Raises JournalError, also where a disk that was full still is.
+        Raises JournalError, also where a disk that was full still is, and OSError. What was opened
+        by then is closed again.
         """
         config, state_dir = self._config, self._config.table.state_dir
         recording = self._recording
         if self.boot and shutil.disk_usage(state_dir).free < ROOM_BYTES:
             raise JournalError(f"{state_dir}: there is no room yet")
-        store = Store.open(state_dir)
-        try:
+        with ExitStack() as opened:
+            store = Store.open(state_dir)
+            opened.callback(store.close)
             _refuse_another_tables(store, self._table_key, state_dir)
-        except JournalError:
-            store.close()
-            raise
-        self.boot = boot = os.urandom(_BOOT_BYTES).hex()
-        describe(boot=boot)
-        committer = self.meter.timed(ThreadCommitter(store))
-        machine = Machine(
-            config,
-            self._profile,
-            Surroundings(
-                journal=Journal(store, committer, wall=wall, boot=boot),
-                ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
-                roster=self._roster,
-                table_key=self._table_key,
-                sign=self._sign,
-                release=self._release,
-                chief=self._chief_now,
-                key_file=self._key_file,
-                entropy=os.urandom,
-                wall=wall,
-                boot=boot,
-                publish=self.publish,
-                firmware=own().hash,
-                meter=self.meter,
-                testing=recording.wanted,
-            ),
-        )
-        warn_of_latency(config)
-        pins = partial(pin_factory, config.panel.pins)
-        await machine.front.open(panel_pins(config.panel), pins)
+            self.boot = boot = os.urandom(_BOOT_BYTES).hex()
+            describe(boot=boot)
+            committer = self.meter.timed(ThreadCommitter(store))
+            opened.callback(committer.close)  # the thread first, then the file it writes
+            machine = Machine(
+                config,
+                self._profile,
+                Surroundings(
+                    journal=Journal(store, committer, wall=wall, boot=boot),
+                    ports={"dealer": recording.port("dealer"), "reader": recording.port("reader")},
+                    roster=self._roster,
+                    table_key=self._table_key,
+                    sign=self._sign,
+                    release=self._release,
+                    chief=self._chief_now,
+                    key_file=self._key_file,
+                    entropy=os.urandom,
+                    wall=wall,
+                    boot=boot,
+                    publish=self.publish,
+                    firmware=own().hash,
+                    meter=self.meter,
+                    testing=recording.wanted,
+                ),
+            )
+            opened.callback(machine.front.close)
+            warn_of_latency(config)
+            pins = partial(pin_factory, config.panel.pins)
+            await machine.front.open(panel_pins(config.panel), pins)
+            opened.pop_all()  # the machine closes them from now on
         return machine
 
 

@@ -412,7 +412,7 @@ class CommandKeptData(Data, frozen=True):
 
     id: str
     key: str
-    args: dict[str, Any]
+    args: dict[str, Any] | str
     of: tuple[int | None, int | None]
     boot: str
     sig: str
@@ -427,7 +427,11 @@ class CommandData(Data, frozen=True):
     all. `args`, `of` (the deal and attempt that it named), `boot` (the run that it was for: this
     one) and `sig`: whoever knows the signer's key can check that he gave it
     (controller/signing.py). Of these a button's command has `args` alone; `answer`, `tribute`,
-    `return` and `take_over` have them in a private row.
+    `return` and `take_over` have them in a private row. Where `configure` is refused after it
+    began, a row before that has as `result` the `settings` that the board took, and as `unknown`
+    the setting that was sent to it without an answer: the board may have it. Where an entry cannot
+    hold `args` as an object (it has a fraction), `args` is the JSON text that was signed; such a
+    command is always refused.
     """
 
     id: str
@@ -436,7 +440,7 @@ class CommandData(Data, frozen=True):
     role: Role
     who: str
     person: Person | None = None
-    args: dict[str, Any] | UnsetType = UNSET
+    args: dict[str, Any] | str | UnsetType = UNSET
     of: tuple[int | None, int | None] | UnsetType = UNSET
     boot: str | UnsetType = UNSET
     sig: str | UnsetType = UNSET

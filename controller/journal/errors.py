@@ -12,7 +12,10 @@ class JournalError(Exception):
 
 
 class StorageFailed(JournalError):
-    """The disk refused a write. Nothing after the last commit is kept; only a restart helps."""
+    """The disk refused a write or a read.
+
+    Nothing after the last commit is kept; only opening the journal again helps.
+    """
 
 
 class PrivateEntry(JournalError):

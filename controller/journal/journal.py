@@ -21,8 +21,9 @@ class Journal:
 
     `on_committed(entries)` gets every entry once, in order, after its commit. A
     public entry is durable before that: what was on the feed cannot be lost with
-    the power. `on_failed(failure)` comes at most once; from then on entries are
-    still chained but never kept, and every `sync` raises StorageFailed.
+    the power. `on_failed(failure)` comes at most once, for a write or a read that the
+    disk refused; from then on entries are still chained but never kept, and every `sync`
+    raises StorageFailed.
     """
 
     def __init__(
@@ -127,8 +128,15 @@ class Journal:
             self._store.close()
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
-        """Yield committed entries behind number `after`, at most `limit` of them."""
-        return self._store.entries(after, limit)
+        """Yield committed entries behind number `after`, at most `limit` of them.
+
+        Raises StorageFailed.
+        """
+        try:
+            yield from self._store.entries(after, limit)
+        except StorageFailed as failure:
+            self._fail(failure)
+            raise
 
     def _hand_over(self, *, durable: bool) -> None:
         rows = [Row(item.entry.n, item.body, item.head) for item in self._appended]
@@ -145,11 +153,13 @@ class Journal:
         self._committed = max(self._committed, answer.last)
         if answer.durable:
             self._synced = answer.last
-        self._publish()
-        while self._waiting and self._waiting[0][0] <= self._synced:
-            _, done = self._waiting.popleft()
-            if not done.done():
-                done.set_result(None)
+        try:
+            self._publish()
+        finally:  # the rows are durable, whatever `on_committed` makes of them
+            while self._waiting and self._waiting[0][0] <= self._synced:
+                _, done = self._waiting.popleft()
+                if not done.done():
+                    done.set_result(None)
 
     def _publish(self) -> None:
         ready = []
@@ -159,6 +169,8 @@ class Journal:
             self.on_committed(ready)
 
     def _fail(self, failure: StorageFailed) -> None:
+        if self._failure is not None:
+            return
         self._failure = failure
         self._appended.clear()
         self._handed_over.clear()

@@ -88,25 +88,35 @@ class Store:
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Chained]:
         """Yield the committed entries behind number `after`, at most `limit` rows.
 
-        The chain was checked when the file was opened, and is not again here.
+        The chain was checked when the file was opened, and is not again here. Raises
+        StorageFailed.
         """
-        reader = self._reader or self._open_reader()
         # One row earlier: its head is the `prev` of the first.
         first = max(after, 1)
-        rows = reader.execute(
-            "SELECT n, body, head FROM journal WHERE n >= ? ORDER BY n LIMIT ?",
-            (first, -1 if limit is None else limit + 1 + after - first),
-        )
         prev = ZERO
-        for n, body, head in rows:
-            if n > after:
-                yield Chained(entry=decode(body), body=body, prev=prev, head=head)
-            prev = head
+        try:
+            reader = self._reader or self._open_reader()
+            rows = reader.execute(
+                "SELECT n, body, head FROM journal WHERE n >= ? ORDER BY n LIMIT ?",
+                (first, -1 if limit is None else limit + 1 + after - first),
+            )
+            for n, body, head in rows:
+                if n > after:
+                    yield Chained(entry=decode(body), body=body, prev=prev, head=head)
+                prev = head
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
 
     def last(self) -> tuple[int, bytes]:
-        """Return number and head of the newest committed entry; (0, ZERO) in an empty journal."""
-        newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
-        return newest.fetchone() or (0, ZERO)
+        """Return number and head of the newest committed entry; (0, ZERO) in an empty journal.
+
+        Raises StorageFailed.
+        """
+        try:
+            newest = self._writer.execute("SELECT n, head FROM journal ORDER BY n DESC LIMIT 1")
+            return newest.fetchone() or (0, ZERO)
+        except sqlite3.Error as error:
+            raise self._unreadable(error) from error
 
     def write(self, rows: Sequence[Row], *, durable: bool) -> None:
         """Append rows in one transaction; with `durable`, return only once the disk has them.
@@ -139,9 +149,15 @@ class Store:
 
     def _open_reader(self) -> sqlite3.Connection:
         self._reader = sqlite3.connect(
-            f"{Path(self._path).absolute().as_uri()}?mode=ro", uri=True, isolation_level=None
+            f"{Path(self._path).absolute().as_uri()}?mode=ro",
+            uri=True,
+            isolation_level=None,
+            factory=type(self._writer),
         )
         return self._reader
+
+    def _unreadable(self, error: sqlite3.Error) -> StorageFailed:
+        return StorageFailed(f"{self._path} cannot be read: {error}")
 
     def _check_chain(self, state_dir: Path) -> None:
         rows = self._writer.execute("SELECT n, body, head FROM journal ORDER BY n")

@@ -50,7 +50,8 @@ class Technical:
         """Change settings of a board, by their names in PROTOCOL.md.
 
         Where one of them cannot be, none is changed. A board that goes away in between keeps those
-        it has: the journal says which, and then that the order was refused.
+        it has: the journal says which, and then that the order was refused. A setting whose answer
+        was lost is `unknown` there: the board has it or has the value from before.
         """
         args: Configuring = order.args
         self.require_still()
@@ -58,11 +59,14 @@ class Technical:
         board = self._board(args.board)
         changed: dict[str, int] = {}
         for name, value in args.settings.items():
+            unknown = {name: value} if board.link.up else {}  # without a session nothing is sent
             try:
                 await self._do(partial(board.configure, name, value))
-            except OrderRefused:
-                if changed:
-                    order.write({"board": args.board, "settings": changed})
+            except OrderRefused as refused:
+                if refused.failure.code != "BOARD_AWAY":
+                    unknown = {}
+                if changed or unknown:
+                    order.write({"board": args.board, "settings": changed, "unknown": unknown})
                 raise
             changed[name] = value
         await order.carried_out({"board": args.board, "settings": dict(args.settings)})

@@ -11,6 +11,7 @@ from nacl.signing import SigningKey
 
 import controller.machine.front
 from controller.commands import COMMANDS, PANEL
+from controller.framing import canonical
 from controller.journal.verify import effects, orders, verify
 from controller.machine.order.match_orders import EVENTS
 from controller.messages import Role
@@ -132,6 +133,12 @@ def unsigned(rows: Rows) -> None:
             row["data"].pop("sig", None)
 
 
+def arguments_as_text(rows: Rows) -> None:
+    """Put the arguments of an order that acted out of sight, as those of a refused one may be."""
+    data = of(rows, "command", VICTIM, cmd="cut")["data"]
+    data["args"] = canonical(data["args"]).decode()
+
+
 def given_by(role: str, **data: Any) -> Change:
     """Return what says that another role gave an order."""
     return lambda rows: of(rows, "command", **data)["data"].update(role=role)
@@ -153,6 +160,7 @@ LIES = (
     Lie("no cut", THREE_DEALS, dropped(VICTIM, cmd="cut"), f"no command cut {CUT}", False),
     Lie("no release", THREE_DEALS, dropped(VICTIM, cmd="release"), "went out, and no", False),
     Lie("no signature", THREE_DEALS, unsigned, "release has no signature", True),
+    Lie("arguments as text", THREE_DEALS, arguments_as_text, "does not bear the sig", True),
     Lie("a cut by a watcher", THREE_DEALS, given_by("observer", cmd="cut"), "not for the", True),
     Lie("uncut by nobody", UNCUT_FIRST, dropped(None, cmd="start_deal"), "without a cut", False),
     Lie("uncut by a button", UNCUT_FIRST, pressed("start_deal"), "no button gives start", True),

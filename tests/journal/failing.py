@@ -7,10 +7,14 @@ from typing import Any
 
 
 class Disk:
-    """What happens to commits. `levels`: synchronous level and rows of each, in order."""
+    """What happens to commits. `levels`: synchronous level and rows of each, in order.
+
+    `reads`: how often entries can still be read; None: always.
+    """
 
     def __init__(self) -> None:
         self.full = False
+        self.reads: int | None = None
         self.surprise: Exception | None = None
         self.levels: list[tuple[int, int]] = []
         self.connection: sqlite3.Connection | None = None
@@ -33,6 +37,12 @@ class Disk:
     def rows(self, count: int) -> None:
         self._rows = count
 
+    def read(self) -> None:
+        if self.reads is not None:
+            self.reads -= 1
+            if self.reads < 0:
+                raise sqlite3.OperationalError("disk I/O error")
+
     def commit(self, level: int) -> None:
         self._open.wait()
         if self.full:
@@ -49,11 +59,13 @@ def failing(disk: Disk) -> type[sqlite3.Connection]:
     class Connection(sqlite3.Connection):
         def __init__(self, *args: Any, **more: Any) -> None:
             super().__init__(*args, **more)
-            disk.connection = self
+            disk.connection = disk.connection or self  # the one that writes
 
         def execute(self, sql: str, *args: Any) -> sqlite3.Cursor:
             if sql == "COMMIT":
                 disk.commit(super().execute("PRAGMA synchronous").fetchone()[0])
+            if sql.startswith("SELECT n, "):
+                disk.read()
             return super().execute(sql, *args)
 
         def executemany(self, sql: str, rows: Sequence[Any]) -> sqlite3.Cursor:  # type: ignore[override]

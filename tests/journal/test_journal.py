@@ -247,6 +247,43 @@ async def test_a_write_that_fails_for_whatever_reason_ends_every_sync(
     assert (len(heard.failures), heard.committed) == (1, [])
 
 
+@pytest.mark.parametrize("kind", COMMITTERS)
+async def test_a_journal_that_cannot_be_read_is_a_storage_failure_told_once(
+    state_dir: Path, kind: type[Any]
+) -> None:
+    disk = Disk()
+    journal = open_journal(state_dir, kind, disk)
+    heard = Heard(journal)
+    disk.reads = 0
+    for _ in range(2):
+        with pytest.raises(StorageFailed, match="cannot be read: disk I/O error"):
+            list(journal.entries())
+    assert len(heard.failures) == 1
+    with pytest.raises(StorageFailed):
+        await journal.close()
+
+
+@pytest.mark.parametrize("kind", COMMITTERS)
+async def test_a_sync_ends_also_where_the_owner_fails_over_what_was_committed(
+    state_dir: Path, kind: type[Any]
+) -> None:
+    journal = open_journal(state_dir, kind)
+    raised: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda loop, context: raised.append(context.get("exception"))
+    )
+    failure = RuntimeError("a reader of the feed")
+
+    def fail(entries: Sequence[Chained]) -> None:
+        raise failure
+
+    journal.on_committed = fail
+    journal.append("opened", {}, public=True)
+    await journal.sync()
+    assert (journal.synced, raised) == (1, [failure])
+    await journal.close()
+
+
 async def test_a_really_full_disk_is_a_storage_failure(state_dir: Path) -> None:
     disk = Disk()
     journal = open_journal(state_dir, ThreadCommitter, disk)

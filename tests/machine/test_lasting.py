@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from controller.journal.errors import JournalError, StorageFailed
 from controller.journal.store import Store
 from controller.messages import Phase, Role
+from tests.journal.failing import Disk, failing
 from tests.machine.stages import alerts, ordered, refused
 
 pytestmark = pytest.mark.virtual
@@ -39,4 +41,44 @@ async def test_a_machine_tries_its_disk_until_the_journal_opens(
         await at.phase(Phase.EMPTY)
         assert len(tries) == TRIES
         assert "STORAGE_FAILED" not in alerts(at)
+        await ordered(at, Role.CHIEF, "hold", reason="tea")
+
+
+@pytest.mark.parametrize("reads", range(5))
+async def test_a_machine_tries_its_disk_until_the_journal_can_be_read(
+    table: Tables, tmp_path: Path, reads: int
+) -> None:
+    """Before the first reading, between two of them, or once the new machine runs."""
+    tries: list[Disk] = []
+
+    def reopen() -> Store:
+        tries.append(Disk())
+        folder = tmp_path / str(len(tries))
+        folder.mkdir()
+        store = Store.open(folder, failing(tries[-1]))
+        tries[-1].reads = reads if len(tries) < TRIES else None
+        return store
+
+    async with table(reopen=reopen) as at:
+        await at.phase(Phase.EMPTY)
+        at.machine.record.journal.on_failed(StorageFailed("the disk is full"))
+        await at.until(lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts))
+        await at.phase(Phase.EMPTY)
+        assert len(tries) == TRIES
+        assert "STORAGE_FAILED" not in alerts(at)
+        await ordered(at, Role.CHIEF, "hold", reason="tea")
+
+
+async def test_an_order_that_finds_the_journal_unreadable_stops_the_machine_until_it_is_not(
+    table: Tables, tmp_path: Path
+) -> None:
+    disk = Disk()
+    async with table(
+        store=Store.open(tmp_path, failing(disk)), reopen=lambda: Store.in_memory()
+    ) as at:
+        await at.phase(Phase.EMPTY)
+        disk.reads = 0
+        assert await refused(at, Role.OBSERVER, "events", since=0) == "STORAGE_FAILED"
+        await at.until(lambda state: any(one.name == "STORAGE_FAILED" for one in state.alerts))
+        await at.phase(Phase.EMPTY)
         await ordered(at, Role.CHIEF, "hold", reason="tea")

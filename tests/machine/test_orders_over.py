@@ -195,6 +195,23 @@ async def test_an_id_that_is_given_with_other_words_is_refused_and_that_is_in_th
 
 
 @virtual
+@pytest.mark.parametrize(("cmd", "kept"), [("add_time", "command"), ("answer", "command_kept")])
+async def test_other_words_that_no_entry_can_hold_are_refused_and_stand_there_as_signed(
+    runs: Runs, tmp_path: Path, cmd: str, kept: str
+) -> None:
+    async with runs(1, "journal") as at:
+        await at.phase(Phase.EMPTY)
+        hold = at.command(REFEREE, "hold", **TEA)
+        args = {"seconds": 60.0, "zh": "时"}
+        other = at.signed(msgspec.structs.replace(hold, cmd=cmd, args=args), at.signers[REFEREE])
+        assert await replayed(at, hold, other, hold) == ["ok", "ID_TAKEN", "ok"]
+        entries = [each.entry for each in at.machine.record.journal.entries()]
+        told = [(each.kind, each.data["args"]) for each in entries if "sig" in each.data]
+        assert told[1:] == [(kept, '{"seconds":60.0,"zh":"时"}')]
+    assert not verify(tmp_path / "journal", None).findings
+
+
+@virtual
 async def test_other_words_under_an_old_id_are_refused_in_another_run_and_the_same_are_not(
     runs: Runs,
 ) -> None:

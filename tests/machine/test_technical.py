@@ -139,10 +139,53 @@ async def test_what_a_board_took_before_it_went_away_is_in_the_journal(table: Ta
         rows = [row.entry.data for row in trial.machine.record.journal.entries()]
         ours = [row for row in rows if row.get("cmd") == "configure"]
         assert [row.get("result") for row in ours] == [
-            {"board": "dealer", "settings": {"feed_limit_ms": 700}},
+            {
+                "board": "dealer",
+                "settings": {"feed_limit_ms": 700},
+                "unknown": {"jam_retries": 1},
+            },
             None,
         ]
         assert ours[1]["refused"] == "BOARD_AWAY"
+
+
+async def test_a_setting_whose_answer_was_lost_is_in_the_journal_as_unknown(
+    table: Tables,
+) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        configure = trial.command(Role.TECHNICIAN, "configure", **ORDERS["configure"])
+        line = trial.sim.port("dealer").to_host
+        line.spoil = lambda data: []
+        reply = await trial.lasting.order(configure)
+        assert reply.error.code == "BOARD_AWAY"
+        await trial.phase(Phase.FAULT)
+        again = await trial.order(Role.TECHNICIAN, "configure", **ORDERS["configure"])
+        assert again.error.code == "BOARD_AWAY"  # by now there is no session: nothing was sent
+        line.spoil = None
+        await trial.phase(Phase.EMPTY)
+        assert trial.machine.dealer.link.welcome.settings_crc == crc(jam_retries=1)
+        rows = [row.entry.data for row in trial.machine.record.journal.entries()]
+        ours = [(row.get("result"), row.get("refused")) for row in rows if "cmd" in row]
+        assert ours == [
+            ({"board": "dealer", "settings": {}, "unknown": {"jam_retries": 1}}, None),
+            (None, "BOARD_AWAY"),
+        ]
+        assert (await trial.lasting.order(configure)).error.code == "BOARD_AWAY"
+
+
+async def test_a_board_that_refuses_a_setting_leaves_nothing_unknown(table: Tables) -> None:
+    async with table() as trial:
+        await trial.phase(Phase.EMPTY)
+        trial.sim.world.add_fault(parse_fault("stall:motor=gate"))
+        testing = asyncio.ensure_future(done(trial, "selftest"))
+        await asyncio.sleep(LOOK_S)
+        assert await refused(trial, Role.TECHNICIAN, "configure", **ORDERS["configure"]) == (
+            "BOARD_REFUSED"
+        )
+        await testing
+        rows = [row.entry.data for row in trial.machine.record.journal.entries()]
+        assert [row["cmd"] for row in rows if "cmd" in row] == ["selftest"]
 
 
 async def test_a_selftest_moves_the_gate_to_every_outlet_and_ends_before_its_answer(

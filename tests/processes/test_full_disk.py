@@ -3,6 +3,13 @@
 import json
 import resource
 
+import pytest
+from msgspec.structs import replace
+
+from controller.cli import machine_process
+from controller.cli.recorded import Recording
+from controller.config import Panel, load_table
+from controller.gateway.certificates import create_keys
 from controller.messages import Outcome, Phase, Role
 from controller.trials.hall import RunningTable
 from tests.processes.people import FAST, People
@@ -50,3 +57,26 @@ async def test_a_full_disk_stops_the_cards_and_with_room_the_same_attempt_goes_o
         assert await people.pockets() == [27, 27, 27, 27, 0]
     checked = await dealtable("verify", table.state_dir, "--json")
     assert (checked.code, json.loads(checked.out)["findings"]) == (0, [])
+
+
+@pytest.mark.parametrize("part", ["own", "pin_factory"])
+async def test_a_machine_that_cannot_be_built_keeps_no_later_try_from_the_journal(
+    boards: RunningTable, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    config = load_table(boards.config)
+    config = replace(config, panel=Panel(pins="mock"))
+    create_keys(boards.state_dir)
+    config.table.runtime_dir.mkdir(mode=0o700)
+    parts = machine_process._Parts(config, Recording(None, config))
+
+    def broken(*_: object) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(machine_process, part, broken)
+        for _ in range(2):
+            with pytest.raises(OSError, match="Input/output error"):
+                await parts.build()
+    machine = await parts.build()
+    machine.front.close()
+    await machine.record.journal.close()

@@ -148,8 +148,10 @@ def _bears_signature(data: dict[str, Any], table_key: str) -> bool:
     fields = Command.__struct_fields__
     said = {name: data[name] for name in fields if name in data} | {"deal": deal}
     try:
+        if isinstance(data["args"], str) and "result" not in data:  # what was refused may be text
+            said["args"] = msgspec.json.decode(data["args"])
         check(msgspec.convert(said | {"attempt": attempt}, Command), table_key)
-    except (msgspec.ValidationError, BadSignature, ValueError):
+    except (msgspec.MsgspecError, BadSignature, ValueError, RecursionError):
         return False
     return True
 

@@ -17,6 +17,8 @@ import msgspec
 from controller.commands import COMMANDS, KEPT_BACK, PANEL, BadArgs, parse_args, refusal
 from controller.counting import Refusals
 from controller.faults import fault
+from controller.framing import canonical
+from controller.journal.entries import fits
 from controller.journal.errors import StorageFailed
 from controller.loggers import structlog
 from controller.machine.order.over import ACTED, OrdersOver, content, content_of_row
@@ -142,7 +144,7 @@ class Order:
         if command.sig is not None:
             of = [command.deal, command.attempt]
             signed = {
-                "args": dict(command.args),
+                "args": _holdable(command.args),
                 "of": of,
                 "boot": command.boot,
                 "sig": command.sig,
@@ -494,6 +496,18 @@ def _parsed(command: Command) -> msgspec.Struct:
     except BadArgs as bad:
         why = failure("BAD_COMMAND", found=bad.found, expected=bad.expected)
         raise OrderRefused(why) from None
+
+
+def _holdable(args: dict[str, Any]) -> dict[str, Any] | str:
+    """Return a command's arguments as an entry can hold them.
+
+    Where it cannot hold them as they are, that is the JSON text that was signed.
+    """
+    try:
+        fits("command", args)
+    except ValueError:
+        return canonical(args).decode()
+    return dict(args)
 
 
 def _forget(answer: asyncio.Future[dict[str, Any]]) -> None:
