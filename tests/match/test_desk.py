@@ -228,7 +228,7 @@ def test_a_charge_is_held_against_what_is_known_when_it_is_approved() -> None:
 
     before_return = Table(N).started().played("NS").valued()
     charged(before_return, "N", "wrong_return")
-    before_return.returned(5, 5).in_play()
+    before_return.returned(7, 7).in_play()
     assert before_return.approved().refused == "RETURN_IS_RIGHT"
 
     before_first_deal = Table().started().in_play()
