@@ -127,8 +127,8 @@ class _Parts:
     async def build(self) -> Machine:
         """Open the journal and make a machine of it; each is a run of its own.
 
-        Raises JournalError, also where a disk that was full still is, and OSError. What was opened
-        by then is closed again.
+        Closes everything again if a step fails. Raises OSError and JournalError (for example
+        while the disk is still full).
         """
         config, state_dir = self._config, self._config.table.state_dir
         recording = self._recording

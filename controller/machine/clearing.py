@@ -59,8 +59,8 @@ class Clearing:
         """Wait until nothing lies where no card may be, and the set is in the hopper.
 
         `over_s`: when the last attempt ended, by the loop's clock. A card that was on its way then
-        may still fall. What is in the way for longer than TAKE_S is shown, and a set that a board
-        which nobody heard has drawn into the shuffler again.
+        may still fall. What is in the way for longer than TAKE_S is shown. A set may lie in the
+        shuffler: a board without a line to the host may have drawn it in again.
         """
         await asyncio.sleep(max(0.0, over_s + FALL_S - asyncio.get_running_loop().time()))
         overdue = _Overdue(self._record)

@@ -49,9 +49,9 @@ class Technical:
     async def configure(self, order: Order) -> None:
         """Change settings of a board, by their names in PROTOCOL.md.
 
-        Where one of them cannot be, none is changed. A board that goes away in between keeps those
-        it has: the journal says which, and then that the order was refused. A setting whose answer
-        was lost is `unknown` there: the board has it or has the value from before.
+        If one of them is not possible, none is changed. A board that goes away in between keeps the
+        settings that it took: a row of the journal lists them, and the next row refuses the order.
+        A setting whose answer was lost is `unknown` there: the board has the new or the old value.
         """
         args: Configuring = order.args
         self.require_still()

@@ -70,11 +70,11 @@ class _Given(NamedTuple):
 
 
 def require_can_be(match: GuandanMatch, charge: Charge) -> None:
-    """Refuse a charge that the deal shows not to be. Raises RefusedError.
+    """Refuse a charge that the known facts of the deal contradict. Raises RefusedError.
 
-    That is a wrong card of a player who had none to give, and a return that is right. A deal
-    that left no row, and one whose hands are not released, show nothing of it. A return that
-    may not be seen yet is not looked at: the refusal would tell its card.
+    The charge is a wrong card, but the player had none to give, or the return is right. A deal
+    without a row, and a deal whose hands are not released, contradict nothing. A return that
+    may not be seen yet is not looked at, because the refusal would reveal its card.
     """
     kind = _WRONG_CARD.get(charge.offence)
     deal = None if kind is None else _given(match, deal_of(charge))

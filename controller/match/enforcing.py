@@ -156,9 +156,9 @@ _CONSEQUENCES: dict[type[Consequence], Callable[[GuandanMatch, Ruling, Any, int]
 def taken_back(match: GuandanMatch, ruling: Ruling) -> Stepped:
     """Return the match without what an overturned ruling did to a deal.
 
-    A dead hand is in play again, with the place it had, while its deal is played; where that
-    is dealt again no hand of it is dead. Raises RefusedError for a deal that is written: its
-    result is corrected instead.
+    While the deal of a dead hand is played, the hand is in play again, with the place it had.
+    If that deal is being dealt again, none of its hands is dead. Raises RefusedError for a deal
+    that is written: its result is corrected instead.
     """
     final = [one for one in ruling.proposal.effects if isinstance(one, DealLost | DeadHand)]
     if not final:

@@ -32,7 +32,7 @@ def check_leader(progress: Progress, drawn: str, profile: Profile | None) -> Ite
     if shown is None and leader is not None and isinstance(profile, BigTwoProfile):
         yield from _check_holder(progress, drawn, profile, str(leader))
     elif shown is None and profile is None:
-        return  # under rules that nobody has here, a leader may follow from a card that leads
+        return  # the rules are not here: under some, the leader follows from a dealt card
     elif (shown is None) != (leader is None):
         what = f"the turned-up card is {shown} and the leader {leader}"
         yield Finding(released.n, what, "one of the two was taken out or put in")
