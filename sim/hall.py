@@ -66,7 +66,7 @@ class SimTable:
         self.plan = plan
         self._boots = boots
         self._faults = BoardFaults(self)
-        self._starts: set[asyncio.Task[None]] = set()
+        self._starts: dict[BoardName, asyncio.Task[None]] = {}
         rng = random.Random(plan.seed)
         self.world = World(plan.settings, rng, self._faults.outside())
         self.contacts = Contacts(self.world)
@@ -114,15 +114,18 @@ class SimTable:
         uid: bytes | None = None,
         firmware: bytes | None = None,
     ) -> None:
-        """Give a board power as soon as what was there is gone; see sim/outside.py."""
+        """Give a board power as soon as what was there is gone; see sim/outside.py.
+
+        A start that still waits for that is replaced by this one.
+        """
 
         async def start() -> None:
             await self.boards[name].gone()
             self.boards[name].start(self._boots(), reset_cause, uid=uid, firmware=firmware)
 
-        starting = asyncio.create_task(start(), name=f"{self.plan.id} {name} starts")
-        self._starts.add(starting)
-        starting.add_done_callback(self._starts.discard)
+        if (waiting := self._starts.get(name)) is not None:
+            waiting.cancel()
+        self._starts[name] = asyncio.create_task(start(), name=f"{self.plan.id} {name} starts")
 
     def kill(self, name: BoardName) -> None:
         """Take a board's power: its port vanishes."""
@@ -219,7 +222,7 @@ class SimTable:
     async def close(self) -> None:
         """End the boards and everything else."""
         self._faults.close()
-        for starting in self._starts:
+        for starting in self._starts.values():
             starting.cancel()
         attendant = self._attendant
         self.attend(False)

@@ -114,14 +114,11 @@ class Disturbances:
                 os.kill(pid, signal.SIGCONT)
 
     async def _wait_a_while(self) -> None:
-        await self._wait(after_ms=self._while_ms())
+        await self._wait(after_ms=self._while_ms() * FAST)  # the simulator's clock is faster
 
     def _while_ms(self) -> float:
-        """Return a random duration, in milliseconds of the simulator's clock.
-
-        It lasts at most 2.5 seconds of real time, often much less.
-        """
-        return self.chance.choice(DURATIONS_MS) * self.chance.random() * FAST
+        """Return a random duration in milliseconds, at most 2.5 seconds and often much less."""
+        return self.chance.choice(DURATIONS_MS) * self.chance.random()
 
     async def _wait(self, **step: float) -> None:
         with suppress(HallError):  # the simulator ends at the end of the test

@@ -167,6 +167,16 @@ async def test_another_board_in_its_place_says_so_until_its_own_is_put_back(
     assert (again.uid, again.firmware_hash) == (mine.uid, mine.firmware_hash)
 
 
+async def test_a_board_that_is_replaced_for_a_moment_is_its_own_again(start: Start) -> None:
+    table = await start()
+    mine = await said(table)
+    table.world.add_fault(Fault("foreign_firmware", board="dealer", for_ms=0.1))
+    await until(lambda: table.boards["dealer"].boot != mine.boot)
+    await until_over(table)
+    again = await said(table)
+    assert (again.uid, again.firmware_hash) == (mine.uid, mine.firmware_hash)
+
+
 async def test_a_board_restarted_behind_crossed_cables_takes_no_port_from_the_other(
     start: Start,
 ) -> None:
