@@ -119,6 +119,7 @@ def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: 
         base.execute(text("DROP TABLE schema_version"))
         for table in ("events", "complete"):
             base.execute(text(f"ALTER TABLE {table} DROP COLUMN journal"))
+        base.execute(text("DROP INDEX events_of_commands"))
         base.execute(insert(COMPLETE), {"table_id": "T01", "n": 1, "head": "a" * 64})
         row = {"table_id": "T01", "n": 1, "head": "a" * 64, "kind": "state", "time": "now"}
         base.execute(insert(EVENTS), row | {"body": told(1).body})
@@ -130,6 +131,8 @@ def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: 
         assert [one.n for one in archive.events("T01")] == [1]
         with engine.connect() as base:
             assert base.scalars(select(SCHEMA.c.version)).all() == [VERSION]
+        named = {index["name"] for index in inspect(engine).get_indexes("events")}
+        assert "events_of_commands" in named
         engine.dispose()
 
 
