@@ -19,6 +19,8 @@ import struct
 from collections.abc import Sequence
 from typing import Final
 
+from controller.cli import LineError
+
 _PR_SET_DUMPABLE: Final = 4
 _PR_SET_SECCOMP: Final = 22
 _PR_SET_NO_NEW_PRIVS: Final = 38
@@ -48,11 +50,18 @@ def keep_to_oneself(*, hidden: bool) -> None:
 
     A hidden process belongs to root in /proc: same user or not, its memory, files and environment
     are closed, and no debugger comes in. It writes no core even where a program collects them.
+    Raises LineError where the kernel refuses it.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
-    if hidden:
-        _prctl(_PR_SET_DUMPABLE, 0)
+    try:
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        if hidden:
+            _prctl(_PR_SET_DUMPABLE, 0)
+    except OSError as error:
+        raise LineError(
+            f"the kernel refuses to protect this process: prctl: {error.strerror}; "
+            "a container or a filter of system calls has to allow it"
+        ) from None
 
 
 def close_the_network(instead: int = NO_SUCH_FAMILY) -> bool:

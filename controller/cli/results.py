@@ -7,9 +7,11 @@ from controller.cli import LineError
 
 
 def require_writable(path: Path) -> None:
-    """Return if a file can be written in the end. Raises LineError."""
-    folder = path.absolute().parent
+    """Return if a file can be written in the end, where a symbolic link leads. Raises LineError."""
+    target = Path(os.path.realpath(path))
+    folder = target.parent
     if not folder.is_dir():
         raise LineError(f"{path}: there is no folder {folder}")
-    if not os.access(path if path.exists() else folder, os.W_OK):
+    is_loop = target.is_symlink()  # of links that lead to each other
+    if is_loop or not os.access(target if target.exists() else folder, os.W_OK):
         raise LineError(f"{path}: cannot be written by this user")

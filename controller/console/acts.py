@@ -77,20 +77,20 @@ class Acts:
         self._shown: dict[str, KeptAct] = {}
         self._fates: dict[str, Fated] = {}
         self._redone: set[str] = set()
-        desk.on_fate = self._told
+        self._executed: set[str] = set()
+        desk.on_fate, desk.on_executed = self._told, self._note_executed
 
     async def load(self) -> None:
         """Take up what was kept. Raises StoreError."""
         for act in reversed(await self._run(lambda: self._kept.newest(MOST_KEPT))):
             self._show(act, await self._run(partial(self._fates_kept, act)))
-        accepted = {
-            table
-            for act in self._shown.values()
-            for table, order in act.orders.items()
-            if self._fates[order][0] == "accepted"
-        }
-        for table in accepted:
-            await self._desk.remember(table)
+        sent: dict[str, list[str]] = {}
+        for act in self._shown.values():
+            for table, order in act.orders.items():
+                if self._fates[order][0] in ("accepted", "silent"):
+                    sent.setdefault(table, []).append(order)
+        for table, orders in sent.items():
+            self._executed.update(await self._desk.executed(table, orders))
 
     async def order(self, person: Person, act: KeptAct) -> dict[str, Reply | None]:
         """Let the tables of an act do it, all at once; return what each has answered.
@@ -126,7 +126,7 @@ class Acts:
         return [self._view(act) for act in reversed(self._shown.values())]
 
     def _view(self, act: KeptAct) -> ActView:
-        fates = {table: self._fate(table, order) for table, order in act.orders.items()}
+        fates = {table: self._fate(order) for table, order in act.orders.items()}
         return ActView(
             id=act.id,
             area=act.area,
@@ -143,9 +143,9 @@ class Acts:
             unheard=act.unheard,
         )
 
-    def _fate(self, table: str, order: str) -> Fated:
+    def _fate(self, order: str) -> Fated:
         fate, error = self._fates.get(order, _UNSENT)
-        if fate != "refused" and self._desk.seen_at(table, order) is not None:
+        if fate != "refused" and order in self._executed:
             return "seen", None
         return fate, error
 
@@ -167,14 +167,15 @@ class Acts:
                 for order in one.orders.values():
                     del self._fates[order]
                     self._redone.discard(order)
+                    self._executed.discard(order)
         self._shown[act.id] = act
         self._fates.update(fates)
 
     def _is_left(self, act: KeptAct) -> bool:
         """Tell whether something of an act is not known, or was refused and not ordered anew."""
         refused = (
-            self._fate(table, order)[0] == "refused" and order not in self._redone
-            for table, order in act.orders.items()
+            self._fate(order)[0] == "refused" and order not in self._redone
+            for order in act.orders.values()
         )
         return bool(self._due(act)) or any(refused)
 
@@ -183,7 +184,7 @@ class Acts:
         return {
             table: order
             for table, order in act.orders.items()
-            if self._fate(table, order)[0] in ("unsent", "sent", "silent")
+            if self._fate(order)[0] in ("unsent", "sent", "silent")
         }
 
     async def known(self, act: str) -> KeptAct | None:
@@ -225,6 +226,11 @@ class Acts:
         """Take what an order was answered; None: it goes out now."""
         if order in self._fates:
             self._fates[order] = ("sent", None) if told is None else _fate_of(told.reply)
+
+    def _note_executed(self, table: str, order: str) -> None:
+        """Note that a table's journal tells an order; one of another table's is not believed."""
+        if any(act.orders.get(table) == order for act in self._shown.values()):
+            self._executed.add(order)
 
     def _fates_kept(self, act: KeptAct) -> dict[str, Fated]:
         given = {order: self._orders.find(order) for order in act.orders.values()}

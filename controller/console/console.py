@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 
 from controller.console.acts import Acts
 from controller.console.config import TABLES_FILE, ConsoleConfig, TableLine
-from controller.console.desk import Desk, Lines, told_orders
+from controller.console.desk import Desk, Lines
 from controller.console.findings import Findings
 from controller.console.hall import Hall, OfAll
 from controller.console.keeping import SheetKeeper
@@ -106,7 +106,7 @@ class Console:
             keys=lambda table: self.config.keys_of(self.line(table)),
             ids=lambda: entropy(12).hex(),
             now_ms=now_ms,
-            told=told_orders(self.archive),
+            executed=self.archive.executed,
         )
         self.acts = Acts(self.desk, Orders(engine), KeptActs(engine), write)
         self.findings = Findings(

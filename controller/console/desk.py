@@ -7,7 +7,7 @@ an order that never reached it is refused after its restart, because it was sign
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -20,7 +20,7 @@ from controller.commands import COMMANDS, refusal
 from controller.console.keys import identity, opened
 from controller.console.people import Person
 from controller.console.seen import Result, Run, Seen, Tables
-from controller.console.store.archive import Archive, StoreError
+from controller.console.store.archive import StoreError
 from controller.console.store.orders import Given, Orders
 from controller.console.wish import Answered, Fate, OrderView, Wish
 from controller.console.wrong import Wrong, no_table
@@ -33,7 +33,7 @@ _log = structlog.get_logger("console")
 LAST: Final = 20
 """Orders that a table's page shows."""
 _MOST_SEEN: Final = 1_024
-"""Orders of one table of which it is remembered that its feed told them."""
+"""Orders of one table of which it is remembered whether its journal told them."""
 _LONGEST_ID: Final = 64
 _UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """The gateway's word that it does not know what became of an order."""
@@ -69,9 +69,10 @@ class Desk:
     """Gives people's orders. `ids` names the console's own questions.
 
     `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
-    for it. `told` says which orders a table's journal had before this run, with their numbers; it
-    may block. `on_orders` is told of every table whose orders changed, `on_fate` of an order that
-    goes out (None) and of what it was answered.
+    for it. `executed` returns which of some orders a table's archived journal has as carried out,
+    with their numbers; it may block. `on_orders` is told of every table whose orders changed,
+    `on_fate` of an order that goes out (None) and of what it was answered, `on_executed` of a table
+    and an order that its journal tells.
     """
 
     def __init__(
@@ -85,18 +86,18 @@ class Desk:
         keys: Callable[[str], Path],
         ids: Callable[[], str],
         now_ms: Callable[[], int],
-        told: Callable[[str], Mapping[str, int]] = lambda table: {},
+        executed: Callable[[str, Collection[str]], Mapping[str, int]] = lambda table, orders: {},
     ) -> None:
         self._tables, self._orders, self._run, self._lines = tables, orders, run, lines
         self._table_key, self._keys = table_key, keys
         self._ids, self._now_ms = ids, now_ms
-        self._seen: dict[str, dict[str, int]] = {}
-        self._told = told
-        self._looked: set[str] = set()
+        self._seen: dict[str, dict[str, int | None]] = {}
+        self._archived = executed
         self._open: dict[str, _Open] = {}
         self._out: set[str] = set()
         self.on_orders: Callable[[str], None] = lambda table: None
         self.on_fate: Callable[[str, Answered | None], None] = lambda order, told: None
+        self.on_executed: Callable[[str, str], None] = lambda table, order: None
 
     async def do(self, person: Person, table: str, wish: Wish) -> Answered:
         """Give an order; the same id again asks for the fate of the same order.
@@ -139,10 +140,6 @@ class Desk:
         # What was sealed to a chief is for the one alone who ordered it.
         return self._unsealed(person, table, told) if person.name == given.person else told
 
-    def seen_at(self, table: str, order: str) -> int | None:
-        """Return the number of the table's entry of an order, once its journal has told it."""
-        return self._seen.get(table, {}).get(order)
-
     def _begin(
         self, person: str, table: str, wish: Wish, carried: Coroutine[Any, Any, Answered]
     ) -> "_Open":
@@ -170,17 +167,21 @@ class Desk:
     async def orders(self, table: str) -> list[OrderView]:
         """Return the newest orders of a table with their fate, the newest first."""
         given = await self._run(lambda: self._orders.last(table, LAST))
-        if any(self.seen_at(table, one.command.id) is None for one in given):
-            await self.remember(table)
-        return [self._view(one) for one in given]
+        seen = await self.executed(table, [one.command.id for one in given])
+        return [self._view(one, seen.get(one.command.id)) for one in given]
 
-    async def remember(self, table: str) -> None:
-        """Read, once, which orders a table's journal had before this run. Raises StoreError."""
-        if table in self._looked:
-            return
-        told = await self._run(lambda: self._told(table))
-        self._looked.add(table)
-        self._seen[table] = {**told, **self._seen.get(table, {})}
+    async def executed(self, table: str, orders: Collection[str]) -> dict[str, int]:
+        """Return which of these orders a table's journal has as carried out, with their numbers.
+
+        The archive is asked once for an order that is not remembered. Raises StoreError.
+        """
+        known = self._seen.get(table, {})
+        unknown = [order for order in orders if order not in known]
+        found = await self._run(lambda: self._archived(table, unknown)) if unknown else {}
+        told = {**found, **{o: n for o in orders if (n := self._seen.get(table, {}).get(o))}}
+        for order in unknown:
+            self._remember(table, order, told.get(order))
+        return told
 
     def saw(self, event: Event) -> None:
         """Take from the feed that an order was carried out, at the table that says so."""
@@ -189,11 +190,18 @@ class Desk:
             return
         if len(order) > _LONGEST_ID:  # no order of ours
             return
-        seen = self._seen.setdefault(event.table, {})
+        self._remember(event.table, order, event.n)
+        self.on_executed(event.table, order)
+        self.on_orders(event.table)
+
+    def _remember(self, table: str, order: str, n: int | None) -> None:
+        """Remember the number of an order's entry. None: the archive has none, the feed may bring
+        one."""
+        seen = self._seen.setdefault(table, {})
+        seen.pop(order, None)
         if len(seen) >= _MOST_SEEN:
             del seen[next(iter(seen))]
-        seen[order] = event.n
-        self.on_orders(event.table)
+        seen[order] = n
 
     async def close(self) -> None:
         """End what waits; an order under way stays unknown until somebody asks."""
@@ -235,6 +243,7 @@ class Desk:
             command=await self._signed(person, table, wish),
         )
         await self._kept(lambda: self._orders.write(given))
+        self._remember(table, wish.id, None)
         return await self._sent(given, again=False)
 
     async def _kept(self, call: Callable[[], Result]) -> Result:
@@ -332,7 +341,7 @@ class Desk:
         result = opened(self._keys(table), Role.CHIEF, reply.result)
         return Answered(msgspec.structs.replace(reply, result=result))
 
-    def _view(self, given: Given) -> OrderView:
+    def _view(self, given: Given, seen: int | None) -> OrderView:
         reply, command = given.reply, given.command
         error = None if reply is None else reply.error
         return OrderView(
@@ -342,7 +351,7 @@ class Desk:
             role=given.role,
             at_ms=given.at_ms,
             fate=self._fate(given),
-            seen=self._seen.get(given.table, {}).get(command.id),
+            seen=seen,
             error=error,
         )
 
@@ -378,20 +387,6 @@ def _is_same(given: Given, person: Person, table: str, wish: Wish) -> bool:
     said = given.command
     meant = (person.name, table, wish.cmd, wish.args, wish.deal, wish.attempt)
     return meant == (given.person, given.table, said.cmd, said.args, said.deal, said.attempt)
-
-
-def told_orders(archive: Archive) -> Callable[[str], dict[str, int]]:
-    """Return what tells which orders a table has carried out, by id: the numbers of its entries."""
-
-    def told(table: str) -> dict[str, int]:
-        events = archive.newest(table, _MOST_SEEN, "command")
-        return {
-            event.data["id"]: event.n
-            for event in events
-            if isinstance(event.data.get("id"), str) and "refused" not in event.data
-        }
-
-    return told
 
 
 def _other(order: str) -> Wrong:

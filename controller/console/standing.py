@@ -44,7 +44,8 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
     `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
     than the state before it, by the table's boot and its number. `skew_ms`: so much the console's
-    clock is ahead of the table's, 0 where they are about alike.
+    clock is ahead of the table's, 0 where they are about alike. `awake_ms`: since when the console
+    itself has listened without a gap; before that nobody can be called silent.
     """
 
     contact: Contact = Contact.CONNECTING
@@ -52,6 +53,16 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     heard_ms: int | None = None
     news_ms: int | None = None
     skew_ms: int = 0
+    awake_ms: int = 0
+
+
+def awoken(heard: Heard, stood_ms: int, now_ms: int) -> Heard:
+    """Return what is heard of a table by a console that stood still itself since `stood_ms`.
+
+    A table that was silent before stays so.
+    """
+    was_silent = standing(heard, stood_ms)[0] is Standing.SILENT
+    return heard if was_silent else msgspec.structs.replace(heard, awake_ms=now_ms)
 
 
 def stepped(heard: Heard, by_ms: int) -> Heard:
@@ -61,6 +72,7 @@ def stepped(heard: Heard, by_ms: int) -> Heard:
         contact_ms=heard.contact_ms + by_ms,
         heard_ms=None if heard.heard_ms is None else heard.heard_ms + by_ms,
         news_ms=None if heard.news_ms is None else heard.news_ms + by_ms,
+        awake_ms=heard.awake_ms + by_ms,
         skew_ms=heard.skew_ms + by_ms if abs(heard.skew_ms + by_ms) >= SKEW_MS else 0,
     )
 
@@ -75,16 +87,18 @@ def standing(heard: Heard, now_ms: int) -> tuple[Standing, int]:
     """Return a table's standing and since when (console's clock) what is shown is not its present.
 
     For a live table: since when its last state is known. What was heard before the line opened
-    is not its present, however short it was away.
+    is not its present, however short it was away. A table that the console has not heard since it
+    stood still itself is connecting: its line may have ended for that alone.
     """
     if heard.contact in _BY_CONTACT:
         return _BY_CONTACT[heard.contact], heard.contact_ms
+    has_listened = now_ms - heard.awake_ms > SILENT_MS
     if heard.heard_ms is None or heard.news_ms is None:
-        waited = now_ms - heard.contact_ms > SILENT_MS
+        waited = has_listened and now_ms - heard.contact_ms > SILENT_MS
         return (Standing.SILENT if waited else Standing.CONNECTING), heard.contact_ms
     lost = heard.contact is Contact.DOWN or heard.heard_ms < heard.contact_ms
-    if lost or now_ms - heard.heard_ms > SILENT_MS:
-        return Standing.SILENT, heard.heard_ms
-    if now_ms - heard.news_ms > STALE_MS:
+    if lost or heard.heard_ms < heard.awake_ms or now_ms - heard.heard_ms > SILENT_MS:
+        return (Standing.SILENT if has_listened else Standing.CONNECTING), heard.heard_ms
+    if now_ms - max(heard.news_ms, heard.awake_ms) > STALE_MS:
         return Standing.STALE, heard.news_ms
     return Standing.LIVE, heard.heard_ms

@@ -31,7 +31,7 @@ from controller.console.lines.signed import signed_head
 from controller.console.lines.taken import NotTaken, taken_event, taken_state
 from controller.console.listeners import Listeners
 from controller.console.seen import Begin, Run, Seen, StoreStanding, Undo
-from controller.console.standing import Heard, Standing, stepped
+from controller.console.standing import Heard, Standing, awoken, stepped
 from controller.console.store.archive import Archive, Kept, Written
 from controller.console.store.writer import MOST_EVENTS, Writer
 from controller.console.store.writer import RETRY_S as STORE_RETRY_S
@@ -46,6 +46,9 @@ SQLite lets go of it with every row; by Python's own 5 ms a loop that works with
 all tables are joined, would let some hundred rows a second be written."""
 LOOK_S: Final = 0.5
 """How often it is looked which tables have grown silent or stale meanwhile."""
+GAP_S: Final = 1.0
+"""A console that has looked at nothing for so long stood still itself: its process was stopped, or
+its computer had no time for it."""
 GATHER_S: Final = 0.2
 """Events gather for so long before they go to the store: in a hall where some come with every tick,
 a transaction costs more than all that it writes."""
@@ -103,6 +106,7 @@ class Tables:
         """Take up what is kept. Raises StoreError."""
         sys.setswitchinterval(TURN_S)
         self._loop, self._gathers_s = asyncio.get_running_loop(), 0.0
+        self._looked_s = self._loop.time()
         self._marks = await self._write(self._archive.marks)
         self._feed = Feed(self._message, self._odd, self._line, self._tell, self._retry_s)
         self._writer = Writer(
@@ -178,11 +182,12 @@ class Tables:
 
     def seen(self, table: str) -> Seen:
         """Return what is known of a table. Raises KeyError for one that is not the console's."""
+        self._look()
         return self._all[table].seen
 
     def standing(self, table: str) -> tuple[Standing, int]:
         """Return how fresh that is, and since when (console's clock). Raises KeyError."""
-        return self._all[table].seen.standing(self._now_ms())
+        return self.seen(table).standing(self._now_ms())
 
     def counts(self, table: str) -> Counts:
         """Return what was not taken of a table's feed. Raises KeyError."""
@@ -237,6 +242,7 @@ class Tables:
         self._count(self._all[table], NotTaken("junk"))
 
     def _line(self, table: str, state: LineState) -> None:
+        self._look()
         one = self._all[table]
         one.seen = replace(one.seen, heard=how.on_line(one.seen.heard, state, self._now_ms()))
         self._due[table] = None
@@ -247,6 +253,7 @@ class Tables:
 
     def _tell(self) -> None:
         """Take the last state of each table that said one, and tell who asked for it."""
+        self._look()
         if self._due:
             due, self._due = self._due, {}
             now_ms = self._now_ms()
@@ -315,6 +322,7 @@ class Tables:
         has gathered."""
         while True:
             await asyncio.sleep(LOOK_S)
+            self._look()
             self._intake.flush()
             now_ms = self._now_ms()
             for table, one in tuple(self._all.items()):
@@ -323,6 +331,18 @@ class Tables:
                         self._changed(table)
                 except Exception:  # of one table: the others are looked at
                     _log.exception("not looked at", table=table)
+
+    def _look(self) -> None:
+        """Find whether the console itself stood still: that is no silence of a table."""
+        now_s = self._loop.time()
+        gap_s, self._looked_s = now_s - self._looked_s, now_s
+        if gap_s <= GAP_S:
+            return
+        _log.warning("the console stood still", for_s=round(gap_s, 1))
+        now_ms = self._now_ms()
+        stood_ms = now_ms - round(gap_s * 1000)
+        for one in self._all.values():
+            one.seen = replace(one.seen, heard=awoken(one.seen.heard, stood_ms, now_ms))
 
     # What goes to the store, and what is missing there.
 

@@ -312,7 +312,16 @@ async def test_a_length_of_time_is_written_in_minutes_and_seconds_everywhere(hal
             const { value, fault } = made.read();
             return fault ? "no" : value;
           };
-          return [control.value, ...["5", "5:30", "0：45", "5:7", "0", "120:01", "five"].map(read)];
+          const right = ["5", "5:30", "0：45", "５：３０", "90", "90:00", "1:05:00", "2:00:00"];
+          const wrong = ["5:7", "0", "120:01", "2:00:01", "1:5:00", "1:60:00", "five"];
+          const proposed = [60, 3599, 3600, 3900, 7200].map((value) =>
+            field({ name: "seconds", kind: "span", label: "x", ...limits, value }).read().value);
+          return [control.value, right.map(read), wrong.map(read), proposed];
         }"""
     )
-    assert found == ["2:30", 300, 330, 45, "no", "no", "no", "no"]
+    assert found == [
+        "2:30",
+        [300, 330, 45, 330, 5400, 5400, 3900, 7200],
+        ["no"] * 7,
+        [60, 3599, 3600, 3900, 7200],
+    ]

@@ -1,7 +1,9 @@
 """The ruling desk in a browser, over a match that the test plays: claims, rulings, corrections."""
 
+from urllib.parse import urljoin
+
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
 from controller.match import events
 from tests.browser.halls import PlayedHall
@@ -9,6 +11,7 @@ from tests.browser.pages import AtDesk, before_table
 from tests.browser.people import PHONE
 from tests.browser.reading import too_small
 from tests.browser.said import Said
+from tests.console.fake import PIN
 from tests.match.table import N, Table
 from tests.waiting import until
 
@@ -124,10 +127,46 @@ async def test_an_offence_entered_in_part_is_still_there_when_the_page_is_loaded
     await expect(charge.locator(".answer").first).to_be_visible()
     assert await chosen.all_inner_texts() == before
 
+    # Another person in the same window is not shown it; the one who entered it goes on with it.
+    await logs_in(referee.page, "chief")
+    await referee.opens("desk")
+    await expect(charge.get_by_role("button", name="Eve").first).to_be_visible()
+    await expect(chosen.filter(has_text="Eve")).to_have_count(0)
+    await logs_in(referee.page, "ref")
+    await referee.opens("desk")
+    await expect(charge.locator(".answer").first).to_be_visible()
+    assert await chosen.all_inner_texts() == before
+
     await charge.get_by_role("button", name=said("rulings.clear")).click()
     await referee.page.reload()
     await expect(charge.get_by_role("button", name="Eve").first).to_be_visible()
     await expect(chosen.filter(has_text="Eve")).to_have_count(0)
+
+
+async def logs_in(page: Page, who: str) -> None:
+    """Log in at the login page, whoever was logged in before."""
+    await page.goto(urljoin(page.url, "/login"))
+    await page.locator("input[name=name]").fill(who)
+    await page.locator("input[name=pin]").fill(PIN)
+    await page.locator("#enter").click()
+    await page.wait_for_url(lambda url: "/login" not in url)
+
+
+async def test_an_offence_entered_in_part_is_forgotten_when_its_person_logs_out(
+    played: PlayedHall, said: Said
+) -> None:
+    played.people.in_play().does(events.Led)
+    referee = AtDesk(await played.comes("ref"), "T01")
+    await referee.opens("desk")
+    charge = referee.page.locator("#panel-desk .charge")
+    eve = charge.get_by_role("button", name="Eve").first
+    await eve.click()
+    await expect(eve).to_have_attribute("aria-pressed", "true")
+    await referee.page.get_by_role("button", name=said("shell.out"), exact=True).click()
+    await referee.page.wait_for_url("**/login")
+    await logs_in(referee.page, "ref")
+    await referee.opens("desk")
+    await expect(eve).to_have_attribute("aria-pressed", "false")
 
 
 async def test_a_result_is_corrected_before_and_after_the_next_deal(

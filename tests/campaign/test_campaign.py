@@ -160,6 +160,17 @@ def test_bad_usage_is_refused(asked: tuple[str, ...]) -> None:
     assert ran.stderr.splitlines()[-1].startswith("Error: ")
 
 
+@pytest.mark.parametrize("leads_to", ["nowhere/page.md", "page.md"], ids=["nowhere", "itself"])
+def test_a_page_behind_a_link_that_cannot_be_written_is_refused_before_it_deals(
+    tmp_path: Path, leads_to: str
+) -> None:
+    page = tmp_path / "page.md"
+    page.symlink_to(tmp_path / leads_to)
+    ran = campaign("--deals", 2, "--faults", "ideal", "--page", page)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith(f"Error: {page}: ")
+
+
 async def test_ctrl_c_ends_a_campaign_with_what_was_seen_so_far_and_leaves_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

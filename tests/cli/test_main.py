@@ -239,3 +239,9 @@ def test_a_refused_prctl_is_reported_as_one_and_not_as_failed_output(
     with pytest.raises(PermissionError, match="prctl") as refused:
         hardening._prctl(0, 1)
     assert not cli._at_output(refused.value)
+    told = run("run", "machine", "--config", "table.toml")
+    assert told.exit_code == 2
+    assert told.stderr == (
+        "Error: the kernel refuses to protect this process: prctl: Operation not permitted; "
+        "a container or a filter of system calls has to allow it\n"
+    )

@@ -119,6 +119,7 @@ def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: 
         base.execute(text("DROP TABLE schema_version"))
         for table in ("events", "complete"):
             base.execute(text(f"ALTER TABLE {table} DROP COLUMN journal"))
+        base.execute(text("DROP INDEX events_of_commands"))
         base.execute(insert(COMPLETE), {"table_id": "T01", "n": 1, "head": "a" * 64})
         row = {"table_id": "T01", "n": 1, "head": "a" * 64, "kind": "state", "time": "now"}
         base.execute(insert(EVENTS), row | {"body": told(1).body})
@@ -130,6 +131,59 @@ def test_a_database_without_a_version_is_brought_up_with_what_it_has(store_url: 
         assert [one.n for one in archive.events("T01")] == [1]
         with engine.connect() as base:
             assert base.scalars(select(SCHEMA.c.version)).all() == [VERSION]
+        named = {index["name"] for index in inspect(engine).get_indexes("events")}
+        assert "events_of_commands" in named
+        engine.dispose()
+
+
+PUBLIC: dict[str, dict[str, tuple[int, ...]]] = {
+    "old": {"old-1": (1, 3, 4, 7, 8), "old-2": (10, 12, 13, 17, 30)},
+    "new": {"new-1": (1, 3, 4, 6), "new-2": (8, 9, 12)},
+    "only": {"only-1": (1, 3, 4), "only-2": (6, 7)},
+}
+"""Numbers of the public entries of three journals, by the runs that wrote them."""
+
+
+def journal(name: str, table: str) -> list[Event]:
+    """The public entries of a journal, chained over the private ones between them."""
+    return [
+        replace(
+            told(n, table).event,
+            boot=boot,
+            time=f"2027-01-0{2 if name == 'new' else 1}T00:00:{n:02}+00:00",
+            prev=f"{name} {n - 1}",
+            head=f"{name} {n}",
+        )
+        for boot, numbers in PUBLIC[name].items()
+        for n in numbers
+    ]
+
+
+def test_a_database_without_a_version_tells_a_tables_journals_apart(store_url: str) -> None:
+    old = create_engine(store_url)
+    ALL.create_all(old)
+    kept = [*journal("old", "T01"), *journal("new", "T01"), *journal("only", "T02")]
+    with old.begin() as base:
+        base.execute(text("DROP TABLE schema_version"))
+        for table in ("events", "complete"):
+            base.execute(text(f"ALTER TABLE {table} DROP COLUMN journal"))
+        for table, last in (("T01", kept[-6]), ("T02", kept[-1])):
+            row = {"table_id": table, "n": last.n, "head": last.head}
+            base.execute(insert(COMPLETE), row)
+        for one in kept:
+            row = {"table_id": one.table, "n": one.n, "head": one.head, "kind": one.kind}
+            row |= {"time": one.time, "body": msgspec.json.encode(one)}
+            base.execute(insert(EVENTS), row)
+    old.dispose()
+    for _ in range(2):
+        engine = open_engine(store_url)
+        archive = Archive(engine)
+        assert list(archive.events("T01")) == journal("new", "T01")
+        assert list(archive.events("T02")) == journal("only", "T02")
+        marks = archive.marks()
+        assert marks == {"T01": Mark(12, "new 12", journal=2), "T02": Mark(7, "only 7")}
+        with engine.begin() as base:
+            base.execute(text("DROP TABLE schema_version"))  # as if a power cut had come before
         engine.dispose()
 
 

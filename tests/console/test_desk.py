@@ -16,7 +16,7 @@ from controller import signing
 from controller.client.client import NoAnswer
 from controller.client.refused import refusal
 from controller.console.acts import Acts
-from controller.console.desk import Desk, told_orders
+from controller.console.desk import Desk
 from controller.console.people import Person
 from controller.console.store.acts import KeptAct, KeptActs
 from controller.console.store.archive import Archive, Kept, StoreError
@@ -24,7 +24,7 @@ from controller.console.store.orders import Orders
 from controller.console.wish import Answered, OrderView, Wish
 from controller.console.wrong import Wrong
 from controller.gateway.certificates import create_client
-from controller.messages import Command, Reply, Role
+from controller.messages import Command, Event, Reply, Role
 from controller.roster import read_certificate
 from tests.console.fake import Scripted, an_event, now
 
@@ -36,6 +36,15 @@ WU = Person(name="Wu Jun", role=Role.REFEREE)
 CHEN = Person(name="Chen", role=Role.CHIEF)
 HOLD = Wish(id="order-0001", cmd="hold", args={"reason": "smoke"})
 OPEN = Wish(id="order-0002", cmd="open_hand", args={"seat": "N", "reason": "claim"})
+ACT = KeptAct(
+    id="act-0001",
+    area="A",
+    act="hold",
+    cmd="hold",
+    person="Chen",
+    at_ms=1,
+    orders={"T01": "act-0001-T01", "T02": "act-0001-T02"},
+)
 
 
 class Wire:
@@ -92,7 +101,7 @@ def new_desk(engine: Engine, wire: Wire, tables: Scripted, tmp_path: Path) -> Ca
         keys=lambda table: tmp_path / "clients",
         ids=lambda: f"own-{next(numbers)}",
         now_ms=lambda: next(numbers),
-        told=told_orders(Archive(engine)),
+        executed=Archive(engine).executed,
     )
 
 
@@ -364,18 +373,66 @@ async def test_what_the_journal_told_before_this_run_is_seen_after_it(
 async def test_of_an_area_what_the_journal_told_before_this_run_is_seen_after_it(
     new_desk: Callable[[], Desk], engine: Engine
 ) -> None:
-    orders = {"T01": "act-0001-T01", "T02": "act-0001-T02"}
-    act = KeptAct(
-        id="act-0001", area="A", act="hold", cmd="hold", person="Chen", at_ms=1, orders=orders
-    )
     kept = KeptActs(engine)
-    await Acts(new_desk(), Orders(engine), kept, now).order(CHEN, act)
-    one = an_event("T01", 77, "command", {"id": orders["T01"]})
+    await Acts(new_desk(), Orders(engine), kept, now).order(CHEN, ACT)
+    one = an_event("T01", 77, "command", {"id": ACT.orders["T01"]})
     Archive(engine).keep([Kept(one, msgspec.json.encode(one))])
     later = Acts(new_desk(), Orders(engine), kept, now)
     await later.load()
     (view,) = later.view([], 0)
     assert [(at.table, at.fate) for at in view.tables] == [("T01", "seen"), ("T02", "accepted")]
+
+
+def carried_out(count: int) -> list[Event]:
+    """A table's entries of two orders of the console, and of so many others after them."""
+    ids = [HOLD.id, ACT.orders["T01"], *(f"other-{n}" for n in range(count))]
+    return [an_event("T01", n, "command", {"id": one}) for n, one in enumerate(ids, 1)]
+
+
+@pytest.mark.parametrize("is_restarted", [False, True], ids=["same run", "after a restart"])
+async def test_what_was_carried_out_stays_so_however_many_orders_follow(
+    new_desk: Callable[[], Desk], engine: Engine, is_restarted: bool
+) -> None:
+    desk, kept = new_desk(), KeptActs(engine)
+    acts = Acts(desk, Orders(engine), kept, now)
+    await desk.do(LI, "T01", HOLD)
+    await acts.order(CHEN, ACT)
+    events = carried_out(1_100)
+    Archive(engine).keep([Kept(one, msgspec.json.encode(one)) for one in events])
+    if is_restarted:
+        desk = new_desk()
+        acts = Acts(desk, Orders(engine), kept, now)
+        await acts.load()
+    else:
+        for event in events:
+            desk.saw(event)
+    assert {one.id: one.seen for one in await desk.orders("T01")} == {
+        HOLD.id: 1,
+        ACT.orders["T01"]: 2,
+    }
+    (view,) = acts.view([], 0)
+    assert [(at.table, at.fate) for at in view.tables] == [("T01", "seen"), ("T02", "accepted")]
+
+
+async def test_the_archive_is_asked_once_for_an_order_of_an_earlier_run_and_for_no_new_one(
+    new_desk: Callable[[], Desk], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await new_desk().do(LI, "T01", HOLD)
+    asked: list[list[str]] = []
+
+    def executed(archive: Archive, table: str, orders: list[str]) -> dict[str, int]:
+        asked.append(orders)
+        return {}
+
+    monkeypatch.setattr(Archive, "executed", executed)
+    desk = new_desk()
+    await desk.do(LI, "T01", msgspec.structs.replace(HOLD, id="order-0009"))
+    for _ in range(3):
+        assert {one.id: one.seen for one in await desk.orders("T01")} == {
+            HOLD.id: None,
+            "order-0009": None,
+        }
+    assert asked == [[HOLD.id]]
 
 
 async def test_what_nobody_knows_of_an_order_another_may_ask_and_it_acts_in_the_first_ones_name(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from controller.faults import fault
 from controller.words import REASONS
 from tests.console.modules import Page
 from tests.console.word_files import STATIC, WORDS, taught
@@ -45,6 +46,17 @@ def test_no_english_words_count_one_as_many() -> None:
         if _MANY.search(pair[1]) and key != "proof.sequence"  # of 52 and of 108
     ]
     assert wrong == []
+
+
+def test_a_refusal_at_a_stopped_area_has_the_words_of_the_banner() -> None:
+    zh, en = taught(STATIC / "words" / "common.mjs")["stop.area"]
+    stopped = fault("AREA_STOPPED")
+    assert (stopped.cause(language="zh"), stopped.cause()) == (zh, en)
+
+
+@pytest.mark.parametrize("key", ["rulings.outcome.wrong", "rulings.redeal-text"])
+def test_a_wrong_count_names_the_set_that_is_dealt_next_by_its_back(key: str) -> None:
+    assert "换用另一套牌（另一种牌背）" in taught(STATIC / "words" / "rulings.mjs")[key][0]
 
 
 _MANY = re.compile(r"\{(?:n|m|s|all|rows|deals|attempts)\} (?:new )?[a-z]+s\b")

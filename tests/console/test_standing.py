@@ -1,10 +1,19 @@
 """Nothing old is shown as the present: how a table stands, and since when."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.console.standing import SILENT_MS, STALE_MS, Contact, Heard, Standing, standing
+from controller.console.standing import (
+    SILENT_MS,
+    STALE_MS,
+    Contact,
+    Heard,
+    Standing,
+    awoken,
+    standing,
+)
 
 NOW = 1_000_000
 
@@ -68,3 +77,26 @@ def test_nothing_is_live_that_was_not_heard_over_an_open_line_with_news(
     fresh = ago <= SILENT_MS and news_ago <= STALE_MS
     lost = contact in (Contact.DOWN, Contact.KEY_REFUSED, Contact.OTHER_KEY)
     assert (how is Standing.LIVE) == (fresh and not lost)
+
+
+@pytest.mark.parametrize("contact", [Contact.OPEN, Contact.DOWN, Contact.CONNECTING])
+def test_no_table_is_silent_for_the_time_in_which_the_console_itself_stood_still(
+    contact: Contact,
+) -> None:
+    back = NOW + 16_000
+    waking = awoken(heard(), NOW, back)
+    waking = msgspec.structs.replace(waking, contact=contact, contact_ms=back)
+    assert standing(waking, back + SILENT_MS) == (Standing.CONNECTING, NOW)
+    assert standing(waking, back + SILENT_MS + 1) == (Standing.SILENT, NOW)
+    opened = msgspec.structs.replace(waking, contact=Contact.OPEN, heard_ms=back + 9)
+    assert standing(opened, back + 10) == (Standing.LIVE, back + 9)
+
+
+def test_a_table_not_heard_yet_is_not_silent_for_that_time_either() -> None:
+    waking = awoken(Heard(contact_ms=NOW), NOW, NOW + 16_000)
+    assert standing(waking, NOW + 16_000) == (Standing.CONNECTING, NOW)
+
+
+def test_a_table_that_was_silent_before_the_console_stood_still_stays_so() -> None:
+    silent = heard(ago=SILENT_MS + 1)
+    assert awoken(silent, NOW, NOW + 16_000) == silent

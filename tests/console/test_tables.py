@@ -288,6 +288,23 @@ async def test_a_fault_with_one_table_keeps_no_other_from_being_found_silent(
         monkeypatch.undo()
 
 
+async def test_no_table_is_called_silent_when_the_console_itself_stood_still(
+    feeds: Feeds, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(f"sqlite:///{tmp_path / 'console.db'}") as tables:
+        for sim in feeds(3):
+            tables.add(sim.line)
+        await live(tables)
+        shown: list[Standing] = []
+        tables.on_change(lambda table: shown.extend(tables.standing(one)[0] for one in tables.ids))
+        loop = asyncio.get_running_loop()
+        steady_s = loop.time
+        monkeypatch.setattr(loop, "time", lambda: steady_s() + 16)
+        assert {tables.standing(one)[0] for one in tables.ids} == {Standing.CONNECTING}
+        await live(tables)
+        assert Standing.SILENT not in shown
+
+
 def _fails(told: object) -> None:
     raise ZeroDivisionError(told)
 

@@ -170,7 +170,7 @@ async def test_a_stale_order_is_told_by_its_deal_as_people_count_its_attempts(
         old = Command(id="old", cmd="cut", deal=1, attempt=1, args={"n": 40})
         reply = await trial.machine.order(trial.signed(old, trial.signers[Role.TABLE]))
         assert "deal 1, attempt 1, not deal 1, attempt 2" in reply.error.message
-        assert "第1副第1次，当前第1副第2次" in reply.error.message_zh
+        assert "第1副（本台第1次发牌），当前第1副（本台第2次发牌）" in reply.error.message_zh
         never = Command(id="never", cmd="cut", deal=1, attempt=9, args={"n": 40})
         reply = await trial.machine.order(trial.signed(never, trial.signers[Role.TABLE]))
         assert "deal 1 (attempt no. 9)" in reply.error.message

@@ -25,6 +25,7 @@ from controller.console.store.tables import (
     DISAGREEMENTS,
     EVENTS,
     HEADS,
+    IS_COMMAND,
     VersionError,
     bring_up,
 )
@@ -161,6 +162,25 @@ class Archive:
         asked = asked.order_by(EVENTS.c.n.desc()).limit(count)
         with self._engine.connect() as base:
             return [_EVENT.decode(body) for body in base.scalars(asked)][::-1]
+
+    def executed(self, table: str, orders: Collection[str]) -> dict[str, int]:
+        """Return the numbers of a table's entries, of any journal, that carried out these orders.
+
+        The newest entries are read first, until all orders are found.
+        """
+        asked = select(EVENTS.c.body).where(EVENTS.c.table_id == table, IS_COMMAND)
+        found: dict[str, int] = {}
+        with self._engine.connect() as base:
+            for body in base.scalars(
+                asked.order_by(EVENTS.c.n.desc()).execution_options(yield_per=PAGE)
+            ):
+                if len(found) == len(orders):
+                    break
+                entry = _EVENT.decode(body)
+                order = entry.data.get("id")
+                if isinstance(order, str) and order in orders and "refused" not in entry.data:
+                    found.setdefault(order, entry.n)
+        return found
 
     def events(self, table: str, since: int = 0, match_id: str | None = None) -> Iterator[Event]:
         """Yield a table's events behind number `since`, in order; of one match alone, if named."""

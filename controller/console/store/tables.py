@@ -1,8 +1,10 @@
 """What lies in the console's database, and in which version."""
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+import msgspec
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -15,16 +17,21 @@ from sqlalchemy import (
     MetaData,
     String,
     Table,
+    bindparam,
     delete,
     func,
     insert,
     inspect,
+    literal_column,
     select,
     text,
+    update,
 )
 
+from controller.messages import Event
+
 ALL: Final = MetaData()
-VERSION: Final = 2
+VERSION: Final = 3
 """Of these tables. A change of one of them raises it, and is a row of MIGRATIONS."""
 
 SCHEMA: Final = Table("schema_version", ALL, Column("version", Integer, primary_key=True))
@@ -54,6 +61,16 @@ writes its past anew has both pasts here. `journal` counts a table's journals, f
 another one on a new disk, with the numbers from 1 again. What two of them share is the later's."""
 
 Index("events_by_match", EVENTS.c.match_id, EVENTS.c.table_id, EVENTS.c.n)
+
+IS_COMMAND: Final = EVENTS.c.kind == literal_column("'command'")
+"""Spelled out and not a parameter: SQLite uses an index of some rows only where it reads so."""
+_COMMANDS: Final = Index(
+    "events_of_commands",
+    EVENTS.c.table_id,
+    EVENTS.c.n,
+    sqlite_where=IS_COMMAND,
+    postgresql_where=IS_COMMAND,
+)
 
 HEADS: Final = Table(
     "heads",
@@ -206,13 +223,63 @@ def bring_up(engine: Engine) -> None:
 
 
 def _number_journals(base: Connection) -> None:
-    """Put what is there into the first journal of its table."""
+    """Put what is there into the first journal of its table; into the second what is of the
+    present one, where there are entries of another."""
     for table in (EVENTS, COMPLETE):
         if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
             base.execute(
                 text(f"ALTER TABLE {table.name} ADD COLUMN journal INTEGER NOT NULL DEFAULT 1")
             )
+    numbered = select(EVENTS.c.table_id).group_by(EVENTS.c.table_id, EVENTS.c.n)
+    for table_id in set(base.scalars(numbered.having(func.count() > 1))):
+        mark = base.execute(select(COMPLETE).where(COMPLETE.c.table_id == table_id)).one_or_none()
+        bodies = base.scalars(select(EVENTS.c.body).where(EVENTS.c.table_id == table_id))
+        entries = [_EVENT.decode(body) for body in bodies]
+        present = [] if mark is None else _journal_of(mark.head, entries)
+        if present:
+            of_table = EVENTS.c.table_id == table_id
+            same = of_table & (EVENTS.c.n == bindparam("at")) & (EVENTS.c.head == bindparam("its"))
+            rows = [{"at": one.n, "its": one.head} for one in present]
+            base.execute(update(EVENTS).where(same).values(journal=2), rows)
+            known = COMPLETE.c.table_id == table_id
+            base.execute(update(COMPLETE).where(known).values(journal=2))
 
 
-MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _number_journals}
+def _journal_of(head: str, entries: Sequence[Event]) -> list[Event]:
+    """Return the entries of one table's journal up to the one with this head, the last one first.
+
+    The chain of heads leads back. It runs over private entries, too, which are not here: before
+    those comes an entry of the same run of the table's daemon, as a run has one journal; before the
+    first entry of a run, the last one of the latest run whose numbers are all smaller.
+    """
+    by_head = {entry.head: entry for entry in entries}
+    runs: dict[str, list[Event]] = {}
+    for entry in sorted(entries, key=lambda one: one.n):
+        runs.setdefault(entry.boot, []).append(entry)
+    found: list[Event] = []
+    last = by_head.get(head)
+    while last is not None:
+        found.append(last)
+        before = last.n - 1
+        chained = by_head.get(last.prev)
+        if chained is None and before:
+            run = runs[last.boot]
+            at = bisect_left(run, before, key=lambda one: one.n)
+            ended = [one[-1] for one in runs.values() if one[-1].n < before]
+            chained = run[at - 1] if at else max(ended, key=lambda one: one.time, default=None)
+        last = chained
+    return found
+
+
+def _index_commands(base: Connection) -> None:
+    """Let the entries of carried-out orders be found without reading a table's whole journal."""
+    _COMMANDS.create(base, checkfirst=True)
+
+
+MIGRATIONS: Final[Mapping[int, Callable[[Connection], None]]] = {
+    1: _number_journals,
+    2: _index_commands,
+}
 """By version: what leads to the next one. Each may be done twice."""
+
+_EVENT: Final = msgspec.json.Decoder(Event)

@@ -529,4 +529,4 @@ def _named(deal: int | None, attempt: int | None, proofs: Sequence[Fairness]) ->
     number = next(known, None)
     if number is None:
         return Words(f"deal {deal} (attempt no. {attempt})", f"第{deal}副（发牌编号{attempt}）")
-    return Words(f"deal {deal}, attempt {number}", f"第{deal}副第{number}次")
+    return Words(f"deal {deal}, attempt {number}", f"第{deal}副（本台第{number}次发牌）")

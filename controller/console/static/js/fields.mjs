@@ -4,7 +4,7 @@
 //   text | long     a line, some lines             → string
 //   pin             digits, not shown              → string
 //   int             a number, min..max             → number
-//   span            a length of time, 5:30 or 5 (minutes) → seconds; min..max, value in seconds
+//   span            a length of time, 5:30, 1:05:00 or 5 (minutes) → seconds; min..max, value in seconds
 //   bool            a switch                       → true/false
 //   choice          one of choices [[value, words]…] as large buttons; many: as a list
 //   seat | side     one of four, one of two        → "N", "NS" (choices: [those that may be])
@@ -21,6 +21,8 @@ import { span } from "./time.mjs";
 import { say } from "./words.mjs";
 
 const MOST_BUTTONS = 6;
+/** 1:05:00, 5:30 or 5; before minutes of more than two digits there are no hours. */
+const SPAN = /^(?:(\d{1,2}):(?=[0-5]\d:))?(\d{1,4})(?::([0-5]\d))?$/;
 
 let ids = 0;
 
@@ -102,8 +104,8 @@ function length(asked) {
     read: () => {
       const written = control.value.trim();
       if (!written) return {};
-      const [, minutes, seconds = 0] = written.match(/^(\d{1,4})(?:[:：]([0-5]\d))?$/) ?? [];
-      const value = Number(minutes) * 60 + Number(seconds);
+      const [, hours = 0, minutes, seconds = 0] = written.normalize("NFKC").match(SPAN) ?? [];
+      const value = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
       const within = value >= (asked.min ?? 0) && value <= (asked.max ?? Infinity);
       return within ? { value } : { fault: say("field.span", { name: asked.label }) };
     },

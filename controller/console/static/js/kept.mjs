@@ -22,7 +22,7 @@ export function keep(name, value) {
   }
 }
 
-/** Return what was kept under a name for this page in this window, where it is loaded anew; else null. */
+/** Return what this person kept under a name for this page in this window, where it is loaded anew; else null. */
 export function keptHere(name) {
   try {
     return JSON.parse(sessionStorage.getItem(here(name)));
@@ -31,7 +31,7 @@ export function keptHere(name) {
   }
 }
 
-/** Keep a value for this page as long as its window is open; null forgets it. */
+/** Keep a value for this page and person until they log out or its window closes; null forgets it. */
 export function keepHere(name, value) {
   try {
     if (value === null) sessionStorage.removeItem(here(name));
@@ -41,8 +41,17 @@ export function keepHere(name, value) {
   }
 }
 
+/** Forget all that is kept in this window: its person goes, and another one may come. */
+export function forgetHere() {
+  try {
+    sessionStorage.clear();
+  } catch {
+    // A window that may not keep anything has nothing to forget.
+  }
+}
+
 function here(name) {
-  return `${PREFIX}${name} ${location.pathname}`;
+  return `${PREFIX}${own(name)} ${location.pathname}`;
 }
 
 /** The name under which something is kept for this browser's present person alone. */

@@ -3,7 +3,7 @@
 import { post } from "./api.mjs";
 import { setConnected } from "./connected.mjs";
 import { data, h, shown, text } from "./dom.mjs";
-import { keep, kept } from "./kept.mjs";
+import { forgetHere, keep, kept } from "./kept.mjs";
 import { explain, showHelp } from "./keys.mjs";
 import * as sound from "./sound.mjs";
 import { staleWords } from "./stream.mjs";
@@ -132,5 +132,6 @@ function soundSwitch() {
 
 async function logOut() {
   await post("/api/logout").catch(() => null);
+  forgetHere();
   location.assign("/login");
 }

@@ -59,8 +59,8 @@ export default {
 
   "field.missing": ["请填写：{name}", "Please fill in: {name}"],
   "field.number": ["{name}：应为 {min} 至 {max} 的整数", "{name}: a whole number, {min} to {max}"],
-  "field.span": ["{name}：请按“分:秒”填写，在允许范围内", "{name}: write minutes:seconds, within the limits"],
-  "field.span-hint": ["如 5:30；只写 5 即5分钟。", "As 5:30; a plain 5 is 5 minutes."],
+  "field.span": ["{name}：请按“分:秒”或“时:分:秒”填写，在允许范围内", "{name}: write minutes:seconds or hours:minutes:seconds, within the limits"],
+  "field.span-hint": ["如 5:30 或 1:05:00；只写 5 即5分钟。", "As 5:30 or 1:05:00; a plain 5 is 5 minutes."],
   "field.more": ["{name}：至少 {min} 项", "{name}: at least {min}"],
   "field.json": ["{name}：格式不对", "{name}: this is not JSON"],
   "field.take-away": ["去掉 {card}", "Take {card} away"],

@@ -275,7 +275,7 @@ export default {
   "rulings.outcome.found-redeals": ["本规则：虽已找到，仍换牌重发", "By this rulebook it is dealt again all the same"],
   "rulings.outcome.wrong": ["张数不符（共{sum}，应{want}）：换用另一套牌（另一种牌背），重新发牌", "Wrong ({sum} in all, {want} due): the other set, dealt again"],
   "rulings.redeal-title": ["张数不符：重新发牌？", "Wrong counts: deal again?"],
-  "rulings.redeal-text": ["{counts}\n四家手牌作废，换另一套牌重新发牌。不能撤回。", "{counts}\nThe four hands are void, another set is dealt. This cannot be taken back."],
+  "rulings.redeal-text": ["{counts}\n四家手牌作废，换用另一套牌（另一种牌背）重新发牌。不能撤回。", "{counts}\nThe four hands are void, the other set (another back) is dealt. This cannot be taken back."],
   "rulings.redeal-yes": ["重新发牌", "Deal again"],
   "rulings.claims": ["本局张数申告", "Count claims of this match"],
   "rulings.claims-of": ["{n}次", "{n}"],
