@@ -10,7 +10,7 @@ from controller.trials.foursome import Foursome, Pauses
 from controller.trials.inproc import Trial
 from tests.cheats.changed import Evening
 from tests.machine.deals_ahead import deal_one_played
-from tests.machine.stages import A_MOMENT_S, all_press, ordered
+from tests.machine.stages import A_MOMENT_S, STAGES, all_press, deal_two_due, ordered
 
 CUT = 40
 _SETS = (CardSet(id="S1", back="A"), CardSet(id="S2", back="B"))
@@ -145,6 +145,34 @@ async def _looked_at(at: Trial) -> None:
     await asyncio.sleep(A_LOOK_S)
 
 
+async def _stopped(at: Trial) -> None:
+    await STAGES["return"](at)
+    await ordered(at, Role.TABLE, "call", seat="N")
+    await ordered(at, Role.TABLE, "confirm", seat="N")
+    await ordered(at, Role.TABLE, "call", seat="S")
+    await ordered(at, Role.TABLE, "call", seat="E", reason="a card fell")
+    await ordered(at, Role.REFEREE, "attend")
+    await ordered(at, Role.REFEREE, "hold", reason="a card is looked for")
+    await ordered(at, Role.CHIEF, "hold", reason="and another one")
+    await ordered(at, Role.REFEREE, "resume")
+    await ordered(at, Role.CHIEF, "resume")
+    await ordered(at, Role.TABLE, "claim_count", seat="N")
+    await ordered(at, Role.REFEREE, "hold", reason="they are counted")
+    await ordered(at, Role.REFEREE, "recount", counts={"N": 27, "W": 27, "S": 27, "E": 27})
+    await ordered(at, Role.REFEREE, "resume")
+    await ordered(at, Role.CHIEF, "hold", reason="a fire", area=True)
+    await ordered(at, Role.CHIEF, "resume", area=True)
+    await ordered(at, Role.REFEREE, "replace_set", set="S2", back="B")
+    await ordered(at, Role.REFEREE, "clear_set", set="S2", cards=108)
+
+
+async def _corrected(at: Trial) -> None:
+    await deal_two_due(at)
+    wrong = {"deal": 1, "order": ["E", "W"], "reason": "entered for the wrong side"}
+    await ordered(at, Role.CHIEF, "adjust", **wrong)
+    await asyncio.sleep(A_LOOK_S)
+
+
 THREE_DEALS = Evening(name="three deals", people=_three_deals)
 UNCUT_FIRST = Evening(name="three deals, the first uncut", people=_uncut_first)
 BY_PRESS = Evening(name="three deals, cut by press", people=_by_press)
@@ -172,6 +200,8 @@ A_THIRD_COPY = Evening(
 TWO_MATCHES = Evening(name="two matches", people=_two_matches)
 DEALT_AHEAD = Evening(name="a match, dealt ahead", people=_dealt_ahead, options=AHEAD)
 LOOKED_AT = Evening(name="a hand that the chief looks at", people=_looked_at, options=AHEAD)
+STOPPED = Evening(name="a table that people stop", people=_stopped)
+CORRECTED = Evening(name="a result that is corrected", people=_corrected)
 EVENINGS = (
     THREE_DEALS,
     UNCUT_FIRST,
@@ -186,4 +216,6 @@ EVENINGS = (
     TWO_MATCHES,
     DEALT_AHEAD,
     LOOKED_AT,
+    STOPPED,
+    CORRECTED,
 )

@@ -1,10 +1,25 @@
-"""Every way to change one row of a journal: it is taken out, repeated, moved, or another."""
+"""Every way to change one row of a journal: it is taken out, repeated, moved, or another.
 
+And ways to change several rows so that they agree with each other.
+"""
+
+import base64
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from tests.cheats.rows import Rows
+from nacl.secret import SecretBox
+
+from controller.commands import PANEL
+from controller.deal.sequence import hands
+from controller.journal.wire_group import OF_POCKETS, READ
+from controller.messages import Command
+from controller.signing import sign
+from controller.trials.inproc import TABLE_KEY
+from tests.cheats.changed import Evening
+from tests.cheats.evenings import CORRECTED, TWO_MATCHES
+from tests.cheats.rows import SOMEBODY, Change, Rows, of
 
 _EMPTY: tuple[object, ...] = (None, False, [], {})
 _FIELDS = ("boot", "public", "deal", "attempt")
@@ -83,3 +98,145 @@ def _other(value: Any) -> Any:
             return {"x": 1}
         case _:
             return ["x"]
+
+
+# Several rows that agree with each other.
+
+
+class Agreeing(NamedTuple):
+    """A change of several rows, and the evening in whose journal it is made."""
+
+    evening: Evening
+    change: Change
+
+
+def _outs(rows: Rows) -> list[int]:
+    """Return where rows say that a player is out, in the last match."""
+    begun = max(at for at, row in enumerate(rows) if row["kind"] == "meeting")
+    said = [at for at, row in enumerate(rows) if row["data"].get("event") == "Out" and at > begun]
+    assert all(later == earlier + 2 for earlier, later in pairwise(said))  # an order behind each
+    return said
+
+
+def _exchanged(rows: Rows) -> None:
+    """Let two orders change places with their rows; the times stay where they were."""
+    first, second, *_ = _outs(rows)
+    times = [rows[at]["data"]["at_ms"] for at in (first, second)]
+    rows[first : second + 2] = [*rows[second : second + 2], *rows[first:second]]
+    for at, at_ms in zip((first, second), times, strict=True):
+        rows[at] = _with(rows[at], at_ms=at_ms)
+
+
+def _by_buttons(rows: Rows) -> None:
+    """Put presses of the panel, which nobody signs, in the place of signed orders: N and S win."""
+    first, *_, last = _outs(rows)
+    row, at_ms = rows[first], rows[first]["data"]["at_ms"]
+    pressed: Rows = []
+    for number, (out, opponent, phase) in enumerate([("N", "E", "play"), ("S", "W", "result")]):
+        for event, cmd, seat, then in (
+            ("OutSaid", "out", out, "play"),
+            ("Out", "confirm", opponent, phase),
+        ):
+            said = {"at_ms": at_ms + number, "event": event, "seat": out}
+            press: dict[str, Any] = {
+                "id": f"{row['boot']}-{900 + len(pressed)}",
+                "key": PANEL,
+                "cmd": cmd,
+            }
+            press |= {"role": "table", "who": PANEL, "person": None, "args": {"seat": seat}}
+            press |= {"result": {"phase": then}}
+            pressed += [row | {"data": said}, row | {"kind": "command", "data": press}]
+    rows[first : last + 2] = pressed
+
+
+def _left_out(rows: Rows) -> None:
+    """Take the chief's correction of a result out, with the row that it caused."""
+    order = rows.index(of(rows, "command", cmd="adjust"))
+    del rows[order - 1 : order + 1]
+
+
+def _signed_by_another_key(rows: Rows) -> None:
+    """Let another player be out first, by orders that another key signs in a referee's name."""
+    first, second, *_ = _outs(rows)
+    seats = [rows[at]["data"]["seat"] for at in (second, first)]
+    for at, seat in zip((first, second), seats, strict=True):
+        rows[at] = _with(rows[at], seat=seat)
+        rows[at + 1] = _signed_anew(rows[at + 1], {"seat": seat})
+
+
+def _signed_anew(row: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
+    data = row["data"]
+    named = {"deal": data["of"][0], "attempt": data["of"][1], "boot": data["boot"]}
+    order = Command(id=data["id"], cmd=data["cmd"], person=data["person"], args=args, **named)
+    signed = sign(order, TABLE_KEY, SOMEBODY)
+    return _with(row, args=args, key=signed.key, sig=signed.sig)
+
+
+def _cut_off(rows: Rows) -> None:
+    """Take all rows out from a player's last card on."""
+    del rows[_outs(rows)[0] :]
+
+
+def _other_hands(rows: Rows) -> None:
+    """Let two cards of an opened attempt change hands: record, looks, boxes and hash follow."""
+    record = of(rows, "record")
+    opened = of(rows, "revealed", record["attempt"])
+    own = [at for at, row in enumerate(rows) if row["attempt"] == opened["attempt"]]
+    data = record["data"]
+    box, faces = SecretBox(bytes.fromhex(data["key"])), bytearray.fromhex(data["hands"])
+    first, second = _two_faces(faces)
+    other = {first + 1: faces[second], second + 1: faces[first]}
+    faces[first], faces[second] = faces[second], faces[first]
+    nonce = bytes.fromhex(data["nonce"])
+    commitment = bytes.fromhex(of(rows, "committed", record["attempt"])["data"]["commitment"])
+    for at in own:
+        row = rows[at]
+        if row["kind"] == "record":
+            groups = [_looks_changed(group, other) for group in row["data"]["events"]]
+            rows[at] = _with(row, hands=faces.hex(), events=groups)
+        elif row["kind"] == "wire" and "sealed" in row["data"]:
+            rows[at] = _with(row, sealed=_sealed_changed(row["data"], box, other))
+        elif row["kind"] == "hands_box":
+            sealed = bytes(box.encrypt(nonce + bytes(faces)))
+            rows[at] = _with(row, box=base64.b64encode(sealed).decode())
+        elif row["kind"] == "held":
+            rows[at] = _with(row, hands=hands(commitment, nonce, bytes(faces)).hex())
+
+
+def _two_faces(faces: bytes | bytearray) -> tuple[int, int]:
+    """Return the places of a big joker and of a card that nobody turns up or leads with."""
+    return faces.index(53), faces.index(1)
+
+
+def _looks_changed(group: dict[str, Any], other: Mapping[int, int]) -> dict[str, Any]:
+    events, looks = (bytearray(base64.b64decode(group[name])) for name in ("b", "looks"))
+    reads = [at for at in range(0, len(events), 5) if events[at] & 0x7F == READ]
+    for number, at in enumerate(reads):
+        looks[4 * number] = other.get(events[at + 3], looks[4 * number])
+    return group | {"looks": base64.b64encode(looks).decode()}
+
+
+def _sealed_changed(data: dict[str, Any], box: SecretBox, other: Mapping[int, int]) -> str:
+    events = base64.b64decode(data["b"])
+    sealed, place = bytearray(box.decrypt(base64.b64decode(data["sealed"]))), 0
+    for at in range(0, len(events), 5):
+        code = events[at] & 0x7F
+        if code == READ:
+            sealed[place] = other.get(events[at + 3], sealed[place])
+        place += 4 if code == READ else code in OF_POCKETS
+    return base64.b64encode(box.encrypt(bytes(sealed))).decode()
+
+
+def _with(row: dict[str, Any], **data: Any) -> dict[str, Any]:
+    return row | {"data": row["data"] | data}
+
+
+AGREEING: Mapping[str, Agreeing] = {
+    "two signed orders exchanged": Agreeing(TWO_MATCHES, _exchanged),
+    "signed orders replaced by buttons": Agreeing(TWO_MATCHES, _by_buttons),
+    "a signed order left out": Agreeing(CORRECTED, _left_out),
+    "orders signed by another key": Agreeing(TWO_MATCHES, _signed_by_another_key),
+    "all rows behind a point cut off": Agreeing(TWO_MATCHES, _cut_off),
+    "two faces exchanged between opened hands": Agreeing(TWO_MATCHES, _other_hands),
+}
+"""Changes of several rows that `verify` does not find, by their names in PROOF.md."""

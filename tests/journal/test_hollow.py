@@ -220,7 +220,8 @@ def test_a_set_has_the_back_that_was_said(state_dir: Path, written: Write) -> No
 
 async def test_a_set_may_have_been_given_another_back(state_dir: Path) -> None:
     def laid(table: ScriptedTable) -> None:
-        table.write("set_loaded", set="S1", back="A", by="Bo Wu")
+        table.write("set_loaded", set="S1", back="A", by="referee")
+        table.command("replace_set", "referee", {"set": "S1", "back": "A"})
         table.play()
 
     assert await findings(state_dir, laid) == ""

@@ -117,7 +117,7 @@ def _between(
         check_passes(progresses),
         check_boards(entries) if source.whole else iter(()),
         check_unseen(entries) if source.whole else iter(()),
-        check_matches(entries, rulebooks) if source.whole else iter(()),
+        check_matches(entries, progresses, rulebooks) if source.whole else iter(()),
     ]
     for check in checks:
         yield from guarded(check, None, "an entry")

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from controller.commands import COMMANDS
+from controller.faults import catalogue
 from controller.journal.entries import Entry
 from controller.journal.fold import Progress
 from controller.journal.verify.brought import brought
@@ -42,6 +43,19 @@ WORDS: Final[Mapping[str, frozenset[str]]] = {
     "TimeAdded": frozenset({"add_time"}),
 }
 """What only a person's order makes of a match, by the event, and which order that is."""
+_ROWS: Final[Mapping[str, str]] = {
+    "opened_hand": "open_hand",
+    "pause": "hold",
+    "pause_ended": "resume",
+    "call": "call",
+    "call_ended": "attend",
+    "set_loaded": "replace_set",
+    "set_cleared": "clear_set",
+    "acknowledged": "acknowledge",
+}
+"""What only a person's order makes of the machine, by the row, and which order that is."""
+_MADE: Final = {cmd: kind for kind, cmd in _ROWS.items() if cmd != "resume"}
+"""Orders that are never carried out without a row of the machine: `resume` may end no pause."""
 # What of a match may have a deal dealt again behind its release.
 _AGAIN = frozenset(
     {"DealVoided", "Recounted", "Corrected", "RulingApproved", "LeaderNamed", "DealtByHand"}
@@ -84,14 +98,22 @@ def check_words(entries: Sequence[Entry], progresses: Sequence[Progress]) -> Ite
         if due and entry.n not in elsewhere and _word(entry, due, by_number) is None:
             what = f"{entry.data.get('event', entry.kind)} stands here, and no order of it"
             yield Finding(entry.n, what, "nobody said that")
-        if _cmd(entry) == "open_hand" and _acted(entry) and not _looked(entry, by_number):
-            yield Finding(entry.n, "a hand was opened, and no row tells of it", "a look was hidden")
+        kind = _MADE.get(str(_cmd(entry))) if _acted(entry) else None
+        area = kind == "pause" and _dict(entry, "args").get("area") is True
+        if kind is not None and not area and not _made(entry, kind, by_number):
+            what = f"{_cmd(entry)} was carried out, and no row {kind} says what it made"
+            yield Finding(entry.n, what, "what came of an order was hidden")
 
 
-def _looked(order: Entry, by_number: Mapping[int, Entry]) -> bool:
-    """Tell whether an order to open a hand stands behind the row of that look."""
-    near = (by_number.get(n) for n in range(order.n - _CLOSE, order.n))
-    return any(row.kind == "opened_hand" and _meant(order, row) for row in near if row is not None)
+def _made(order: Entry, kind: str, by_number: Mapping[int, Entry]) -> bool:
+    """Tell whether an order stands behind a row that came of it, and behind no other order."""
+    for n in range(order.n - 1, order.n - 1 - _CLOSE, -1):
+        row = by_number.get(n)
+        if row is None or row.kind == "command":
+            return False
+        if row.kind == kind:
+            return _meant(order, row)
+    return False
 
 
 def _cut(progress: Progress, orders: Sequence[Entry]) -> Iterator[Finding]:
@@ -172,11 +194,11 @@ def _by_itself(
     """Yield hands that were taken back, or a deal that was ended, by an order that nobody gave."""
     steps = progress.steps
     end = steps.get("recalled") or steps.get("withdrawn") or steps.get("verdict")
-    first = steps.get("released") or steps.get("committed")
+    verdict, first = steps.get("verdict"), steps.get("released") or steps.get("committed")
     if end is None or first is None or not _is_ordered(end):
         return
-    if end.kind == "recalled":
-        words = _again(entries, end, first)
+    if end.kind == "recalled":  # the order may come while the lift brings the hands out
+        words = _again(entries, end, verdict or first)
     else:
         words = [one for one in own if _cmd(one) == "void" and first.n < one.n < end.n]
     if not words:
@@ -203,8 +225,10 @@ def _again(entries: Sequence[Entry], end: Entry, first: Entry) -> list[Entry]:
 
 def _due(entry: Entry) -> frozenset[str]:
     """Return the orders of which one must stand behind a row; none for most."""
-    if entry.kind == "opened_hand":
-        return frozenset({"open_hand"})
+    if entry.kind in _ROWS:
+        # A green button of the table takes a call back, and has no order.
+        by_itself = entry.kind == "call_ended" and "by" not in entry.data
+        return frozenset() if by_itself else frozenset({_ROWS[entry.kind]})
     event = entry.data.get("event") if entry.kind == "match" else None
     return WORDS.get(event, frozenset()) if isinstance(event, str) else frozenset()
 
@@ -212,18 +236,23 @@ def _due(entry: Entry) -> frozenset[str]:
 def _word(entry: Entry, due: frozenset[str], by_number: Mapping[int, Entry]) -> Entry | None:
     """Return the order that a row came of; None where none is there.
 
-    An order behind the next row of the same event belongs to that row.
+    An order behind the next row of the same event belongs to that row; but one order may end the
+    pauses of several people, or the calls of several seats.
     """
     event = entry.data.get("event")
     for n in range(entry.n + 1, entry.n + 1 + _CLOSE):
         order = by_number.get(n)
         if order is None:
             continue
-        if order.kind == entry.kind and order.data.get("event") == event:
+        if order.kind == entry.kind and order.data.get("event") == event and not _several(order):
             return None
         if order.kind == "command":
             return order if _cmd(order) in due and _meant(order, entry) else None
     return None
+
+
+def _several(row: Entry) -> bool:
+    return row.kind in ("pause_ended", "call_ended")
 
 
 def _meant(order: Entry, entry: Entry) -> bool:
@@ -232,15 +261,25 @@ def _meant(order: Entry, entry: Entry) -> bool:
     named = (
         _cmd(order) not in _OF_THE_MATCH or of is None or list(of) == [entry.deal, entry.attempt]
     )
-    return named and _acted(order) and (entry.kind != "opened_hand" or _same_look(order, entry))
+    return named and _acted(order) and (entry.kind not in _ROWS or _is_as_ordered(order, entry))
 
 
-def _same_look(order: Entry, look: Entry) -> bool:
-    """Tell whether a hand was opened as it was ordered: which, why, and by whom."""
-    who, person = order.data.get("who"), order.data.get("person")
-    by = {"key": order.data.get("key"), "by": signed_by(str(who), person)}
-    said = by | _dict(order, "args")
-    return all(look.data.get(name) == value for name, value in said.items())
+def _is_as_ordered(order: Entry, row: Entry) -> bool:
+    """Tell whether a row of the machine says what its order said, and who gave that."""
+    args, code = _dict(order, "args"), str(_dict(order, "args").get("code"))
+    who = {"by": signed_by(str(order.data.get("who")), order.data.get("person"))}
+    said = {name: value for name, value in args.items() if name in ("seat", "set", "board")}
+    more: dict[str, dict[str, Any]] = {
+        "opened_hand": {"key": order.data.get("key"), "reason": args.get("reason")},
+        "pause": {"reason": order.data.get("role"), "why": args.get("reason")},
+        "call": {"reason": args.get("reason") or "button"},
+        "acknowledged": {"name": code if code in catalogue() else code.lower()},
+    }
+    due = said | more.get(row.kind, {}) | (who if row.kind != "call" else {})
+    deal = order.deal if row.kind in ("call", "call_ended") else None
+    if row.kind != "opened_hand" and (row.deal, row.attempt) != (deal, None):
+        return False
+    return all(value is None or row.data.get(name) == value for name, value in due.items())
 
 
 def _is_ordered(end: Entry) -> bool:

@@ -5,7 +5,7 @@ So each row that only an order causes is compared with the events that the order
 give at that point of the match.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,28 +13,30 @@ import msgspec
 from controller.commands import BadArgs, parse_args
 from controller.framing import canonical
 from controller.journal.entries import Entry
+from controller.journal.fold import Progress
 from controller.journal.verify.findings import Finding
 from controller.journal.verify.rulebooks import Rulebooks
 from controller.machine.order.match_desk import meeting_data
 from controller.machine.order.match_orders import EVENTS, events_of, meeting_of
 from controller.machine.order.who import Who
-from controller.machine.play import Play, fold, tried
+from controller.machine.play import Play, fold, match_over, tried
 from controller.machine.play.moving import on_its_way
 from controller.match.effects import Refused
-from controller.match.events import MatchEvent, event_of
+from controller.match.events import MatchEvent, Recounted, Suspended, event_of
 from controller.match.refusals import RefusedError
 from controller.match_arguments import LayingOut
 from controller.messages import Role
 from controller.rules.profile import Profile
 
 _OF_MATCH: Final = frozenset({"match", "match_kept"})
-_ONLY_ANSWERS: Final = frozenset({"tribute", "return"})
-"""Orders that are only answered, and change nothing, where the machine knows the hands."""
 _MADE_UP: Final = "the score sheet says what nobody decided"
 _UNORDERED: Final = frozenset(
-    {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt", "Suspended"}
+    {"Ticked", "AntiAnswered", "TributeValued", "ReleaseOrdered", "Misdealt"}
 )
 """Events that the clock, the machine or the vault cause without an order."""
+_ENDS: Final = frozenset({"pause_ended", "call_ended"})
+_AT_ONCE: Final = 6
+"""A match stands still at most so many rows before it leaves."""
 
 
 class _Row(NamedTuple):
@@ -45,13 +47,41 @@ class _Row(NamedTuple):
     before: Play
 
 
-def check_matches(entries: Sequence[Entry], rulebooks: Rulebooks) -> Iterator[Finding]:
+class _Moment(NamedTuple):
+    """What is known where the row of an order stands.
+
+    `holding`: the roles that hold the table. `called`: the seats that have called a referee so far.
+    `ended`: the rows directly before the order that end pauses and calls.
+    """
+
+    play: Play
+    holding: frozenset[str]
+    called: frozenset[str]
+    ended: tuple[Entry, ...]
+
+    def behind(self, entry: Entry) -> "_Moment":
+        """Return what is known behind a row."""
+        seat, reason = (frozenset({str(entry.data.get(name))}) for name in ("seat", "reason"))
+        holding = self.holding | reason if entry.kind == "pause" else self.holding
+        return _Moment(
+            self.play,
+            holding - reason if entry.kind == "pause_ended" else holding,
+            self.called | seat if entry.kind == "call" else self.called,
+            (*self.ended, entry) if entry.kind in _ENDS else (),
+        )
+
+
+def check_matches(
+    entries: Sequence[Entry], progresses: Sequence[Progress], rulebooks: Rulebooks
+) -> Iterator[Finding]:
     """Yield the rows of a whole journal's matches that do not follow from the orders beside them.
 
     A match under an unknown rulebook is not checked, nor are rows that came from another table.
     """
     play, profile = Play(), None
+    moment = _Moment(play, frozenset(), frozenset(), ())
     waiting: list[_Row] = []
+    played = dict(_played(progresses))
     at_ms = 0
     for entry, behind in zip(entries, (*entries[1:], None), strict=True):
         if entry.kind == "meeting":
@@ -64,6 +94,7 @@ def check_matches(entries: Sequence[Entry], rulebooks: Rulebooks) -> Iterator[Fi
             yield Finding(behind.n, "the match that was ordered is not there", _MADE_UP)
         if entry.kind == "taken_over":
             play = Play(coming=on_its_way(entry.data))
+        here, moment = moment._replace(play=play), moment.behind(entry)
         if profile is None:
             continue
         if entry.kind in _OF_MATCH and play.coming is None:
@@ -76,12 +107,25 @@ def check_matches(entries: Sequence[Entry], rulebooks: Rulebooks) -> Iterator[Fi
             at_ms = row.event.at_ms
             waiting.append(row)
         elif entry.kind == "command":
-            yield from _ordered(entry, waiting, play, entries)
+            yield from _ordered(entry, waiting, here, entries)
             waiting = []
         elif entry.kind == "released":
             yield from _waited(entry, play)
+        elif entry.kind == "record" and profile.hands_opened == "match_end":
+            match = played.get(entry.attempt)
+            if match is not None and not match_over(play, match):
+                what = f"the match of attempt {entry.attempt} was not over"
+                yield Finding(entry.n, what, "hands were shown too early")
         play = fold(play, entry, profile)
-    yield from _unordered(waiting)
+    yield from _unordered(waiting, entries)
+
+
+def _played(progresses: Sequence[Progress]) -> Iterator[tuple[int | None, str]]:
+    """Yield the attempts whose hands were played, each with its match."""
+    for progress in progresses:
+        steps = progress.steps
+        if {"committed", "released"} <= steps.keys() and "recalled" not in steps:
+            yield progress.attempt, str(steps["committed"].data.get("match"))
 
 
 def _laid_out(meeting: Entry, behind: Entry | None, profile: Profile) -> Iterator[Finding]:
@@ -131,21 +175,22 @@ def _waited(released: Entry, play: Play) -> Iterator[Finding]:
 
 
 def _ordered(
-    command: Entry, waiting: Sequence[_Row], play: Play, entries: Sequence[Entry]
+    command: Entry, waiting: Sequence[_Row], here: _Moment, entries: Sequence[Entry]
 ) -> Iterator[Finding]:
     """Yield an order that the rows before it do not show, and rows that no order caused."""
     data = command.data
     made: range = range(0)
     if "result" in data and "refused" not in data and data.get("cmd") in EVENTS:
-        made = _made(_said(command, entries), waiting)
-        if not made and data["cmd"] not in _ONLY_ANSWERS:
+        said = _said(command, entries)
+        made = _made(said, waiting)
+        if not made and not _needs_no_row(said, here):
             what = f"{data['cmd']} ordered something else than the rows before it say"
             yield Finding(command.n, what, _MADE_UP)
-        phase = data["result"].get("phase")
-        if phase is not None and play.match is not None and phase != play.match.phase:
+        phase, match = data["result"].get("phase"), here.play.match
+        if phase is not None and match is not None and phase != match.phase:
             what = f"{data['cmd']} was answered with the phase {phase}, and it is another"
             yield Finding(command.n, what, "the answer was changed")
-    yield from _unordered([row for at, row in enumerate(waiting) if at not in made])
+    yield from _unordered(waiting, entries, made)
 
 
 def _said(command: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
@@ -153,6 +198,65 @@ def _said(command: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
     before = entries[command.n - 2] if command.n > 1 else None
     kept = before.data if before is not None and before.kind == "command_kept" else {}
     return {**command.data, **kept}
+
+
+def _needs_no_row(said: dict[str, Any], here: _Moment) -> bool:
+    """Tell whether the machine carries an order out at this point without a row of the match."""
+    rule = _WITHOUT_ROW.get(said["cmd"])
+    return rule is not None and rule(said, here)
+
+
+def _takes_call_back(said: dict[str, Any], here: _Moment) -> bool:
+    """Tell whether a green button took back the call of its seat, and meant nothing else."""
+    seat = _args(said).get("seat")
+    ended = any(row.kind == "call_ended" and row.data == {"seat": seat} for row in here.ended)
+    by_player = said.get("role") == Role.TABLE
+    return by_player and ended and seat in here.called and not said["result"]
+
+
+def _stands_already(said: dict[str, Any], here: _Moment) -> bool:
+    """Tell whether the match stood still when somebody stopped the table, or is signed."""
+    match = here.play.match
+    if match is None or _args(said).get("area"):
+        return match is None
+    _, effects = tried(here.play, Suspended(at_ms=match.now_ms, reason=""))
+    return any(isinstance(effect, Refused) for effect in effects)
+
+
+def _stands_on(said: dict[str, Any], here: _Moment) -> bool:
+    """Tell whether the match stands on, or never stood, when somebody lets the table go on.
+
+    The pause of another person lasts; so does a claimed count, which its recount ends.
+    """
+    match = here.play.match
+    if _args(said).get("area"):
+        return False
+    if match is None or match.suspended is None:
+        return True
+    ended = any(row.kind == "pause_ended" for row in here.ended)
+    return bool(here.holding) or (match.claimed is not None and ended)
+
+
+def _is_only_answered(said: dict[str, Any], here: _Moment) -> bool:
+    """Tell whether a card was compared with hands that the machine knows: that changes nothing."""
+    match = here.play.match
+    answered = "right" in said["result"] or "state" in said["result"]
+    return answered and match is not None and not match.by_hand
+
+
+_WITHOUT_ROW: Final[Mapping[str, Callable[[dict[str, Any], _Moment], bool]]] = {
+    "confirm": _takes_call_back,
+    "hold": _stands_already,
+    "resume": _stands_on,
+    "tribute": _is_only_answered,
+    "return": _is_only_answered,
+}
+"""When an order about the match is carried out without a row of the match; others never are."""
+
+
+def _args(said: dict[str, Any]) -> dict[str, Any]:
+    args = said.get("args")
+    return args if isinstance(args, dict) else {}
 
 
 def _made(said: dict[str, Any], waiting: Sequence[_Row]) -> range:
@@ -173,9 +277,22 @@ def _made(said: dict[str, Any], waiting: Sequence[_Row]) -> range:
     return range(0)
 
 
-def _unordered(rows: Sequence[_Row]) -> Iterator[Finding]:
-    """Yield rows that only an order causes, where there is no order."""
-    for row in rows:
+def _unordered(
+    waiting: Sequence[_Row], entries: Sequence[Entry], made: range = range(0)
+) -> Iterator[Finding]:
+    """Yield rows that only an order causes, but for those that one `made`."""
+    recounted = False
+    for at, row in enumerate(waiting):
         name = type(row.event).__name__
-        if name not in _UNORDERED:
+        if isinstance(row.event, Suspended):
+            stands = recounted or _leaves(row.entry, entries)
+        else:
+            stands = name in _UNORDERED
+        recounted = recounted or isinstance(row.event, Recounted)
+        if at not in made and not stands:
             yield Finding(row.entry.n, f"nobody ordered {name}", _MADE_UP)
+
+
+def _leaves(entry: Entry, entries: Sequence[Entry]) -> bool:
+    """Tell whether a match that is stopped here leaves for another table at once."""
+    return any(row.kind == "transferred" for row in entries[entry.n : entry.n + _AT_ONCE])

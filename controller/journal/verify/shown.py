@@ -9,6 +9,11 @@ from controller.journal.verify.looked import check_looked
 from controller.journal.verify.rulebooks import Rulebooks
 from controller.rules.profile import Profile
 
+# After these a match may go on that had ended: its hands were shown by then.
+_REOPENS = frozenset(
+    {"ExtraDealOrdered", "Corrected", "TimeAdded", "RulingApproved", "RulingRejected"}
+)
+
 
 def check_shown(
     entries: Sequence[Entry],
@@ -21,11 +26,12 @@ def check_shown(
     and who ordered a deal again after a look at a hand of it.
     """
     meetings = [entry for entry in entries if entry.kind == "meeting"]
+    reopened = [entry.n for entry in entries if entry.data.get("event") in _REOPENS]
     for number, progress in enumerate(progresses):
         later = progresses[number + 1 :]
         profile = _profile(progress, rulebooks)
         if profile is not None and "released" in progress.steps and not _recalled(progress):
-            yield from _hands(progress, later, meetings, profile, whole=whole)
+            yield from _hands(progress, later, meetings, reopened, profile, whole=whole)
         yield from _rules(progress, meetings)
     yield from check_looked(entries, progresses, whole=whole)
 
@@ -34,6 +40,7 @@ def _hands(
     progress: Progress,
     later: Sequence[Progress],
     meetings: Sequence[Entry],
+    reopened: Sequence[int],
     profile: Profile,
     *,
     whole: bool,
@@ -46,10 +53,12 @@ def _hands(
     if record is not None and when == "match_end" and laid_out:
         for other in later:
             began = other.steps.get("committed")
-            if began is not None and began.n > record.n and began.data.get("match") == match:
+            if began is None or began.n < record.n or began.data.get("match") != match:
+                continue
+            if not any(record.n < n < began.n for n in reopened):
                 what = f"its match went on with attempt {other.attempt}"
                 yield Finding(record.n, what, "hands were shown too early")
-                break
+            break
     if record is None and when != "never" and whole and "sealed_to_chief" not in progress.steps:
         others = [one for one in later if "committed" in one.steps]
         if any(one.steps["committed"].data.get("match") != match for one in others):
