@@ -90,6 +90,20 @@ def test_a_table_that_tells_another_past_has_both_kept(archive: Archive) -> None
     assert archive.two_pasts("T01") == [2]
 
 
+def test_an_order_is_found_behind_any_number_of_others_and_over_a_new_journal(
+    archive: Archive,
+) -> None:
+    orders = [f"order-{n}" for n in range(2 * PAGE)]
+    rows = [{"id": order} for order in orders] + [{"id": "order-no", "refused": "JAM"}]
+    events = [replace(told(n).event, kind="command", data=row) for n, row in enumerate(rows, 1)]
+    events.append(replace(told(len(rows) + 1).event, data={"id": "order-state"}))
+    archive.keep([Kept(one, msgspec.json.encode(one)) for one in events])
+    archive.write([Batch(marks={"T01": Mark(1, "a" * 64, journal=2)})])
+    asked = [orders[-1], orders[0], "order-no", "order-state", "nobody's"]
+    assert archive.executed("T01", asked) == {orders[-1]: len(orders), orders[0]: 1}
+    assert archive.executed("T02", asked) == {}
+
+
 def begun_anew(archive: Archive) -> None:
     """A hundred entries of a table's first journal, and five of its second."""
     first = [told(n, match="M1" if n == 90 else None) for n in range(1, 101)]
