@@ -228,7 +228,7 @@ class Acts:
             self._fates[order] = ("sent", None) if told is None else _fate_of(told.reply)
 
     def _note_executed(self, table: str, order: str) -> None:
-        """Note that a table's journal tells an order; one of another table's is not believed."""
+        """Note that a journal contains an order as carried out; only its own table's counts."""
         if any(act.orders.get(table) == order for act in self._shown.values()):
             self._executed.add(order)
 

@@ -33,7 +33,7 @@ _log = structlog.get_logger("console")
 LAST: Final = 20
 """Orders that a table's page shows."""
 _MOST_SEEN: Final = 1_024
-"""Orders of one table of which it is remembered whether its journal told them."""
+"""How many executed orders are remembered for one table."""
 _LONGEST_ID: Final = 64
 _UNTOLD: Final = frozenset({"MACHINE_AWAY", "MACHINE_LATE"})
 """The gateway's word that it does not know what became of an order."""
@@ -70,9 +70,9 @@ class Desk:
 
     `table_key` and `keys` return a table's public key (Z85) and the folder of the console's keys
     for it. `executed` returns which of some orders a table's archived journal has as carried out,
-    with their numbers; it may block. `on_orders` is told of every table whose orders changed,
-    `on_fate` of an order that goes out (None) and of what it was answered, `on_executed` of a table
-    and an order that its journal tells.
+    with their numbers; it may block. `on_orders` is called for every table whose orders changed,
+    `on_fate` for an order that goes out (None) and with its answer, `on_executed` with a table and
+    an order that its journal contains as carried out.
     """
 
     def __init__(

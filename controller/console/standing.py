@@ -45,7 +45,7 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     `contact_ms`: since when the line is so. `news_ms`: of the last state that was another one
     than the state before it, by the table's boot and its number. `skew_ms`: so much the console's
     clock is ahead of the table's, 0 where they are about alike. `awake_ms`: since when the console
-    itself has listened without a gap; before that nobody can be called silent.
+    itself has listened without a gap; a silence before that is the console's own.
     """
 
     contact: Contact = Contact.CONNECTING
@@ -57,9 +57,9 @@ class Heard(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 
 def awoken(heard: Heard, stood_ms: int, now_ms: int) -> Heard:
-    """Return what is heard of a table by a console that stood still itself since `stood_ms`.
+    """Return `heard` for a console whose own process did not run from `stood_ms` to `now_ms`.
 
-    A table that was silent before stays so.
+    A table that was silent before remains silent.
     """
     was_silent = standing(heard, stood_ms)[0] is Standing.SILENT
     return heard if was_silent else msgspec.structs.replace(heard, awake_ms=now_ms)
@@ -87,8 +87,8 @@ def standing(heard: Heard, now_ms: int) -> tuple[Standing, int]:
     """Return a table's standing and since when (console's clock) what is shown is not its present.
 
     For a live table: since when its last state is known. What was heard before the line opened
-    is not its present, however short it was away. A table that the console has not heard since it
-    stood still itself is connecting: its line may have ended for that alone.
+    is not its present, however short it was away. If the console's own process did not run
+    for a while, a table is connecting until its next message: only the console may have been late.
     """
     if heard.contact in _BY_CONTACT:
         return _BY_CONTACT[heard.contact], heard.contact_ms

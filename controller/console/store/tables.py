@@ -223,8 +223,10 @@ def bring_up(engine: Engine) -> None:
 
 
 def _number_journals(base: Connection) -> None:
-    """Put what is there into the first journal of its table; into the second what is of the
-    present one, where there are entries of another."""
+    """Number the journals of each table: all entries are of journal 1.
+
+    If there are entries of two journals, those of the present one are of journal 2.
+    """
     for table in (EVENTS, COMPLETE):
         if "journal" not in {column["name"] for column in inspect(base).get_columns(table.name)}:
             base.execute(
