@@ -41,7 +41,6 @@ class Disturbances:
     def __init__(self, table: RunningTable, chance: random.Random) -> None:
         self.table, self.chance = table, chance
         self.struck: list[str] = []
-        self._restarting = asyncio.Lock()
 
     async def strike(self) -> None:
         """Wait for a random moment of this deal or of the next one, then disturb the table."""
@@ -52,6 +51,18 @@ class Disturbances:
         with suppress(ProcessLookupError):  # another disturbance has just killed that process
             await DISTURBANCES[name](self)
 
+    async def keep_running(self) -> None:
+        """Start the daemon again after a while whenever it has ended, as its service does.
+
+        The daemon also ends by itself if its parts are killed too often.
+        """
+        while True:
+            assert self.table.daemon is not None
+            await self.table.daemon.wait()
+            await self._wait_a_while()
+            with suppress(HallError):  # another disturbance ended it while it started
+                await self.table.start_daemon()
+
     async def signal_part(self, name: str, sign: signal.Signals) -> None:
         """Kill the machine or the gateway, or stop it for a while; the daemon restarts it."""
         assert self.table.daemon is not None
@@ -60,14 +71,9 @@ class Disturbances:
                 await self._signal(pid, sign)
 
     async def signal_daemon(self, sign: signal.Signals) -> None:
-        """End the whole daemon with a signal, and start it again after a while."""
-        async with self._restarting:
-            daemon = self.table.daemon
-            assert daemon is not None
-            daemon.send_signal(sign)
-            await daemon.wait()
-            await self._wait_a_while()
-            await self.table.start_daemon()
+        """End the whole daemon with a signal."""
+        assert self.table.daemon is not None
+        self.table.daemon.send_signal(sign)
 
     async def stop_board(self) -> None:
         """Stop the process of a board for a while."""

@@ -73,11 +73,16 @@ async def test_no_wrong_hand_is_released_whatever_disturbs_processes_and_lines(
     async with simulator(plan, runtime_dir, start_relay_simulator) as (table,):
         await table.start_daemon()
         lift, disturbances = Lift(table), Disturbances(table, random.Random(seed))
-        watching = asyncio.create_task(lift.watch())
+        beside = [
+            asyncio.create_task(lift.watch()),
+            asyncio.create_task(disturbances.keep_running()),
+        ]
         try:
             await deal(table, lift, disturbances, scale(300))
         finally:
-            watching.cancel()
+            for one in beside:
+                one.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
             report(f"seed {seed}: {len(lift.hands)} deals", disturbances)
             await table.stop_daemon()
 
