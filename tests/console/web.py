@@ -14,13 +14,16 @@ from typing import Any
 from httpx import AsyncBaseTransport, AsyncByteStream, AsyncClient, Request, Response
 from starlette.types import ASGIApp, Message
 
-from controller.console.app import make_app
+from controller.console.app import all_routes, make_app
 from controller.console.console import Console
 from controller.console.routing import HEADER
 from controller.console.serving import serve
 from tests.console.fake import PIN, Scripted, fake
 
 BASE = "http://console"
+# Routes are imported with the first application. They are imported here already, so that no route
+# keeps a name which a test has replaced for itself.
+all_routes()
 
 
 @asynccontextmanager
