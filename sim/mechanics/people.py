@@ -38,7 +38,7 @@ class People:
 
     def __init__(self, world: "World", settings: Settings) -> None:
         self._world = world
-        self._size, self._faces = settings.set_size, settings.faces
+        self.size, self._faces = settings.set_size, settings.faces
         self.backs = {card_set.name: card_set.back for card_set in settings.sets}
         self.hands: tuple[list[PhysicalCard], ...] = tuple([] for _ in range(TRAY))
         self.table: list[PhysicalCard] = []
@@ -48,9 +48,9 @@ class People:
     def unpack(self) -> None:
         """Put the first set into the hopper and lay the others beside the machine."""
         first, *others = self.backs
-        self.fill(self._world.new_set(self._size, self.backs[first], self._faces))
+        self.fill(self._world.new_set(self.size, self.backs[first], self._faces))
         for name in others:
-            self.beside[name] += self._world.new_set(self._size, self.backs[name], self._faces)
+            self.beside[name] += self._world.new_set(self.size, self.backs[name], self._faces)
 
     def take_hands(self) -> None:
         """Let each player take the cards of the own pocket; raises OutOfReach below the table."""
@@ -142,7 +142,7 @@ class People:
         if card_set is None:
             self.box.extend((*cards, *self._take_from(*self.hands, self.table)))
             back = next(iter(self.backs.values())) if back is None else back
-            count = self._size if count is None else count
+            count = self.size if count is None else count
             self.fill(self._world.new_set(count, back, self._faces))
         else:
             taken = self._take(card_set)

@@ -13,9 +13,10 @@ pytestmark = pytest.mark.slow
 
 
 class Clockwork:
-    """As much of a world as suspects ask: its time, and what is in force."""
+    """As much of a world as suspects ask: its time, what is in force, and the cards inside."""
 
-    def __init__(self) -> None:
+    def __init__(self, inside: int = 108) -> None:
+        self.inside, self.people = inside, SimpleNamespace(size=108)
         self.now = 0.0
         self.force: list[Struck] = []
         self.clock = SimpleNamespace(now_s=lambda: self.now)
@@ -23,6 +24,9 @@ class Clockwork:
 
     def in_force(self) -> tuple[Struck, ...]:
         return tuple(self.force)
+
+    def truth(self) -> SimpleNamespace:
+        return SimpleNamespace(hopper=range(self.inside), shuffler=())
 
     def strike(self, name: str, **fields: Any) -> Struck:
         self.now += 1
@@ -109,3 +113,13 @@ def test_a_set_that_is_spoiled_behind_a_verdict_belongs_to_the_next_attempt() ->
     world.strike("stall", motor="lift")
     world.strike("missing_card")
     assert [fault.name for fault in world.suspects.later()] == ["stall"]
+
+
+@pytest.mark.parametrize(("inside", "accounted"), [(1, True), (107, True), (108, False)])
+def test_an_attempt_that_begins_without_the_whole_set_may_be_called_short(
+    inside: int, accounted: bool
+) -> None:
+    world = Clockwork(inside)
+    world.begun()
+    left = unaccounted(["COUNT_SHORT", "MISSING_CARD"], world.suspects.all())
+    assert left == (() if accounted else ("COUNT_SHORT", "MISSING_CARD"))

@@ -72,8 +72,11 @@ class Suspects:
         self._before_s = self._verdict_s
         self._struck = [one for one in self._struck if one.at_s > self._before_s]
         self._at_begin = self._world.in_force()
-        fresh_s = self._world.clock.now_s() - ACT_S
-        self._acts = [one for one in self._acts if one.at_s > fresh_s]
+        now_s, truth = self._world.clock.now_s(), self._world.truth()
+        self._acts = [one for one in self._acts if one.at_s > now_s - ACT_S]
+        if len(truth.hopper) + len(truth.shuffler) < self._world.people.size:
+            # A card that lay in the hopper passed for the set, which the players still have.
+            self._acts.append(Struck(Fault("missing_card"), 0, now_s))
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults that are active now, people's own acts not among them."""

@@ -99,10 +99,16 @@ class Deeds:
         self._lend("take_out")
         self._world.people.take_hands()
 
-    async def collect(self) -> None:
-        """Open the lid, put all cards back, close it."""
+    async def collect(self, loaded: str | None = None) -> None:
+        """Open the lid, put all cards back, close it.
+
+        `loaded` is the set in the machine: players who hold another one keep it.
+        """
         self._lend("collect")
-        await self._world.people.collect()
+        people = self._world.people
+        held = [card.back for hand in people.hands for card in hand]
+        apart = loaded is not None and bool(held) and people.backs[loaded] not in held
+        await people.collect(loaded if apart else None)
 
     async def mend(self) -> None:
         """Free what sticks and clean the sensors; the cards stay where they are."""

@@ -56,6 +56,12 @@ _FAILED = (Outcome.MISDEAL, Outcome.VOID)
 _BOARD = re.compile(r"\b(dealer|reader)\b")
 
 
+def _is_again(reason: str, state: State) -> bool:
+    """Tell whether the last two attempts failed for the same reason."""
+    last = [proof.reasons for proof in state.fairness[-2:]]
+    return len(last) == 2 and all(reason in reasons for reasons in last)
+
+
 class People:
     """Everybody at one table, until `over()` says that its deals are.
 
@@ -174,12 +180,13 @@ class People:
         return None
 
     def _clear_up(self, state: State, reasons: set[str]) -> Deed:
-        """Put all cards back, or another set where the reasons ask for one, once."""
+        """Put all cards back, or another set if the reasons ask for one, once."""
         attempt, before = state.machine.attempt, self._cleared
-        self._cleared = (attempt, "changed" if reasons & CHANGE_SET else "back")
-        if reasons & CHANGE_SET and before != self._cleared:
+        another = reasons & CHANGE_SET or _is_again("TRAY_FULL", state)
+        self._cleared = (attempt, "changed" if another else "back")
+        if another and before != self._cleared:
             return self._change_set(state)
-        return self._do.collect()
+        return self._do.collect(state.machine.card_set)
 
     def _change_set(self, state: State) -> Deed:
         return self._do.change_set(state.machine.card_set or SETS[0].id)
