@@ -22,7 +22,8 @@ that are not nearly all zeros, which must be 24. There are 2,000 runs of bytes t
 The order in which a simulated shuffler lays cards is no even draw. What it may leave, cards that
 still lie as in the box, is a table of numbers that any program may have, among zeros: a run of one
 step is left out, also with a second 0 before or behind it. Of a sorted hand, which is no even draw
-either, a run is 12 cards.
+either, a run is 12 cards. A run whose cards follow each other by 0 or 1, as the numbers of messages
+do, is left out, too; the rest of that hand is looked for.
 """
 
 import itertools
@@ -109,10 +110,14 @@ def _windows(of: Sequence[int], run: int) -> Iterator[Sequence[int]]:
 
 
 def _is_even(piece: bytes) -> bool:
-    """Return whether a run is one of even steps; before and behind such a table may be zeros."""
+    """Return whether a run is one of even steps, or what a counter shows that is told repeatedly.
+
+    Before and behind a table of even steps may be zeros.
+    """
     first = 1 if piece[:2] == _ZEROS else 0
     behind = len(piece) - (1 if piece[-2:] == _ZEROS else 0)
-    return len({b - a for a, b in itertools.pairwise(piece[first:behind])}) == 1
+    steps = {b - a for a, b in itertools.pairwise(piece[first:behind])}
+    return len(steps) == 1 or steps in ({0, 1}, {0, -1})
 
 
 def _by_suit(face: int) -> tuple[int, ...]:
