@@ -93,16 +93,16 @@ class PtyLine:
     def unplug(self) -> None:
         """Pull the cable out: what is on the way is lost.
 
-        The link goes with the pty, whose number the next one may have: another table's.
+        The link goes before the pty, whose number the next one may have: another table's.
         """
         if self._board is None:
             return
         self._leave()
         self._to_board.clear()
         self._to_host.clear()
+        self.link.unlink(missing_ok=True)
         os.close(self._board)
         self._board = self.pty = None
-        self.link.unlink(missing_ok=True)
 
     @property
     def end(self) -> int | None:
