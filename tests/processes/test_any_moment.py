@@ -170,7 +170,8 @@ def test_hands_that_lack_a_card_or_have_it_twice_are_wrong() -> None:
 
 
 def test_the_hands_are_taken_once_each_time_the_lift_rises(tmp_path: Path) -> None:
-    table = RunningTable({"table": "T01", "control": ""}, tmp_path, tmp_path, None)  # type: ignore[arg-type]  # not used
+    profile = load_profile("international-000")
+    table = RunningTable({"table": "T01", "control": ""}, tmp_path, tmp_path, profile)
     lift = Lift(table)
     card = [[{"face": 7}], [], [], [], []]
     for is_up, pockets in ((False, card), (True, card), (True, [[]] * 5), (True, card)):
