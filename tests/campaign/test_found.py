@@ -100,6 +100,15 @@ FOUND = [
         (("shuffled", 120, "foreign_firmware:board=reader,for_ms=5000"),),
     ),
     (
+        "a missing card was no answer to an extra and a lost pulse that cancel in the count",
+        ("pp.1",),
+        (
+            ("committed", 0, "double_feed:at=20"),
+            ("committed", 0, "pulse_extra:at=20"),
+            ("committed", 0, "pulse_lost:at=70"),
+        ),
+    ),
+    (
         "a supply whose sensor sticks below held hands was looked at by nobody",
         ("su.1",),
         (("held", 600, "sensor_stuck:sensor=supply,value=1"),),
