@@ -141,7 +141,11 @@ def _at_reader(attempt: Attempt, event: AtReader) -> Step:
     seen = _with(attempt, ledger=after, early=None)
     if early is None:
         return seen, (AwaitPair(event.index),)
-    return _look(seen, early)
+    if early.look is Look.TRAY or event.doubled:
+        return _look(seen, early)
+    # A pulse too many gives each look to the next card, and a lost one hides that from the final
+    # count. The reader looks again at the card it counted last alone: this one, or it is over.
+    return seen, (Reread(event.index), AwaitPair(event.index))
 
 
 def _verdict(attempt: Attempt, event: Verdict) -> Step:

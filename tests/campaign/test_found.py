@@ -100,7 +100,7 @@ FOUND = [
         (("shuffled", 120, "foreign_firmware:board=reader,for_ms=5000"),),
     ),
     (
-        "a missing card was no answer to an extra and a lost pulse that cancel in the count",
+        "an extra and a lost pulse that cancel in the count gave each card between the look before",
         ("pp.1",),
         (
             ("committed", 0, "double_feed:at=20"),

@@ -116,7 +116,9 @@ def test_nothing_is_routed_before_both_the_window_and_the_reader_saw_the_card() 
     for _, effects in (only_seen, only_read):
         assert not any(isinstance(effect, Route) for effect in effects)
     assert step(only_seen[0], Verdict(1, Look.ACCEPT))[1] == (Route(1, SMALL[0]),)
-    assert step(only_read[0], AtReader(1))[1] == (Route(1, SMALL[0]),)
+    both, effects = step(only_read[0], AtReader(1))
+    assert effects[0] == Reread(1)  # the look may be one at the card before this one
+    assert step(both, Verdict(1, Look.ACCEPT))[1] == (Route(1, SMALL[0]),)
 
 
 def test_a_card_that_is_not_read_in_time_gets_its_second_look(dealing: Any) -> None:
