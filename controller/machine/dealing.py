@@ -92,7 +92,13 @@ class Dealing:
         self.see(Broken(reason))
 
     def is_alone(self, index: int) -> bool:
-        """Tell whether a card still waits for the word of one of the boards."""
+        """Tell whether a card still waits for the word of one of the boards.
+
+        One for which a new wait began since, for a second look, is asked about at its end; one
+        of a table that is held, once that goes on.
+        """
+        if self._pair is not None or self._held:
+            return False
         early = self.attempt.early
         newest = self.attempt.ledger.cards[-1:]
         waits = any(card.index == index and card.route is None for card in newest)
@@ -196,7 +202,11 @@ class Dealing:
 
     def _await_pair(self, wait: todo.AwaitPair) -> None:
         self.close()
-        self._pair = self._loop.call_later(self._pair_s, self._on_alone, wait.index)
+        self._pair = self._loop.call_later(self._pair_s, self._waited, wait.index)
+
+    def _waited(self, index: int) -> None:
+        self._pair = None
+        self._on_alone(index)
 
     def _refuse(self, refuse: todo.Refuse) -> None:
         self._stop()

@@ -109,6 +109,14 @@ FOUND = [
         ),
     ),
     (
+        "a late word of the dealer board turned a card away while it was looked at again",
+        ("tf.1",),
+        (
+            ("committed", 0, "bytes_delayed:ms=500,at=44"),
+            ("committed", 0, "sensor_stuck:sensor=double,value=1,at=96"),
+        ),
+    ),
+    (
         "a supply whose sensor sticks below held hands was looked at by nobody",
         ("su.1",),
         (("held", 600, "sensor_stuck:sensor=supply,value=1"),),
