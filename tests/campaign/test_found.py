@@ -117,6 +117,15 @@ FOUND = [
         ),
     ),
     (
+        "a card too many was no answer where a third copy took the place of the extra card",
+        ("xc.25",),
+        (
+            ("released", 100, "extra_card:face=53"),
+            ("released", 100, "jam:place=landing,at=20"),
+            ("fault", 0, "third_copy:face=3"),
+        ),
+    ),
+    (
         "a supply whose sensor sticks below held hands was looked at by nobody",
         ("su.1",),
         (("held", 600, "sensor_stuck:sensor=supply,value=1"),),

@@ -123,3 +123,13 @@ def test_an_attempt_that_begins_without_the_whole_set_may_be_called_short(
     world.begun()
     left = unaccounted(["COUNT_SHORT", "MISSING_CARD"], world.suspects.all())
     assert left == (() if accounted else ("COUNT_SHORT", "MISSING_CARD"))
+
+
+@pytest.mark.parametrize(("inside", "accounted"), [(108, False), (109, True)])
+def test_an_attempt_that_begins_with_a_card_too_many_may_be_called_so(
+    inside: int, accounted: bool
+) -> None:
+    world = Clockwork(inside)
+    world.begun()
+    left = unaccounted(["HOPPER_NOT_EMPTY"], world.suspects.all())
+    assert left == (() if accounted else ("HOPPER_NOT_EMPTY",))

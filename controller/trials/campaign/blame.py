@@ -74,9 +74,13 @@ class Suspects:
         self._at_begin = self._world.in_force()
         now_s, truth = self._world.clock.now_s(), self._world.truth()
         self._acts = [one for one in self._acts if one.at_s > now_s - ACT_S]
-        if len(truth.hopper) + len(truth.shuffler) < self._world.people.size:
+        in_it, size = len(truth.hopper) + len(truth.shuffler), self._world.people.size
+        if in_it < size:
             # A card that lay in the hopper passed for the set, which the players still have.
             self._acts.append(Struck(Fault("missing_card"), 0, now_s))
+        elif in_it > size:
+            # What went wrong later took the extra card away again, and brought another.
+            self._acts.append(Struck(Fault("extra_card"), 0, now_s))
 
     def faults(self) -> tuple[Fault, ...]:
         """Return the faults that are active now, people's own acts not among them."""
