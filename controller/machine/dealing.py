@@ -92,10 +92,10 @@ class Dealing:
         self.see(Broken(reason))
 
     def is_alone(self, index: int) -> bool:
-        """Tell whether a card still waits for the word of one of the boards.
+        """Tell whether only one of the boards has told of a card, and its wait has ended.
 
-        One for which a new wait began since, for a second look, is asked about at its end; one
-        of a table that is held, once that goes on.
+        False while a new wait runs, for a second look, and while the table is held: the counts
+        are compared again when that ends.
         """
         if self._pair is not None or self._held:
             return False
