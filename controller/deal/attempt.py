@@ -143,8 +143,9 @@ def _at_reader(attempt: Attempt, event: AtReader) -> Step:
         return seen, (AwaitPair(event.index),)
     if early.look is Look.TRAY or event.doubled:
         return _look(seen, early)
-    # A pulse too many gives each look to the next card, and a lost one hides that from the final
-    # count. The reader looks again at the card it counted last alone: this one, or it is over.
+    # An extra pulse moves every look to the next card, and a lost pulse hides this later from the
+    # final count. The reader repeats a look only at the card that it counted last. It refuses if
+    # that is not this card, and the counts of both boards are compared.
     return seen, (Reread(event.index), AwaitPair(event.index))
 
 

@@ -92,10 +92,10 @@ class Dealing:
         self.see(Broken(reason))
 
     def is_alone(self, index: int) -> bool:
-        """Tell whether only one of the boards has told of a card, and its wait has ended.
+        """Return whether only one board has reported a card, and the wait for the other is over.
 
-        False while a new wait runs, for a second look, and while the table is held: the counts
-        are compared again when that ends.
+        False while a new wait runs (for a second look), and while the table is held: the counts
+        are compared again afterwards.
         """
         if self._pair is not None or self._held:
             return False

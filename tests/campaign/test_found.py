@@ -109,7 +109,7 @@ FOUND = [
         ),
     ),
     (
-        "a late word of the dealer board turned a card away while it was looked at again",
+        "a late message of the dealer board turned a card away while it was looked at again",
         ("tf.1",),
         (
             ("committed", 0, "bytes_delayed:ms=500,at=44"),

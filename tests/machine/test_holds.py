@@ -10,7 +10,7 @@ import pytest
 
 from controller.deal.sightings import AtReader, Begun, Look, Shuffled, Verdict
 from controller.faults import fault
-from controller.machine.dealing import Dealing
+from controller.machine.dealing import PAIR_S, Dealing
 from controller.messages import Outcome, Phase, Role
 from controller.trials.inproc import Trial
 from drivers.events import Code, Event
@@ -183,6 +183,24 @@ async def test_what_is_seen_while_the_table_is_held_moves_nothing_before_its_end
     assert sent == []
     held.end_hold()
     assert [type(each) for each in sent] == [frames.Feed, frames.Route]
+
+
+async def test_a_card_is_alone_only_once_its_wait_is_over_and_the_table_not_held() -> None:
+    sent: list[Any] = []
+    waiting = dealing(sent, [])
+    for seen in (Begun(), Shuffled(), Verdict(1, Look.ACCEPT)):
+        waiting.see(seen)
+    assert not waiting.is_alone(1)
+    await asyncio.sleep(PAIR_S + A_MOMENT_S)
+    assert sent[-1] == "compare"
+    assert waiting.is_alone(1)
+    waiting.see(AtReader(1))
+    assert sent[-1] == frames.Reread(1, 1)
+    assert not waiting.is_alone(1)
+    await asyncio.sleep(PAIR_S + A_MOMENT_S)
+    assert waiting.is_alone(1)
+    waiting.hold()
+    assert not waiting.is_alone(1)
 
 
 async def test_an_attempt_ends_at_once_though_the_table_is_held() -> None:

@@ -110,9 +110,9 @@ def _windows(of: Sequence[int], run: int) -> Iterator[Sequence[int]]:
 
 
 def _is_even(piece: bytes) -> bool:
-    """Return whether a run is one of even steps, or what a counter shows that is told repeatedly.
+    """Return whether a run has even steps, or is a counter that is sent repeatedly.
 
-    Before and behind a table of even steps may be zeros.
+    Zeros may stand before and behind even steps.
     """
     first = 1 if piece[:2] == _ZEROS else 0
     behind = len(piece) - (1 if piece[-2:] == _ZEROS else 0)

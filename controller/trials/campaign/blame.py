@@ -79,7 +79,7 @@ class Suspects:
             # A card that lay in the hopper passed for the set, which the players still have.
             self._acts.append(Struck(Fault("missing_card"), 0, now_s))
         elif in_it > size:
-            # What went wrong later took the extra card away again, and brought another.
+            # A later fault can replace the extra card itself: there is still one card too many.
             self._acts.append(Struck(Fault("extra_card"), 0, now_s))
 
     def faults(self) -> tuple[Fault, ...]:
