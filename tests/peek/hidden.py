@@ -112,7 +112,7 @@ def _windows(of: Sequence[int], run: int) -> Iterator[Sequence[int]]:
 def _is_even(piece: bytes) -> bool:
     """Return whether a run has even steps, or is a counter that is sent repeatedly.
 
-    Zeros may stand before and behind even steps.
+    Even steps may have zeros before and after them.
     """
     first = 1 if piece[:2] == _ZEROS else 0
     behind = len(piece) - (1 if piece[-2:] == _ZEROS else 0)
