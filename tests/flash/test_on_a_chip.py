@@ -1,5 +1,6 @@
 """A flash of a chip: MicroPython's unix port at a pty, with the real boot and the real firmware."""
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 from drivers.flash.errors import FellBack, Unwilling, WrongHash
 from drivers.flash.prompt import Prompt
-from tests.flash.chip_on_pty import NEWER, OWN, OnPty, patched
+from tests.flash.chip_on_pty import NEWER, ON_BOARD, OWN, OnPty, patched
 
 MakeChip = Callable[..., OnPty]
 
@@ -33,6 +34,15 @@ def test_a_chip_that_was_never_ours_becomes_a_board(chip: MakeChip) -> None:
     found = board.flasher(OWN, "reader").flash()
     assert (found.kind, found.firmware_hash) == ("reader", OWN.hash)
     assert (board.text("slot"), board.text("board")) == ("a", "reader")
+
+
+def test_a_prompt_answers_after_bytes_that_are_no_text(micropython: str, tmp_path: Path) -> None:
+    """A HELLO can hold the byte that runs what came before it: no error ends the prompt."""
+    typed = b"\x01" + b"\xff\xfe" + b"\x04" + b"print(6 * 7)" + b"\x04"
+    prompt = subprocess.run(
+        [micropython, ON_BOARD / "prompt.py"], cwd=tmp_path, input=typed, capture_output=True
+    )
+    assert prompt.stdout.endswith(b"OK42\n\x04\x04>")
 
 
 @pytest.mark.parametrize("spoiled", ["b/firmware/wire.py", "b/firmware/tidy.py", "main.py"])

@@ -47,14 +47,14 @@ def paste():
 
 
 def run(code, names):
-    error = ""
+    error = b""
     try:
         exec(code, names)
     except Exception as wrong:
-        said = io.StringIO()
+        said = io.BytesIO()
         sys.print_exception(wrong, said)
         error = said.getvalue()
-    say("\x04" + error + "\x04>")
+    sys.stdout.buffer.write(b"\x04" + error + b"\x04>")
 
 
 def prompt():
