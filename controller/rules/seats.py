@@ -6,16 +6,15 @@ A3.1–2, seen from above counter-clockwise N, W, S, E.
 
 from typing import Literal, cast
 
-from controller.cards import SEATS, next_seat, partner, side_of
 from controller.messages import Seat, Side
 
-ALL = cast(tuple[Seat, ...], SEATS)
+ALL: tuple[Seat, ...] = ("N", "W", "S", "E")
 SIDES: tuple[Side, ...] = ("NS", "EW")
 
 
 def after(seat: Seat) -> Seat:
     """Return who sits on the right of `seat` and plays after him (下家)."""
-    return cast(Seat, next_seat(seat))
+    return ALL[(ALL.index(seat) + 1) % len(ALL)]
 
 
 def before(seat: Seat) -> Seat:
@@ -25,7 +24,7 @@ def before(seat: Seat) -> Seat:
 
 def opposite(seat: Seat) -> Seat:
     """Return the partner of `seat` (对门)."""
-    return cast(Seat, partner(seat))
+    return ALL[(ALL.index(seat) + 2) % len(ALL)]
 
 
 def opponents(seat: Seat) -> tuple[Seat, Seat]:
@@ -46,7 +45,7 @@ def seat_from(start: Seat, way: Literal["ccw", "cw"], steps: int) -> Seat:
 
 def side(seat: Seat) -> Side:
     """Return the side `seat` plays for (己方)."""
-    return cast(Side, side_of(seat))
+    return "NS" if seat in "NS" else "EW"
 
 
 def other_side(side: Side) -> Side:
